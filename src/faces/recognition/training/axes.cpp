@@ -1,15 +1,18 @@
 #include "faces/recognition/training/axes.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 
 #include "base/parallel.hpp"
 #include "base/random.hpp"
+#include "training/linear_algebra.hpp"
 
 namespace sightline::recognition {
 namespace {
 
-using Matrix = Eigen::MatrixXf;
+using training::Doubles;
+using training::float_product;
+using training::product;
+using Matrix = training::Floats;
 using Index = Eigen::Index;
 using Bytes = Eigen::Map<const Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
@@ -30,10 +33,10 @@ class Products {
 
   // Each row's part along the columns of `axes`, from the mean.
   Matrix along(const Matrix& axes) const {
-    const Eigen::RowVectorXf offset = mean_.cast<float>().transpose() * axes;
+    const Eigen::RowVectorXf offset = float_product(mean_.cast<float>().transpose(), axes);
     Matrix result(rows_.rows(), axes.cols());
     for_pieces(rows_.rows(), [&](Index first, Index count) {
-      result.middleRows(first, count).noalias() = rows_.middleRows(first, count).cast<float>() * axes;
+      result.middleRows(first, count) = float_product(rows_.middleRows(first, count).cast<float>(), axes);
       result.middleRows(first, count).rowwise() -= offset;
     });
     return result;
@@ -43,8 +46,8 @@ class Products {
   Matrix back(const Matrix& parts) const {
     Matrix result(rows_.cols(), parts.cols());
     for_pieces(rows_.cols(), [&](Index first, Index count) {
-      const Matrix columns = rows_.middleCols(first, count).cast<float>();
-      result.middleRows(first, count).noalias() = columns.transpose() * parts;
+      result.middleRows(first, count) =
+          float_product(rows_.middleCols(first, count).cast<float>().transpose(), parts);
     });
     return result;
   }
@@ -65,10 +68,9 @@ class Products {
 // not enough for floats (CholeskyQR2, T. Fukaya et al., 2014).
 void make_orthonormal(Matrix& columns) {
   for (int i = 0; i < 2; ++i) {
-    const Eigen::MatrixXd products = columns.cast<double>().transpose() * columns.cast<double>();
-    const Eigen::MatrixXd inverse =
-        products.llt().matrixL().solve(Eigen::MatrixXd::Identity(products.rows(), products.cols()));
-    columns = (columns.cast<double>() * inverse.transpose()).cast<float>();
+    const Doubles exact = columns.cast<double>();
+    const Doubles inverse = training::inverse_root(product(exact.transpose(), exact));
+    columns = product(exact, inverse.transpose()).cast<float>();
   }
 }
 
@@ -92,12 +94,12 @@ PrincipalAxes principal_axes(const Descriptions& descriptions, std::size_t count
   }
   clock.check(double{1} * kPasses / (kPasses + 1));
   const Matrix parts = products.along(axes);
-  const Eigen::MatrixXd scatter = parts.cast<double>().transpose() * parts.cast<double>();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(scatter);
+  const Doubles exact = parts.cast<double>();
+  const Doubles vectors = training::eigenvectors(product(exact.transpose(), exact));
   // By falling variance.
-  const Matrix turn = solver.eigenvectors().rowwise().reverse().leftCols(wanted).cast<float>();
-  const Matrix turned_axes = axes * turn;
-  const Matrix turned_parts = parts * turn;
+  const Matrix turn = vectors.rowwise().reverse().leftCols(wanted).cast<float>();
+  const Matrix turned_axes = float_product(axes, turn);
+  const Matrix turned_parts = float_product(parts, turn);
   PrincipalAxes result;
   result.mean.assign(products.mean().begin(), products.mean().end());
   result.axes.assign(turned_axes.data(), turned_axes.data() + turned_axes.size());  // columns one by one

@@ -1,17 +1,18 @@
 #include "faces/recognition/training/discriminant.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "base/error.hpp"
+#include "training/linear_algebra.hpp"
 
 namespace sightline::recognition {
 namespace {
 
-using Doubles = Eigen::MatrixXd;
+using training::Doubles;
+using training::product;
 using Index = Eigen::Index;
 
 // Rows that are used, each from its person's mean, of people who have several; and how many people these are.
@@ -19,7 +20,7 @@ struct WithinPeople {
   Doubles rows;
   Index people = 0;
   Doubles scatter() const {
-    return rows.transpose() * rows / static_cast<double>(std::max<Index>(1, rows.rows() - people));
+    return product(rows.transpose(), rows) / static_cast<double>(std::max<Index>(1, rows.rows() - people));
   }
 };
 
@@ -59,14 +60,14 @@ Discriminant find_discriminant(const std::vector<float>& parts, std::size_t axes
   if (found.people < 2 || options.dims > size)
     throw Error(ExitCode::input, "the photos are of too few people to learn what tells them apart",
                 "give several photos each of some hundred people");
-  const Doubles total = rows.transpose() * rows / static_cast<double>(rows.rows());
+  const Doubles total = product(rows.transpose(), rows) / static_cast<double>(rows.rows());
   Doubles within = found.scatter();
   within.diagonal().array() += options.shrinkage * within.trace() / static_cast<double>(size);
   // The inverse of a root of St makes the scatter of all rows 1 in every direction.
-  const Doubles whitening = total.llt().matrixL().solve(Doubles::Identity(size, size));
-  const Eigen::SelfAdjointEigenSolver<Doubles> solver(whitening * within * whitening.transpose());
-  Doubles directions = whitening.transpose() * solver.eigenvectors().leftCols(options.dims);
-  const Doubles along = found.rows * directions;
+  const Doubles whitening = training::inverse_root(total);
+  const Doubles vectors = training::eigenvectors(product(product(whitening, within), whitening.transpose()));
+  Doubles directions = product(whitening.transpose(), vectors.leftCols(options.dims));
+  const Doubles along = product(found.rows, directions);
   const double freedom = static_cast<double>(std::max<Index>(1, found.rows.rows() - found.people));
   for (Index d = 0; d < directions.cols(); ++d) {
     const double share = std::clamp(along.col(d).squaredNorm() / freedom, 0.001, 0.999);
@@ -82,7 +83,7 @@ std::vector<std::int8_t> template_of_row(const Discriminant& discriminant, const
   const Eigen::Map<const Doubles> directions(discriminant.directions.data(),
                                              static_cast<Index>(discriminant.axes),
                                              static_cast<Index>(discriminant.dims));
-  const Eigen::RowVectorXd along = row.cast<double>() * directions;
+  const Eigen::RowVectorXd along = product(row.cast<double>(), directions);
   const double norm = along.norm();
   std::vector<std::int8_t> result(discriminant.dims);
   for (std::size_t d = 0; d < result.size() && norm > 0; ++d) {
@@ -98,7 +99,7 @@ Projection make_projection(const PrincipalAxes& axes, const Discriminant& discri
   const Eigen::Map<const Eigen::MatrixXf> base(axes.axes.data(), values, own_axes);
   const Eigen::Map<const Doubles> directions(discriminant.directions.data(), own_axes, dims);
   const Eigen::Map<const Eigen::VectorXd> mean(axes.mean.data(), values);
-  const Doubles weights = base.cast<double>() * directions;
+  const Doubles weights = product(base.cast<double>(), directions);
   Projection result;
   result.dims = static_cast<int>(dims);
   result.values = static_cast<int>(values);
