@@ -13,6 +13,22 @@ std::string escape_controls(std::string_view json) {
   return text;
 }
 
+namespace {
+
+template <typename Json>
+std::string text_of_json(const Json& json, int indent) {
+  return escape_controls(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+std::string json_text(const nlohmann::json& json, int indent) {
+  return text_of_json(json, indent);
+}
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  return text_of_json(json, indent);
+}
+
 std::string json_string(std::string_view text) {
   return json_text(nlohmann::json(text));
 }

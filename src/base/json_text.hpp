@@ -1,6 +1,7 @@
 #pragma once
 /// JSON as text for files, pipes and terminals.
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -16,9 +17,7 @@ std::string json_string(std::string_view text);
 
 /// As `dump`, with `escape_controls`; bytes that are not UTF-8 are replaced.
 /// @param indent  below 0: on one line
-template <typename Json>
-std::string json_text(const Json& json, int indent = -1) {
-  return escape_controls(json.dump(indent, ' ', false, Json::error_handler_t::replace));
-}
+std::string json_text(const nlohmann::json& json, int indent = -1);
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
 }  // namespace sightline

@@ -22,7 +22,7 @@ double number_of(const json& value, const char* what) {
   const double number = value.is_number() ? value.get<double>() : NAN;
   if (!std::isfinite(number) || number < 0)
     throw Error(ExitCode::input,
-                std::string("'") + what + "' is " + value.dump() + " and no number of 0 or more");
+                std::string("'") + what + "' is " + json_text(value) + " and no number of 0 or more");
   return number;
 }
 
@@ -39,7 +39,7 @@ Spread spread_from(const json& values, std::size_t first, const char* what) {
                       number_of(values.at(first + 2), what)};
   if (!(spread.smallest <= spread.median && spread.median <= spread.largest))
     throw Error(ExitCode::input,
-                std::string("'") + what + "' is " + values.dump() + ", which is not in order");
+                std::string("'") + what + "' is " + json_text(values) + ", which is not in order");
   return spread;
 }
 
@@ -198,7 +198,7 @@ std::vector<Characteristics> parse_record(const std::string& text, const std::st
       const json& version = document.at("version");
       if (version != kRecordVersion)
         throw Error(ExitCode::input,
-                    "its version is " + version.dump() + " and not " + std::to_string(kRecordVersion));
+                    "its version is " + json_text(version) + " and not " + std::to_string(kRecordVersion));
       std::vector<Characteristics> processors;
       for (const json& one : document.at("processors")) processors.push_back(read_processor(one));
       return processors;

@@ -135,7 +135,7 @@ struct Reader::Impl {
                 "no frame could be decoded from '" + shown_ + "'" +
                     (errors_.last().empty() ? "" : " (" + errors_.last() + ")"),
                 input_ == "-" ? "use MP4 files with their index in front, or MPEG-TS or Matroska"
-                              : "the file is damaged or incomplete; check it with a player");
+                              : "check the file with a player, or copy it again");
   }
 
   void complete_info() {

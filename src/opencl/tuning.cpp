@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fingerprint.hpp"
+#include "base/json_text.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -183,7 +184,7 @@ std::string tuning_state(const DeviceInfo& device) {
   const nlohmann::json stored = JsonStore(TuningDatabase::default_file()).find_all(tuning_key(device, ""));
   if (stored.empty()) return "by default";
   Fingerprint all;
-  all.add_all(stored.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  all.add_all(json_text(stored));
   return all.text();
 }
 

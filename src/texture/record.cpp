@@ -103,7 +103,7 @@ T need(const std::optional<T>& value, const char* key, const std::string& text) 
 
 // A number that is negative, or has a fraction, would be made one that is not without a word.
 std::uint64_t count_of(const Json& json) {
-  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json.dump() + "' is no count");
+  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json_text(json) + "' is no count");
   return json.get<std::uint64_t>();
 }
 

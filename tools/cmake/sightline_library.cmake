@@ -1,11 +1,21 @@
 # Functions that define Sightline's libraries.
 
-# What most sources include, parsed once for each part.
+# What most sources include, parsed once for each optimisation level.
 set(SIGHTLINE_COMMON_HEADERS
   <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional>
   <limits> <map> <memory> <mutex> <optional> <set> <span> <stdexcept> <string> <string_view> <thread> <tuple> <utility>
   <variant> <vector> <fmt/format.h> <oneapi/tbb/blocked_range.h> <oneapi/tbb/enumerable_thread_specific.h>
   <oneapi/tbb/parallel_for.h> <oneapi/tbb/task_arena.h> <spdlog/spdlog.h>)
+
+# Instruction sets of x86 in SIMD sources, by what Highway leaves out: its bits are 0 to 6 for what is above AVX3_DL
+# (AVX3_ZEN4, AVX3_SPR, AVX10, whose names older versions do not know), 7 AVX3_DL, 8 AVX3, 9 AVX2, 11 SSE4, 12 SSSE3.
+# The baseline is x86-64-v2 (SSSE3, SSE4.2: every processor since 2009).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(SIGHTLINE_X86 ON)
+  set(SIGHTLINE_SIMD_VNNI HWY_WANT_AVX3_DL HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0x7F)
+  set(SIGHTLINE_SIMD_COMMON HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0xFF)
+  set(SIGHTLINE_SIMD_RARE HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0x9FF)
+endif()
 
 # sightline_library(NAME): defines the library target sightline_NAME, called sightline::NAME by others. Its sources come
 # in parts.
@@ -21,25 +31,26 @@ function(sightline_library name)
   install(TARGETS ${target} EXPORT sightline-targets)
 endfunction()
 
-# sightline_part(LIBRARY PART LEVEL LINK library... SOURCES file...): a part of sightline_LIBRARY that is compiled at
-# optimisation level -O<LEVEL> in a Release build. `LINK` lists the external libraries whose headers it includes; the
-# program links them. Files *_simd.cpp are compiled once for each instruction set by Highway and include what they say
-# themselves.
+# sightline_part(LIBRARY PART LEVEL LINK library... SOURCES file... VNNI file... RARE file...): a part of
+# sightline_LIBRARY that is compiled at optimisation level -O<LEVEL> in a Release build. `LINK` lists the external
+# libraries whose headers it includes; the program links them. Highway compiles each *_simd.cpp for every instruction set
+# that SIGHTLINE_SIMD names, and picks one at run time: `VNNI` lists the sources that also use AVX-512's 8-bit dot
+# product, `RARE` those that take too little of a run to be compiled for more than SSSE3 and AVX2.
 function(sightline_part library part level)
-  cmake_parse_arguments(PARSE_ARGV 3 PART "" "" "LINK;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 3 PART "" "" "LINK;SOURCES;VNNI;RARE")
   set(target sightline_${library}_${part})
   add_library(${target} OBJECT ${PART_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE sightline_options sightline_dependencies ${PART_LINK})
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
-  target_precompile_headers(${target} PRIVATE ${SIGHTLINE_COMMON_HEADERS})
-  # Highway picks the instruction set at run time; these say which ones are compiled. The baseline of x86-64 is v2
-  # (SSSE3, SSE4.2: every processor since 2009).
-  target_compile_definitions(${target} PRIVATE HWY_WANT_AVX3_DL HWY_WANT_SSSE3)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    # The targets above AVX3_DL (bits 0 to 6: AVX3_ZEN4, AVX3_SPR, AVX10 of newer versions) add nothing that our kernels
-    # use, and each would compile every kernel once more. Their names are unknown to older versions, hence the number.
-    target_compile_definitions(${target} PRIVATE HWY_DISABLED_TARGETS=0x7F)
+  get_property(first GLOBAL PROPERTY sightline_first_part_at_${level})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${SIGHTLINE_COMMON_HEADERS})
+    set_property(GLOBAL PROPERTY sightline_first_part_at_${level} ${target})
+  endif()
+  if(SIGHTLINE_X86)
     target_compile_options(${target} PRIVATE -march=x86-64-v2)
   endif()
   # Unity builds compile up to eight sources of one folder together, so that a new file changes its folder's units alone.
@@ -49,7 +60,14 @@ function(sightline_part library part level)
       continue()
     endif()
     if(source MATCHES "_simd\\.cpp$")
-      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+      set(instruction_sets COMMON)
+      if(source IN_LIST PART_VNNI)
+        set(instruction_sets VNNI)
+      elseif(source IN_LIST PART_RARE)
+        set(instruction_sets RARE)
+      endif()
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON
+        COMPILE_DEFINITIONS "${SIGHTLINE_SIMD_${instruction_sets}}")
       continue()
     endif()
     string(REGEX MATCH "^((detectors|faces)/[^/.]+|texture/tiles|[^/.]+)" folder ${source})

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/json_text.hpp"
 #include "detectors/filterbank/kernels.hpp"
 #include "detectors/filterbank/network/file.hpp"
 #include "model/header.hpp"
@@ -240,7 +241,7 @@ std::string to_text(const WindowEvaluation& evaluation) {
   const nlohmann::ordered_json json = {{kMissAt1e4, evaluation.miss_rate_at_1e4},
                                        {kMissAt1e5, evaluation.miss_rate_at_1e5},
                                        {"data", evaluation.data}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(json);
 }
 
 // The numbers and texts of a flat JSON object. No tree of nlohmann's: its destructor takes memory, and where
