@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "apps/common/device_knowledge.hpp"
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/text.hpp"

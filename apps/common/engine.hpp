@@ -11,8 +11,8 @@
 
 #include "detection/detector.hpp"
 #include "opencl/device.hpp"
-#include "pipeline/planning/knob_policy.hpp"
 #include "pipeline/planning/planner.hpp"
+#include "pipeline/planning/quality_objective.hpp"
 #include "pipeline/runtime/schedule.hpp"
 #include "pipeline/runtime/sources.hpp"
 #include "pipeline/runtime/trace.hpp"
@@ -71,7 +71,7 @@ struct ProcessorEngine {
 /// A detector that is ready to run.
 struct Engine : ProcessorEngine {
   std::unique_ptr<Detector> detector;
-  pipeline::KnobRequest knob;  ///< of the command line and the configuration
+  pipeline::QualityRequest quality;  ///< of the command line and the configuration
 
   const FrameProcessor& processor() const override { return *detector; }
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "apps/cli/html_table.hpp"
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "base/duration_text.hpp"
 #include "base/markup.hpp"
 #include "base/text.hpp"
@@ -71,7 +71,7 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
     rates.push_back(static_cast<double>(history.frames[i]) / std::max(length, 1e-3));
   }
   if (rates.empty()) return "";
-  const bool holds = run.policy.kind == pipeline::KnobPolicy::Kind::hold;
+  const bool holds = run.policy.kind == pipeline::QualityObjective::Kind::hold;
   double most = *std::ranges::max_element(rates);
   if (holds) most = std::max(most, std::min(run.policy.limit, 4 * most));
   most = std::max(1.1 * most, 1e-3);
@@ -160,7 +160,7 @@ RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline
   return {input,
           engine.detector->info().model,
           knob ? knob->summary() : "",
-          policy_of(engine.knob),
+          objective_of(engine.quality),
           report,
           history.summary()};
 }

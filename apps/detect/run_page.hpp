@@ -15,7 +15,7 @@ struct RunOnPage {
   std::string input;  ///< what was searched, for people
   std::string model;  ///< with what
   std::string knob;   ///< what came of the policy (Knob::summary); may be empty
-  pipeline::KnobPolicy policy;
+  pipeline::QualityObjective policy;
   pipeline::RunReport report;
   pipeline::RunHistory::Summary history;
 };

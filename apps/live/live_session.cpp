@@ -8,7 +8,7 @@
 
 #include "apps/cli/stop.hpp"
 #include "apps/cli/writable.hpp"
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "apps/common/run_text.hpp"
 #include "apps/detect/run_page.hpp"
 #include "base/duration_text.hpp"
@@ -284,7 +284,7 @@ std::string LiveSession::choose_schedule(std::size_t index) {
   }
 }
 
-std::string LiveSession::turn_knob(int by) {
+std::string LiveSession::change_setting(int by) {
   if (!knob_) return "there is only one setting";
   // What is measured is measured with the setting that the detector is configured with.
   if (planning_) return "schedule auto is measuring; try again later";

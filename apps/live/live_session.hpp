@@ -90,7 +90,7 @@ class LiveSession {
   std::string choose_schedule(std::size_t index);
   std::string switch_recording();
   /// By so many settings, to faster ones or (below 0) to more accurate ones.
-  std::string turn_knob(int by);
+  std::string change_setting(int by);
   std::string follow_policy();
   /// Begins to save what is shown; `saved_picture` tells when it is done.
   std::string save_picture(const pipeline::Showable& shown);

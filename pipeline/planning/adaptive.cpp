@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kDriftWindowsOfRate = 2;
 
-// Of what PlanWatch is shown.
+// Of what DriftDetector is shown.
 constexpr std::size_t kCpu = 0, kDevice = 1;
 
 }  // namespace
@@ -39,7 +39,7 @@ void Adaptive::begin(const TraceInfo& info) {
 void Adaptive::accept(const FrameTrace& trace) {
   if (trace.admitted < switched_ || trace.status != FrameStatus::ok) return;
   if (trace.setting != setting_) {
-    if (setting_ >= 0) watch_.turned();
+    if (setting_ >= 0) watch_.setting_changed();
     setting_ = trace.setting;
     window_ = {};
   }
@@ -54,18 +54,18 @@ void Adaptive::close_window(std::int64_t now) {
   window_ = {};
   if (pipeline_.device_lost()) return;  // the plan is not what runs any more
   switch (watch_.observe(now, {cpu, device}, home_.uses_device() ? kDevice : kCpu)) {
-    case PlanWatch::Advice::keep:
+    case DriftDetector::Advice::keep:
       return;
-    case PlanWatch::Advice::plan_is_back:
+    case DriftDetector::Advice::plan_is_back:
       spdlog::info("auto: the plan is back to its predicted speed: {}", describe(home_, processor_));
       return;
-    case PlanWatch::Advice::try_plan:
+    case DriftDetector::Advice::try_plan:
       switch_to(home_, now);
       return;
-    case PlanWatch::Advice::plan_holds:
+    case DriftDetector::Advice::plan_holds:
       go_home(now);
       return;
-    case PlanWatch::Advice::weigh:
+    case DriftDetector::Advice::weigh:
       replan(now);
       return;
   }

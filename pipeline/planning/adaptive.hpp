@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "pipeline/planning/plan_watch.hpp"
+#include "pipeline/planning/drift_detector.hpp"
 #include "pipeline/planning/planner.hpp"
 #include "pipeline/runtime/busy_seconds.hpp"
 #include "pipeline/runtime/trace.hpp"
@@ -50,7 +50,7 @@ class Adaptive : public TraceSink {
   int in_flight_;
   Schedule home_;  ///< planned schedule
   Schedule current_;
-  PlanWatch watch_;
+  DriftDetector watch_;
   Window window_;
   std::int64_t switched_ = 0;  ///< frames admitted before do not count
   int setting_ = -1;           ///< of the frames that count; below 0: there were none yet

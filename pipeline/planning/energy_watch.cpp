@@ -17,7 +17,7 @@ constexpr int kDriftWindowsOfEnergy = 3;
 // How much slower than predicted a run may be before it is the source that it waits for.
 constexpr double kWaitsForSource = 1.2;
 
-// Of what PlanWatch is shown; only the joules decide.
+// Of what DriftDetector is shown; only the joules decide.
 constexpr std::size_t kJoules = 0, kCpuTime = 1, kDeviceTime = 2, kQuantities = 3;
 
 }  // namespace
@@ -75,7 +75,7 @@ void EnergyWatch::begin(const TraceInfo& info) {
 void EnergyWatch::accept(const FrameTrace& trace) {
   if (!works_ || trace.admitted < switched_ || trace.status != FrameStatus::ok) return;
   if (trace.setting != setting_) {
-    if (setting_ >= 0) watch_.turned();
+    if (setting_ >= 0) watch_.setting_changed();
     setting_ = trace.setting;
     window_ = {};
   }
@@ -103,13 +103,13 @@ void EnergyWatch::close_window(std::int64_t now) {
   window_ = {};
   if (pipeline_.device_lost()) return;  // the plan is not what runs any more
   const auto advice = watch_.observe(now, {seen.joules, seen.cpu, seen.device}, kJoules);
-  if (advice == PlanWatch::Advice::weigh) {
+  if (advice == DriftDetector::Advice::weigh) {
     replan(now, seen);
-  } else if (advice == PlanWatch::Advice::plan_holds) {
+  } else if (advice == DriftDetector::Advice::plan_holds) {
     go_home(now);
-  } else if (advice == PlanWatch::Advice::try_plan) {
+  } else if (advice == DriftDetector::Advice::try_plan) {
     switch_to(planned_.schedule, now);
-  } else if (advice == PlanWatch::Advice::plan_is_back) {
+  } else if (advice == DriftDetector::Advice::plan_is_back) {
     spdlog::info("auto: the plan is back to its predicted energy: {}", describe(current_, processor_));
   }
 }

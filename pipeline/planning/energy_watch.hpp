@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "pipeline/planning/drift_detector.hpp"
 #include "pipeline/planning/energy_counter.hpp"
-#include "pipeline/planning/plan_watch.hpp"
 #include "pipeline/planning/planner.hpp"
 #include "pipeline/runtime/busy_seconds.hpp"
 #include "pipeline/runtime/trace.hpp"
@@ -34,7 +34,7 @@ std::optional<Schedule> more_frugal(const EnergySeen& seen, const DeviceCosts& c
 
 /// Reads the meters over windows of at least two seconds. Where a frame's joules are no longer what they were
 /// when the plan was new, it weighs the schedules anew and switches where that promises a tenth less, with
-/// the pauses and trials of PlanWatch. The log says what was done and why.
+/// the pauses and trials of DriftDetector. The log says what was done and why.
 ///
 /// A TraceSink of the pipeline's run; must outlive it. Clocked by the traces: no thread of its own. Does
 /// nothing where the plan has no stages' energies, or a meter fails, which the log says once.
@@ -67,7 +67,7 @@ class EnergyWatch : public TraceSink {
   int in_flight_;
   const std::shared_ptr<EnergyCounter> energy_;
   Schedule current_;
-  PlanWatch watch_;
+  DriftDetector watch_;
   Window window_;
   bool works_ = false;         ///< the meters count
   std::int64_t switched_ = 0;  ///< frames admitted before do not count

@@ -93,8 +93,8 @@ Knob::Knob(Pipeline& pipeline, const FrameProcessor& processor, KnobOptions opti
       options_(std::move(options)),
       logic_(count_of(processor), pipeline.setting()),
       battery_(count_of(processor), pipeline.setting()) {
-  using enum KnobPolicy::Kind;
-  const KnobPolicy::Kind kind = options_.policy.kind;
+  using enum QualityObjective::Kind;
+  const QualityObjective::Kind kind = options_.policy.kind;
   if (kind == power || kind == energy) {
     energy_ = std::make_unique<EnergySensor>(options_.energy, options_.energy_interval);
     spdlog::info("setting: {}, measured by {}", describe(options_.policy), energy_->name());
@@ -112,7 +112,7 @@ void Knob::begin(const TraceInfo& info) {
 }
 
 void Knob::accept(const FrameTrace& trace) {
-  using enum KnobPolicy::Kind;
+  using enum QualityObjective::Kind;
   const std::lock_guard lock(mutex_);
   if (energy_) energy_->count_frame();
   if (by_hand_ || failed_ || trace.status != FrameStatus::ok) return;
@@ -168,7 +168,7 @@ void Knob::judge_energy(std::int64_t now) {
     throw Error(ExitCode::failed, failure);
   const auto reading = energy_->take();
   if (!reading || reading->seconds <= 0) return;
-  const bool a_frame = options_.policy.kind == KnobPolicy::Kind::energy;
+  const bool a_frame = options_.policy.kind == QualityObjective::Kind::energy;
   if (a_frame && reading->frames == 0) return;
   const double used = reading->joules / (a_frame ? static_cast<double>(reading->frames) : reading->seconds);
   judge(now, used / options_.policy.limit, fmt::format("{:.3g} {}", used, a_frame ? "J per frame" : "W"));
@@ -222,7 +222,8 @@ std::string Knob::turn(int by) {
 
 std::string Knob::follow_policy() {
   const std::lock_guard lock(mutex_);
-  if (options_.policy.kind == KnobPolicy::Kind::none) return "no policy: see --hold, --budget and --battery";
+  if (options_.policy.kind == QualityObjective::Kind::none)
+    return "no policy: see --hold, --budget and --battery";
   if (failed_) return "the policy has ended: its sensor failed";
   by_hand_ = false;
   logic_.start_at(pipeline_.setting());
@@ -239,13 +240,13 @@ std::string Knob::setting_text() const {
 std::string Knob::chosen_by() const {
   const std::lock_guard lock(mutex_);
   if (by_hand_) return "by hand";
-  if (options_.policy.kind == KnobPolicy::Kind::none) return "as configured";
+  if (options_.policy.kind == QualityObjective::Kind::none) return "as configured";
   return failed_ ? "policy ended" : describe(options_.policy);
 }
 
 std::string Knob::summary() const {
   const std::lock_guard lock(mutex_);
-  if (options_.policy.kind == KnobPolicy::Kind::none || last_seen_.empty()) return "";
+  if (options_.policy.kind == QualityObjective::Kind::none || last_seen_.empty()) return "";
   const std::string policy = describe(options_.policy);
   if (judged_ == 0)
     return fmt::format("{}: {} of the setting; {}\n", policy, counted(turns_, "change"), last_seen_);

@@ -10,8 +10,8 @@
 
 #include "pipeline/planning/battery_reader.hpp"
 #include "pipeline/planning/energy_sensor.hpp"
-#include "pipeline/planning/knob_logic.hpp"
-#include "pipeline/planning/knob_policy.hpp"
+#include "pipeline/planning/quality_controller.hpp"
+#include "pipeline/planning/quality_objective.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 
 namespace sightline::pipeline {
@@ -44,7 +44,7 @@ class CapacityMeter {
 };
 
 struct KnobOptions {
-  KnobPolicy policy;
+  QualityObjective policy;
   std::shared_ptr<EnergyCounter> energy;            ///< for a budget
   BatteryReader battery;                            ///< for the battery's policy
   std::chrono::milliseconds energy_interval{2000};  ///< sensors are slow
@@ -58,8 +58,8 @@ struct KnobOptions {
 /// and the rate to hold is no more than the one that there is. The log says so once. A budget counts the
 /// energy of all meters that may be added up (EnergyCounter), idle power included, which is why a budget of
 /// watts asks for a source that leaves the processors something to rest: searched as fast as possible, every
-/// setting takes about the same. See KnobLogic for when it turns, and BatteryLogic. The log says what was
-/// done and why.
+/// setting takes about the same. See QualityController for when it turns, and BatteryController. The log says
+/// what was done and why.
 ///
 /// A TraceSink of the pipeline's runs; must outlive them. The rest from any thread.
 class Knob : public TraceSink {
@@ -96,8 +96,8 @@ class Knob : public TraceSink {
   const KnobOptions options_;
 
   mutable std::mutex mutex_;
-  KnobLogic logic_;
-  BatteryLogic battery_;
+  QualityController logic_;
+  BatteryController battery_;
   CapacityMeter capacity_;
   std::unique_ptr<EnergySensor> energy_;
   int in_flight_ = 1;

@@ -62,7 +62,7 @@ void PlanTrials::try_one(Alternative& alternative) {
   alternative.achieved_latency = best.latency;
 }
 
-std::size_t PlanTrials::try_all(std::vector<Alternative>& some, const TurnLimits& limits) {
+std::size_t PlanTrials::try_all(std::vector<Alternative>& some, const EliminationLimits& limits) {
   if (energy_) return try_energy(some, limits);
   std::size_t best = 0;
   for (std::size_t i = 0; i < some.size(); ++i) {
@@ -75,10 +75,10 @@ std::size_t PlanTrials::try_all(std::vector<Alternative>& some, const TurnLimits
   return best;
 }
 
-std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, const TurnLimits& limits) {
-  std::vector<Contender> contenders;
+std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, const EliminationLimits& limits) {
+  std::vector<RaceCandidate> candidates;
   for (const Alternative& a : some)
-    contenders.push_back({a.predicted_joules, processors_of(a.schedule, stages_, devices_)});
+    candidates.push_back({a.predicted_joules, processors_of(a.schedule, stages_, devices_)});
   const auto trial = [&](std::size_t i) -> std::optional<double> {
     if (are_spoilt()) return std::nullopt;
     const Seen seen = run(some[i], options_.energy_trial_seconds);
@@ -89,7 +89,7 @@ std::size_t PlanTrials::try_energy(std::vector<Alternative>& some, const TurnLim
     }
     return seen.joules;
   };
-  const TurnsResult result = try_by_turns(contenders, limits, trial);
+  const EliminationResult result = eliminate_successively(candidates, limits, trial);
   for (std::size_t i = 0; i < some.size(); ++i) {
     if (result.tried[i].seen.empty()) continue;
     some[i].joules = result.tried[i].mean;

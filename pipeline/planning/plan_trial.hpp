@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "pipeline/planning/planner.hpp"
+#include "pipeline/planning/successive_elimination.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
-#include "pipeline/planning/trials_by_turns.hpp"
 
 namespace sightline::pipeline {
 
@@ -41,11 +41,11 @@ class PlanTrials {
   /// Twice; the better run counts, since a disturbance only ever takes time.
   void try_one(Alternative& alternative);
 
-  /// All that have not been tried yet; for the goal energy all, by turns (trials_by_turns.hpp). Returns which
-  /// is best for the goal.
+  /// All that have not been tried yet; for the goal energy all, by turns (successive_elimination.hpp).
+  /// Returns which is best for the goal.
   /// @param some    not empty
   /// @param limits  for the goal energy
-  std::size_t try_all(std::vector<Alternative>& some, const TurnLimits& limits);
+  std::size_t try_all(std::vector<Alternative>& some, const EliminationLimits& limits);
 
  private:
   struct Seen {
@@ -54,7 +54,7 @@ class PlanTrials {
     std::optional<double> joules;
   };
   Seen run(const Alternative& alternative, double seconds);
-  std::size_t try_energy(std::vector<Alternative>& some, const TurnLimits& limits);
+  std::size_t try_energy(std::vector<Alternative>& some, const EliminationLimits& limits);
 
   Pipeline& pipeline_;
   const std::size_t stages_, devices_;  // how many

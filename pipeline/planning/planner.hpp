@@ -63,9 +63,9 @@ struct PlanOptions {
   /// tenth of the run's expected time. None: unknown, no limit. Ignored for the goal energy.
   std::optional<std::int64_t> frames_to_come;
   double energy_trial_seconds = 2;  ///< seconds per trial for the goal energy: meters are slow
-  /// For the goal energy, schedules are tried in turn until they differ significantly (trials_by_turns.hpp).
-  /// `energy_trials` limits the trials of all mappings together, `energy_further_trials` those of the tunable
-  /// and, separately, of the frames in flight.
+  /// For the goal energy, schedules are tried in turn until they differ significantly
+  /// (successive_elimination.hpp). `energy_trials` limits the trials of all mappings together,
+  /// `energy_further_trials` those of the tunable and, separately, of the frames in flight.
   int energy_trials = 40;
   int energy_further_trials = 16;
   std::shared_ptr<EnergyCounter> energy;  ///< meters for the goal energy; may be null

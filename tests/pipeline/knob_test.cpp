@@ -133,7 +133,7 @@ TEST_F(KnobSchedules, RefusesASettingThatIsNotThere) {
 
 class KnobRun : public testing::Test {
  protected:
-  void start(const KnobPolicy& policy, std::size_t setting = 1) {
+  void start(const QualityObjective& policy, std::size_t setting = 1) {
     knob_.reset();
     pipeline_.set_setting(setting);
     options_.policy = policy;
@@ -167,7 +167,7 @@ class KnobRun : public testing::Test {
 };
 
 TEST_F(KnobRun, HoldsARate) {
-  start({KnobPolicy::Kind::hold, 20});
+  start({QualityObjective::Kind::hold, 20});
   frames(10, {0.1, 0.06, 0.04});
   EXPECT_EQ(pipeline_.setting(), 2u);
   EXPECT_THAT(log_.str(), HasSubstr("16.7 frames/s are possible; now coarse (hold 20 frames/s)"));
@@ -178,7 +178,7 @@ TEST_F(KnobRun, HoldsARate) {
 
 TEST_F(KnobRun, WhatTheSourceDoesNotGiveNeedNotBeHeld) {
   options_.source_rate = [] { return 10.0; };
-  start({KnobPolicy::Kind::hold, 100});
+  start({QualityObjective::Kind::hold, 100});
   frames(20, {0.06, 0.05, 0.04}, 0.1);
   EXPECT_EQ(pipeline_.setting(), 0u) << "ten a second can be searched with any";
   frames(20, {0.12, 0.08, 0.04}, 0.1);
@@ -213,7 +213,7 @@ class KnobFileRun : public KnobRun {
 };
 
 TEST_F(KnobFileRun, TurnsWhereSearchingIsTheLimit) {
-  start({KnobPolicy::Kind::hold, 20});
+  start({QualityObjective::Kind::hold, 20});
   file(10, 0.01, {0.1, 0.06, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 2u);
   EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s)"));
@@ -221,27 +221,27 @@ TEST_F(KnobFileRun, TurnsWhereSearchingIsTheLimit) {
 }
 
 TEST_F(KnobFileRun, DoesNotTurnForNothingWhereReadingIsTheLimit) {
-  start({KnobPolicy::Kind::hold, 20}, 0);
+  start({QualityObjective::Kind::hold, 20}, 0);
   file(30, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "ten a second are read, and searched with any";
   EXPECT_THAT(log_.str(),
               HasSubstr("the source delivers 10.0 frames/s, and the detector is idle 40% of the time"));
   EXPECT_THAT(log_.str(), testing::Not(HasSubstr("now ")));
   EXPECT_THAT(knob_->summary(), HasSubstr("the search had time left"));
-  start({KnobPolicy::Kind::hold, 20}, 2);
+  start({QualityObjective::Kind::hold, 20}, 2);
   file(60, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "there is time for a more accurate one";
 }
 
 TEST_F(KnobFileRun, DoesNotTurnForNothingWhereWritingIsTheLimit) {
-  start({KnobPolicy::Kind::hold, 20}, 0);
+  start({QualityObjective::Kind::hold, 20}, 0);
   file(30, 0.01, {0.06, 0.05, 0.04}, 0.1);
   EXPECT_EQ(pipeline_.setting(), 0u);
   EXPECT_THAT(log_.str(), HasSubstr("the outputs accept 9.9 frames/s"));
 }
 
 TEST_F(KnobRun, AHandEndsThePolicyUntilItIsWantedAgain) {
-  start({KnobPolicy::Kind::hold, 20});
+  start({QualityObjective::Kind::hold, 20});
   EXPECT_EQ(knob_->chosen_by(), "hold 20 frames/s");
   EXPECT_EQ(knob_->turn(-1), "setting: 6 filters (1 of 3)");
   EXPECT_EQ(knob_->turn(-1), "6 filters: the most accurate setting");
@@ -257,7 +257,7 @@ TEST_F(KnobRun, AHandEndsThePolicyUntilItIsWantedAgain) {
 }
 
 TEST_F(KnobRun, SaysOnceWhatNoSettingHolds) {
-  start({KnobPolicy::Kind::hold, 1000});
+  start({QualityObjective::Kind::hold, 1000});
   frames(30, {0.1, 0.06, 0.04});
   EXPECT_EQ(pipeline_.setting(), 2u);
   const std::string log = log_.str();
@@ -270,7 +270,7 @@ TEST_F(KnobRun, FollowsABattery) {
   const TempDir folder;
   const std::filesystem::path battery = std::filesystem::path(folder / "supply") / "BAT0";
   options_.battery = [supply = std::filesystem::path(folder / "supply")] { return battery_level(supply); };
-  EXPECT_THAT(error_of(ExitCode::device, [&] { start({KnobPolicy::Kind::battery}); }),
+  EXPECT_THAT(error_of(ExitCode::device, [&] { start({QualityObjective::Kind::battery}); }),
               HasSubstr("no battery"));
   std::filesystem::create_directories(battery);
   const auto has = [&](const char* name, const char* value) {
@@ -279,7 +279,7 @@ TEST_F(KnobRun, FollowsABattery) {
   has("type", "Battery");
   has("status", "Discharging");
   has("capacity", "80");
-  start({KnobPolicy::Kind::battery}, 0);
+  start({QualityObjective::Kind::battery}, 0);
   for (const auto& [capacity, setting] :
        {std::pair{"80", 0u}, {"40", 1u}, {"52", 1u}, {"15", 2u}, {"90", 0u}}) {
     has("capacity", capacity);
@@ -310,7 +310,7 @@ TEST_F(KnobRun, StaysWithinABudget) {
   options_.energy = std::make_shared<Energy>(meters);
   options_.energy_interval = std::chrono::milliseconds(10);
   for (const auto& [watts, setting] : {std::pair{40.0, 2u}, {80.0, 0u}}) {
-    start({KnobPolicy::Kind::power, watts});
+    start({QualityObjective::Kind::power, watts});
     EXPECT_TRUE(sightline::test::becomes_true([&, setting = setting] {
       frames(1, {0.1, 0.1, 0.1});
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -325,7 +325,7 @@ TEST_F(KnobRun, StaysWithinABudget) {
   options_.energy = std::make_shared<Energy>(meters);
   EXPECT_THAT(error_of(ExitCode::usage,
                        [&] {
-                         start({KnobPolicy::Kind::power, 40});
+                         start({QualityObjective::Kind::power, 40});
                        }),
               HasSubstr("needs an energy meter"));
 }
@@ -338,7 +338,7 @@ TEST_F(KnobRun, AMeterThatFailsEndsThePolicyAlone) {
   std::ofstream(folder / "power.csv") << "time,watts\n1,5\n";
   options_.energy = std::make_shared<Energy>(meters);
   options_.energy_interval = std::chrono::milliseconds(5);
-  start({KnobPolicy::Kind::energy, 1});
+  start({QualityObjective::Kind::energy, 1});
   EXPECT_TRUE(sightline::test::becomes_true([&] {
     frames(1, {0.1, 0.1, 0.1});
     return knob_->chosen_by() == "policy ended";

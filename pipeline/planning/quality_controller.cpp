@@ -1,4 +1,4 @@
-#include "pipeline/planning/knob_logic.hpp"
+#include "pipeline/planning/quality_controller.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -30,23 +30,23 @@ constexpr double kBack = 0.03;
 
 }  // namespace
 
-KnobLogic::KnobLogic(std::size_t settings, std::size_t first)
+QualityController::QualityController(std::size_t settings, std::size_t first)
     : gains_(settings - 1, kUnknownGain), setting_(first), pause_(kFirstWait), distrust_(kFirstDistrust) {}
 
-void KnobLogic::start_at(std::size_t setting) {
+void QualityController::start_at(std::size_t setting) {
   setting_ = setting;
   came_from_.reset();
   was_climb_ = false;
   over_ = under_ = 0;
 }
 
-double KnobLogic::predicted(std::size_t setting, double load) const {
+double QualityController::predicted(std::size_t setting, double load) const {
   for (std::size_t i = setting; i < setting_; ++i) load *= gains_[i];
   for (std::size_t i = setting_; i < setting; ++i) load /= gains_[i];
   return load;
 }
 
-std::optional<std::size_t> KnobLogic::observe(double now, double load) {
+std::optional<std::size_t> QualityController::observe(double now, double load) {
   if (!(load >= 0) || !std::isfinite(load)) return std::nullopt;
   learn(load);
   if (load > kOver) {
@@ -59,7 +59,7 @@ std::optional<std::size_t> KnobLogic::observe(double now, double load) {
 }
 
 // The load may have changed by itself at the same time, so a look is believed by half.
-void KnobLogic::learn(double load) {
+void QualityController::learn(double load) {
   if (!came_from_) return;
   const std::size_t first = std::min(*came_from_, setting_);
   const std::size_t last = std::max(*came_from_, setting_);
@@ -75,7 +75,7 @@ void KnobLogic::learn(double load) {
     gains_[i] = std::clamp(gains_[i] * off, kSmallestGain, kLargestGain);
 }
 
-std::optional<std::size_t> KnobLogic::faster(double now, double load) {
+std::optional<std::size_t> QualityController::faster(double now, double load) {
   if (over_ < kOverTimes && load < kFarOver) return std::nullopt;
   if (setting_ + 1 > gains_.size() || now - turned_ < kSoonest) return std::nullopt;
   if (was_climb_ && now - turned_ <= kTrial) {
@@ -89,7 +89,7 @@ std::optional<std::size_t> KnobLogic::faster(double now, double load) {
   return turn(now, load, to);
 }
 
-std::optional<std::size_t> KnobLogic::more_accurate(double now, double load) {
+std::optional<std::size_t> QualityController::more_accurate(double now, double load) {
   if (was_climb_ && now - turned_ > kTrial) {  // it was right
     was_climb_ = false;
     pause_ = kFirstWait;
@@ -107,7 +107,7 @@ std::optional<std::size_t> KnobLogic::more_accurate(double now, double load) {
   return turn(now, load, setting_ - 1);
 }
 
-std::size_t KnobLogic::turn(double now, double load, std::size_t to) {
+std::size_t QualityController::turn(double now, double load, std::size_t to) {
   came_from_ = setting_;
   load_before_ = load;
   turned_ = now;
@@ -115,7 +115,7 @@ std::size_t KnobLogic::turn(double now, double load, std::size_t to) {
   return setting_ = to;
 }
 
-std::size_t BatteryLogic::observe(double level, bool charging) {
+std::size_t BatteryController::observe(double level, bool charging) {
   // Falling levels count at once, rising ones only when they are well above.
   const auto below = [&](double limit, int zone) { return level < (zone_ >= zone ? limit + kBack : limit); };
   zone_ = charging ? 0 : below(kFifth, 2) ? 2 : below(kHalf, 1) ? 1 : 0;

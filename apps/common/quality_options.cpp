@@ -1,4 +1,4 @@
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ Config::Value value_of(const std::string& text) {
 
 }  // namespace
 
-void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
+void add_quality_options(OptionSet& options, pipeline::QualityRequest& request) {
   options.group("Trade accuracy for speed while it runs");
   options
       .add("--hold FPS", &request.hold,
@@ -72,15 +72,15 @@ std::vector<SettingChanges> parse_settings(const std::string& text) {
 std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeline& pipeline,
                                           std::function<double()> source_rate) {
   pipeline::KnobOptions options;
-  options.policy = policy_of(engine.knob);
+  options.policy = objective_of(engine.quality);
   if (engine.detector->run_settings().size() < 2) {
-    if (options.policy.kind == pipeline::KnobPolicy::Kind::none) return nullptr;
+    if (options.policy.kind == pipeline::QualityObjective::Kind::none) return nullptr;
     throw Error(ExitCode::usage, "the detector has only one setting, so nothing can change",
                 "list some with --settings");
   }
-  using enum pipeline::KnobPolicy::Kind;
+  using enum pipeline::QualityObjective::Kind;
   pipeline::MeterOptions meters;
-  meters.log = engine.knob.power_log;
+  meters.log = engine.quality.power_log;
   meters.log_wait = 2;  // the run's end waits for it, too
   if (options.policy.kind == power || options.policy.kind == energy)
     options.energy = std::make_shared<pipeline::Energy>(meters);

@@ -1,5 +1,6 @@
 #pragma once
-/// Options of the knob that turns between a detector's settings while it runs, and what is told of it.
+/// Options of the quality controller, which changes a detector's setting during a run, and texts on the
+/// settings.
 
 #include <functional>
 #include <memory>
@@ -10,12 +11,12 @@
 #include "base/options.hpp"
 #include "family/family.hpp"
 #include "pipeline/planning/knob.hpp"
-#include "pipeline/planning/knob_policy.hpp"
+#include "pipeline/planning/quality_objective.hpp"
 
 namespace sightline::apps {
 
 /// --settings, --hold, --budget, --battery and --power-log.
-void add_knob_options(OptionSet& options, pipeline::KnobRequest& request);
+void add_quality_options(OptionSet& options, pipeline::QualityRequest& request);
 
 /// "filters=100; filters=50; filters=25,scale_step=1.2": settings separated by semicolons, what each changes
 /// by commas; one without changes is the configuration as it is. Throws Error (usage).

@@ -1,4 +1,4 @@
-#include "pipeline/planning/trials_by_turns.hpp"
+#include "pipeline/planning/successive_elimination.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -73,35 +73,36 @@ std::vector<std::size_t> worth_taking(const std::vector<std::size_t>& tied, cons
 }
 
 std::optional<std::size_t> best_of(const std::vector<std::size_t>& tied,
-                                   const std::vector<Contender>& contenders) {
+                                   const std::vector<RaceCandidate>& candidates) {
   if (tied.empty()) return std::nullopt;
   std::optional<double> least;
   for (const std::size_t i : tied) {
-    if (const auto& predicted = contenders[i].predicted; predicted && (!least || *predicted < *least))
+    if (const auto& predicted = candidates[i].predicted; predicted && (!least || *predicted < *least))
       least = predicted;
   }
   std::optional<std::size_t> best;
   for (const std::size_t i : tied) {
-    const Contender& one = contenders[i];
+    const RaceCandidate& one = candidates[i];
     if (least && (!one.predicted || *one.predicted > kSamePrediction * *least)) continue;
-    if (!best || one.processors < contenders[*best].processors) best = i;
+    if (!best || one.processors < candidates[*best].processors) best = i;
   }
   return best;
 }
 
 }  // namespace
 
-TurnsResult try_by_turns(const std::vector<Contender>& contenders, const TurnLimits& limits,
-                         const std::function<std::optional<double>(std::size_t)>& trial) {
-  TurnsResult result;
-  result.tried.resize(contenders.size());
-  std::vector<std::size_t> turns(contenders.size());
-  std::iota(turns.begin(), turns.end(), std::size_t{0});
+EliminationResult eliminate_successively(const std::vector<RaceCandidate>& candidates,
+                                         const EliminationLimits& limits,
+                                         const std::function<std::optional<double>(std::size_t)>& trial) {
+  EliminationResult result;
+  result.tried.resize(candidates.size());
+  std::vector<std::size_t> remaining(candidates.size());
+  std::iota(remaining.begin(), remaining.end(), std::size_t{0});
   int left = limits.trials;
   bool is_possible = true;
-  for (int round = 0; is_possible && turns.size() > (round < limits.first ? 0 : 1); ++round) {
-    if (round % 2 == 1) std::ranges::reverse(turns);
-    for (const std::size_t i : turns) {
+  for (int round = 0; is_possible && remaining.size() > (round < limits.first ? 0 : 1); ++round) {
+    if (round % 2 == 1) std::ranges::reverse(remaining);
+    for (const std::size_t i : remaining) {
       if (round >= limits.first && left <= 0) is_possible = false;
       const std::optional<double> seen = is_possible ? trial(i) : std::nullopt;
       if (!seen) {
@@ -112,10 +113,10 @@ TurnsResult try_by_turns(const std::vector<Contender>& contenders, const TurnLim
       --left;
     }
     work_out(result.tried);
-    if (round + 1 >= limits.first) turns = leaders_of(result.tried);
+    if (round + 1 >= limits.first) remaining = leaders_of(result.tried);
   }
   result.tied = leaders_of(result.tried);
-  result.best = best_of(worth_taking(result.tied, result.tried, limits.worth), contenders);
+  result.best = best_of(worth_taking(result.tied, result.tried, limits.worth), candidates);
   return result;
 }
 

@@ -1,4 +1,4 @@
-#include "pipeline/planning/plan_watch.hpp"
+#include "pipeline/planning/drift_detector.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,17 +22,18 @@ std::vector<double> ratios_of(const std::vector<double>& observed, const std::ve
 
 }  // namespace
 
-PlanWatch::PlanWatch(std::size_t quantities, std::size_t deciding, int drift_windows)
+DriftDetector::DriftDetector(std::size_t quantities, std::size_t deciding, int drift_windows)
     : deciding_(deciding), drift_windows_(drift_windows), scales_(quantities, 1.0), pause_(kFirstPause) {}
 
-bool PlanWatch::any_drifted(const std::vector<double>& ratios) const {
+bool DriftDetector::any_drifted(const std::vector<double>& ratios) const {
   return std::any_of(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(deciding_),
                      [](double ratio) { return ratio > kDrift || ratio < 1 / kDrift; });
 }
 
-PlanWatch::Advice PlanWatch::observe(std::int64_t now, const std::vector<double>& seen, std::size_t telling) {
+DriftDetector::Advice DriftDetector::observe(std::int64_t now, const std::vector<double>& seen,
+                                             std::size_t telling) {
   Advice nothing = Advice::keep;
-  if (std::exchange(is_turned_, false)) take_turn(seen);
+  if (std::exchange(has_new_setting_, false)) take_setting(seen);
   if (trying_) {
     trying_ = false;
     std::ranges::fill(scales_, 1.0);  // what the plan's reference was taken at
@@ -63,8 +64,8 @@ PlanWatch::Advice PlanWatch::observe(std::int64_t now, const std::vector<double>
   return nothing;
 }
 
-PlanWatch::Advice PlanWatch::weigh_against(const std::vector<double>& reference,
-                                           const std::vector<double>& seen) {
+DriftDetector::Advice DriftDetector::weigh_against(const std::vector<double>& reference,
+                                                   const std::vector<double>& seen) {
   const std::vector<double> ratios = ratios_of(seen, reference);
   for (std::size_t i = 0; i < scales_.size(); ++i) scales_[i] *= ratios[i];
   last_ = seen;
@@ -75,7 +76,7 @@ PlanWatch::Advice PlanWatch::weigh_against(const std::vector<double>& reference,
 // The plan's reference changes as that of what runs does; a quantity that is 0 now is taken to change as the
 // others do in the mean. In a trial, which has no reference yet, the plan's is what was to be compared, and
 // says nothing about another setting: the plan stays.
-void PlanWatch::take_turn(const std::vector<double>& seen) {
+void DriftDetector::take_setting(const std::vector<double>& seen) {
   if (trying_) {
     trying_ = false;
     std::ranges::fill(scales_, 1.0);
@@ -96,19 +97,19 @@ void PlanWatch::take_turn(const std::vector<double>& seen) {
   if (is_plan_) plan_reference_.reset();
 }
 
-void PlanWatch::turned() {
-  is_turned_ = true;
+void DriftDetector::setting_changed() {
+  has_new_setting_ = true;
   drifted_ = 0;
 }
 
-void PlanWatch::switched(std::int64_t now, bool is_plan) {
+void DriftDetector::switched(std::int64_t now, bool is_plan) {
   reference_.reset();
   drifted_ = 0;
   is_plan_ = is_plan;
   try_again_ = is_plan ? 0 : now + pause_;
 }
 
-void PlanWatch::returned() {
+void DriftDetector::returned() {
   std::ranges::fill(scales_, 1.0);
   pause_ = kFirstPause;
   try_again_ = 0;
