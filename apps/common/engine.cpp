@@ -150,7 +150,7 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
                counted(planned.schedule.in_flight, "frame"), planned.remembered ? " (remembered)" : "");
   if (explain) {
     explain_to_user(planned, *this);
-  } else if (planned.energies && !planned.energies->sees_all()) {
+  } else if (planned.objective.energies && !planned.objective.energies->sees_all()) {
     std::string remark = pipeline::energy_remark(planned);
     remark.pop_back();
     spdlog::info("{}", remark);
@@ -198,7 +198,7 @@ std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipel
                                                                  const pipeline::Planned& planned) const {
   const pipeline::Goal goal = pipeline::parse_goal(schedule.goal);
   if (goal == pipeline::Goal::energy) {
-    if (!planned.energies) return nullptr;  // nothing to weigh it with
+    if (!planned.objective.energies) return nullptr;  // nothing to weigh it with
     return std::make_unique<pipeline::EnergyWatch>(
         pipeline, processor(), devices(), planned,
         std::make_shared<pipeline::Energy>(pipeline::MeterOptions()), schedule.in_flight);

@@ -305,7 +305,7 @@ StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& 
   }
   if (!options.exhaustive) return result;
   const double seconds = timed(options.mapping_seconds > 0 ? options.mapping_seconds : options.seconds);
-  for (const Alternative& a : weigh(whole.costs(), processor, devices, Goal::throughput)) {
+  for (const Alternative& a : weigh(whole.costs(), processor, devices, {})) {
     if (a.schedule.split > 0) continue;  // no mapping of stages
     const std::string name = letters_of(a.schedule, result.stages.size());
     say("mapping " + name);

@@ -74,7 +74,8 @@ void Adaptive::close_window(std::int64_t now) {
 void Adaptive::replan(std::int64_t now) {
   const double cpu = watch_.scales()[kCpu], device = watch_.scales()[kDevice];
   const DeviceCosts costs = costs_seen(costs_, current_, cpu, device);
-  const std::vector<Alternative> alternatives = weigh(costs, processor_, devices_, goal_, in_flight_);
+  const std::vector<Alternative> alternatives =
+      weigh(costs, processor_, devices_, {goal_, in_flight_});
   const Alternative& best = alternatives.front();
   const double gain = goal_ == Goal::latency
                           ? latency_of(costs, current_) / std::max(best.predicted_latency, 1e-9)

@@ -26,8 +26,8 @@ std::optional<Schedule> more_frugal(const EnergySeen& seen, const DeviceCosts& c
                                     const Schedule& running, const FrameProcessor& processor,
                                     const Devices& devices, int in_flight, double* running_joules,
                                     double* joules) {
-  if (!planned.energies || seen.seconds <= 0) return std::nullopt;
-  StageEnergies energies = *planned.energies;
+  if (!planned.objective.energies || seen.seconds <= 0) return std::nullopt;
+  StageEnergies energies = *planned.objective.energies;
   const std::optional<double> above = joules_above_idle(energies, costs, running);
   if (!above) return std::nullopt;
   energies.idle_watts = std::max(seen.joules - *above, 0.0) / seen.seconds;
@@ -39,7 +39,7 @@ std::optional<Schedule> more_frugal(const EnergySeen& seen, const DeviceCosts& c
   *running_joules = *above + energies.idle_watts * std::max(alone, source);
   std::optional<Schedule> best;
   *joules = *running_joules / kWorthwhile;
-  for (const Alternative& a : weigh(costs, processor, devices, Goal::energy, in_flight, &energies)) {
+  for (const Alternative& a : weigh(costs, processor, devices, {Goal::energy, in_flight, energies})) {
     const std::optional<double> one = joules_of(a.schedule, a.predicted_fps);
     if (!one || *one >= *joules || a.schedule == running) continue;
     best = a.schedule;
@@ -62,7 +62,7 @@ EnergyWatch::EnergyWatch(Pipeline& pipeline, const FrameProcessor& processor, co
 void EnergyWatch::begin(const TraceInfo& info) {
   switched_ = info.start;
   window_ = {};
-  works_ = planned_.energies.has_value() && energy_ && energy_->is_quick();
+  works_ = planned_.objective.energies.has_value() && energy_ && energy_->is_quick();
   if (!works_) return;
   try {
     energy_->start();

@@ -112,7 +112,7 @@ class AdaptiveRun : public ::testing::Test {
     adaptive_->begin(info);
   }
   Schedule best_for(Load load) const {
-    return weigh(scaled(costs_, load), detector_, device_.get(), goal_, in_flight_).front().schedule;
+    return weigh(scaled(costs_, load), detector_, device_.get(), {goal_, in_flight_}).front().schedule;
   }
 
   int setting_ = 0;  ///< of the frames

@@ -42,7 +42,7 @@ Planned made_up_plan() {
   energies.joules = {{0.05, 0.01}, {0.2, std::nullopt}};
   Planned planned;
   planned.costs = costs;
-  planned.energies = energies;
+  planned.objective.energies = energies;
   planned.schedule = schedule_on(0, "cpu");
   return planned;
 }
@@ -145,7 +145,7 @@ TEST_F(EnergyWatchTest, AMeterThatFailsEndsIt) {
 }
 
 TEST_F(EnergyWatchTest, IsNothingWithoutTheStagesEnergy) {
-  planned_.energies.reset();
+  planned_.objective.energies.reset();
   watch_ = std::make_unique<EnergyWatch>(*pipeline_, detector_, device_.get(), planned_,
                                          std::make_shared<Energy>(energy_.meters()), 4);
   watch_->begin({});
