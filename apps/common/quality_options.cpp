@@ -7,8 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "pipeline/measurement/battery.hpp"
-#include "pipeline/measurement/energy.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -67,26 +65,6 @@ std::vector<SettingChanges> parse_settings(const std::string& text) {
     }
   }
   return all;
-}
-
-std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeline& pipeline,
-                                          std::function<double()> source_rate) {
-  pipeline::KnobOptions options;
-  options.policy = objective_of(engine.quality);
-  if (engine.detector->run_settings().size() < 2) {
-    if (options.policy.kind == pipeline::QualityObjective::Kind::none) return nullptr;
-    throw Error(ExitCode::usage, "the detector has only one setting, so nothing can change",
-                "list some with --settings");
-  }
-  using enum pipeline::QualityObjective::Kind;
-  pipeline::MeterOptions meters;
-  meters.log = engine.quality.power_log;
-  meters.log_wait = 2;  // the run's end waits for it, too
-  if (options.policy.kind == power || options.policy.kind == energy)
-    options.energy = std::make_shared<pipeline::Energy>(meters);
-  options.battery = [folder = meters.power_supply] { return pipeline::battery_level(folder); };
-  options.source_rate = std::move(source_rate);
-  return std::make_unique<pipeline::Knob>(pipeline, *engine.detector, std::move(options));
 }
 
 std::string settings_table(const FrameProcessor& processor) {

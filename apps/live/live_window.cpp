@@ -121,7 +121,7 @@ class LiveWindow {
         say(session_.change_setting(1));
         break;
       case follow_policy:
-        say(session_.follow_policy());
+        say(session_.follow_objective());
         break;
       case quit:
         return false;

@@ -7,11 +7,6 @@
 
 namespace sightline::pipeline {
 
-/// Minimum number of frames in a window.
-inline constexpr int kWindowFrames = 20;
-/// Factor by which another schedule must be better to be worth a switch.
-inline constexpr double kWorthwhile = 1.1;
-
 /// Compares quantities of a frame (seconds, joules; means over a window of the run) with those of the first
 /// window. If a deciding one has changed by 30% over several windows in a row, it advises to weigh the
 /// schedules again. A plan that was given up is tried again after 10 s, then 20 s, and so on up to 2 min.
