@@ -71,16 +71,6 @@ std::filesystem::path default_plan_file() {
   return cache_file("schedules.json");
 }
 
-std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
-                     int threads, const PlanOptions& options) {
-  // Colour has more to copy than luma, and is converted by the stages.
-  const PictureView view = frame.view();
-  const std::string pixels =
-      view.is_gray() ? "luma" : std::to_string(static_cast<int>(view.colour().format)) + " colour";
-  return machine_key(processor, devices, frame.size(), threads) + " | " + pixels + " | goal " +
-         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
-}
-
 std::optional<Planned> remembered_plan(const std::string& key, const FrameProcessor& processor,
                                        const Devices& devices, const PlanOptions& options) {
   const JsonStore store(options.file);

@@ -8,10 +8,6 @@
 
 namespace sightline::pipeline {
 
-/// Key of a plan: all that it depends on besides the frames' content. `frame` is one of them.
-std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
-                     int threads, const PlanOptions& options);
-
 /// Stored plan; none if there is no entry under the key that fits processor, devices and length of the run.
 /// An unreadable entry is logged.
 std::optional<Planned> remembered_plan(const std::string& key, const FrameProcessor& processor,

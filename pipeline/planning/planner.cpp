@@ -56,7 +56,8 @@ Goal parse_goal(const std::string& text) {
   throw Error(ExitCode::usage, "unknown goal '" + text + "'", "use throughput, latency or energy");
 }
 
-std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads) {
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                     int threads) {
   std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
                     std::to_string(threads) + " threads";
   for (const DeviceStages* device : devices) {
@@ -64,11 +65,20 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
     key += " | " + info.platform + " | " + info.name + " | " + info.driver_version + " | " +
            device->device().configuration();
   }
-  return key + " | " + processor.info().cost_key + " | " + std::to_string(size.width) + "x" +
-         std::to_string(size.height);
+  // Colour has more to copy than luma, and is converted by the stages.
+  const PictureView view = frame.view();
+  return key + " | " + processor.info().plan_key + " | " + std::to_string(frame.size().width) + "x" +
+         std::to_string(frame.size().height) + " " +
+         (view.is_gray() ? "luma" : std::to_string(static_cast<int>(view.colour().format)) + " colour");
 }
 
 namespace {
+
+std::string key_of(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                   int threads, const PlanOptions& options) {
+  return plan_key(processor, devices, frame, threads) + " | goal " +
+         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
+}
 
 // Tries some schedules, replaces or adds them among the alternatives, ranks these, and puts the best tried
 // one first.
@@ -128,7 +138,7 @@ std::vector<Alternative> with_frames_in_flight(const Alternative& front, const D
 std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProcessor& processor,
                                            const Devices& devices, const media::Frame& frame,
                                            const PlanOptions& options) {
-  const std::string key = machine_key(processor, devices, frame.size(), pipeline.threads());
+  const std::string key = plan_key(processor, devices, frame, pipeline.threads());
   auto stored = stored_energies(options.energy_file, key, options.energy->name(), processor.stages().size(),
                                 devices.size() + 1);
   if (stored || !options.measure_energies) return stored;
@@ -154,7 +164,7 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
 std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
                                        const Devices& devices, const media::Frame& frame,
                                        const PlanOptions& options) {
-  const std::string key = plan_key(processor, devices, frame, pipeline.threads(), options);
+  const std::string key = key_of(processor, devices, frame, pipeline.threads(), options);
   std::optional<Planned> known = remembered_plan(key, processor, devices, options);
   if (known) pipeline.set_schedule(known->schedule);
   return known;
@@ -169,7 +179,7 @@ void check_goal(Goal goal, const EnergyCounter* energy) {
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
   check_goal(options.goal, options.energy.get());
-  const std::string key = plan_key(processor, devices, frames.front(), pipeline.threads(), options);
+  const std::string key = key_of(processor, devices, frames.front(), pipeline.threads(), options);
   Planned planned;
   planned.objective = {options.goal, options.in_flight};
   ScheduleObjective& objective = planned.objective;

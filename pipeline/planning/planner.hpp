@@ -98,9 +98,10 @@ struct PlanOptions {
 /// Plan file in the user's cache folder; empty if there is none.
 std::filesystem::path default_plan_file();
 
-/// Key of all that decides stage costs: version, CPU, threads, devices with their settings, processor and
-/// frame size.
-std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads);
+/// Key of stored measurements, by all that decides the costs of stages: version, CPU, threads, devices with
+/// buffer mode and kernel values, processor (ProcessorInfo::plan_key), size and format of the pixels.
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                     int threads);
 
 /// Limit of the calibration time for short runs.
 struct CalibrationLimit {

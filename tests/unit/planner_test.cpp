@@ -368,7 +368,7 @@ TEST_F(PlannerWithDevice, NamesBuffersAndTuning) {
   const auto key_with = [&](opencl::BufferUse buffers) {
     const auto stages = make_device_stages(
         detector_, {opencl::context_of(device_->device()).device(), 0, "test", {}, buffers});
-    return machine_key(detector_, stages.get(), {90, 80}, 1);
+    return plan_key(detector_, stages.get(), frames_.front(), 1);
   };
   const std::string copied = key_with(opencl::BufferUse::copied);
   EXPECT_NE(copied, key_with(opencl::BufferUse::mapped));
