@@ -60,7 +60,7 @@ Controller::Controller(Pipeline& pipeline, const FrameProcessor& processor, cons
   const QualityObjective::Kind kind = options_.quality.kind;
   if (kind == power || kind == energy) {
     sensor_ = std::make_unique<EnergySensor>(options_.quality_energy, options_.energy_interval);
-    spdlog::info("setting: {}, measured by {}", describe(options_.quality), sensor_->name());
+    spdlog::info("the setting keeps '{}', measured by {}", describe(options_.quality), sensor_->name());
   }
   if (kind == battery && !(options_.battery && options_.battery()))
     throw Error(ExitCode::device, "there is no battery", "use --hold or --budget instead of --battery");
@@ -114,7 +114,7 @@ void Controller::accept(const FrameTrace& trace) {
     if (!by_hand_ && !failed_) control_quality(trace);
   } catch (const std::exception& e) {
     failed_ = true;
-    spdlog::warn("setting: {}; the setting remains {}", e.what(), name(pipeline_.setting()));
+    spdlog::warn("the setting remains {}: {}", name(pipeline_.setting()), e.what());
   }
   try {
     if (plan_ && plan_->is_watched) control_schedule(trace);
@@ -188,8 +188,8 @@ void Controller::weigh_again(std::int64_t now, const RunWindow& window) {
     spdlog::debug("auto: {}; no other mapping is 10% better", seen);
     return plan.drift.accept();
   }
-  spdlog::info("auto: {}: now {}, {} in flight{}", seen, describe(better->schedule, processor_),
-               counted(better->schedule.in_flight, "frame"),
+  spdlog::info("auto: the schedule is now {}, {} in flight, because {}{}",
+               describe(better->schedule, processor_), counted(better->schedule.in_flight, "frame"), seen,
                energy ? fmt::format("; predicted: {:.3g} mJ per frame instead of {:.3g}", 1e3 * better->cost,
                                     1e3 * better->running_cost)
                       : "");
@@ -236,7 +236,7 @@ void Controller::judge_rate(std::int64_t now, const RunWindow& window) {
                     window.limited_by_outputs ? "the outputs accept" : "the source delivers", delivered);
     if (!std::exchange(told_idle_, true) && !options_.source_rate) {
       spdlog::info(
-          "setting: {}, and the detector is idle {:.0f}% of the time; a faster setting would not raise the "
+          "{}, and the detector is idle {:.0f}% of the time; a faster setting would not raise the "
           "rate",
           limited_by_, 100 * window.idle_share);
     }
@@ -273,12 +273,12 @@ void Controller::judge(std::int64_t now, double load, const std::string& seen) {
   if (const auto setting = quality_.observe(1e-9 * static_cast<double>(now), load)) {
     change_to(*setting, seen);
   } else if (load > kHeld && quality_.setting() + 1 == settings() && !std::exchange(told_too_slow_, true)) {
-    spdlog::warn("setting: the fastest setting does not keep '{}': {}", describe(options_.quality), seen);
+    spdlog::warn("the fastest setting does not keep '{}': {}", describe(options_.quality), seen);
   }
 }
 
 void Controller::change_to(std::size_t setting, const std::string& why) {
-  spdlog::info("setting: {}; now {} ({})", why, name(setting), describe(options_.quality));
+  spdlog::info("the setting is now {} ({}): {}", name(setting), describe(options_.quality), why);
   pipeline_.set_setting(setting);
   ++changes_;
   restart_quality();

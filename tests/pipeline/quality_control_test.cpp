@@ -169,7 +169,7 @@ TEST_F(QualityRun, HoldsARate) {
   start({QualityObjective::Kind::hold, 20});
   frames(10, {0.1, 0.06, 0.04});
   EXPECT_EQ(pipeline_.setting(), 2u);
-  EXPECT_THAT(log_.str(), HasSubstr("16.7 frames/s are possible; now coarse (hold 20 frames/s)"));
+  EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s): 16.7 frames/s are possible"));
   frames(10, {0.045, 0.03, 0.02});
   EXPECT_EQ(pipeline_.setting(), 0u) << "the machine has become faster";
   EXPECT_THAT(controller_->summary(), HasSubstr("hold 20 frames/s: kept within 5%"));
@@ -316,7 +316,7 @@ TEST_F(QualityRun, StaysWithinABudget) {
       return pipeline_.setting() == setting;
     })) << watts;
   }
-  EXPECT_THAT(log_.str(), HasSubstr("50 W; now coarse (no more than 40 W)"));
+  EXPECT_THAT(log_.str(), HasSubstr("now coarse (no more than 40 W): 50 W"));
   controller_.reset();
   meters = {};
   meters.powercap = meters.hwmon = meters.power_supply = folder / "none";

@@ -250,6 +250,17 @@ TEST_F(ScheduleControl, OneSlowWindowIsNothing) {
   EXPECT_EQ(log_.str(), "");
 }
 
+TEST_F(ScheduleControl, APlanThatIsNoLongerFollowedIsLeft) {
+  start(1, 1);
+  EXPECT_TRUE(controller_->is_active());
+  windows(2);
+  controller_->follow_plan({});
+  EXPECT_FALSE(controller_->follows_plan());
+  EXPECT_FALSE(controller_->is_active());
+  windows(10, {1, 4});
+  EXPECT_EQ(switches(), 0);
+}
+
 // Drift that no other mapping mends is accepted, until there is more of it.
 TEST_F(ScheduleControl, SwitchesOnlyWhereItPays) {
   start(1, 0);
