@@ -17,34 +17,11 @@ namespace {
 // The fewest frames in flight are taken whose cost is within this factor of the lowest.
 constexpr double kWorthMoreFrames = 1.03;
 
-// What the processor lets a schedule tune is tried for the best mapping, and for the best one in which stages
-// on both processors share a frame.
-std::vector<Schedule> worth_tuning(const std::vector<Alternative>& ranked) {
-  std::vector<Schedule> mappings;
-  if (!ranked.empty()) mappings.push_back(ranked.front().schedule);
-  const auto mixed = std::find_if(ranked.begin(), ranked.end(),
-                                  [](const Alternative& a) { return a.schedule.name == "custom"; });
-  if (mixed != ranked.end() && !(mixed->schedule == mappings.front())) mappings.push_back(mixed->schedule);
-  return mappings;
-}
-
 Alternative untried(Alternative a) {
   a.achieved_fps = a.achieved_latency = 0;
   a.joules.reset();
   a.joules_error.reset();
   return a;
-}
-
-std::vector<Alternative> tuned_to(const Tunable& tunable, const Schedule& mapping,
-                                  const std::vector<Alternative>& alternatives) {
-  const auto untuned = std::find_if(alternatives.begin(), alternatives.end(),
-                                    [&](const Alternative& a) { return a.schedule == mapping; });
-  std::vector<Alternative> tuned;
-  for (const int choice : tunable.choices) {
-    Alternative& other = tuned.emplace_back(untried(*untuned));
-    other.schedule.tuned = choice;
-  }
-  return tuned;
 }
 
 }  // namespace
@@ -102,8 +79,7 @@ void try_some(std::vector<Alternative>& alternatives, std::vector<Alternative> s
   if (at != alternatives.end()) std::rotate(alternatives.begin(), at, at + 1);
 }
 
-// Those in which one processor has all of a frame that it can have: what copies cost need not be known for
-// them.
+// Leaves the schedules without copies between stages, whose costs are unknown.
 void leave_unshared(std::vector<Alternative>& alternatives, const Devices& devices) {
   std::erase_if(alternatives, [&](const Alternative& a) {
     const StageSet on_device = a.schedule.on_device;
@@ -112,11 +88,16 @@ void leave_unshared(std::vector<Alternative>& alternatives, const Devices& devic
   });
 }
 
-// The best schedule, and the mappings worth tuning with each choice of the tunable.
-std::vector<Alternative> tuned_ones(const std::vector<Alternative>& alternatives, const Tunable& tunable) {
-  std::vector<Alternative> some{alternatives.front()};
-  for (const Schedule& mapping : worth_tuning(alternatives))
-    for (Alternative& tuned : tuned_to(tunable, mapping, alternatives)) some.push_back(std::move(tuned));
+// The best schedule; and with each choice of the tunable, the best mapping and the best one that shares
+// frames between processors.
+std::vector<Alternative> with_tunable(const std::vector<Alternative>& ranked, const Tunable& tunable) {
+  std::vector<Alternative> some{ranked.front()};
+  const auto shared =
+      std::ranges::find_if(ranked, [](const Alternative& a) { return a.schedule.name == "custom"; });
+  for (auto mapping = ranked.begin(); mapping != ranked.end(); ++mapping) {
+    if (mapping != ranked.begin() && mapping != shared) continue;
+    for (const int choice : tunable.choices) some.emplace_back(untried(*mapping)).schedule.tuned = choice;
+  }
   return some;
 }
 
@@ -134,7 +115,7 @@ std::vector<Alternative> with_frames_in_flight(const Alternative& front, const D
   return some;
 }
 
-// Stored ones, or measured now, and then stored; none where the run was stopped.
+// Stored energies, or measured now and stored; none if the run was stopped.
 std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProcessor& processor,
                                            const Devices& devices, const media::Frame& frame,
                                            const PlanOptions& options) {
@@ -223,7 +204,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
     const auto count = std::min<std::ptrdiff_t>(options.trials, std::ssize(all));
     try_some(all, {all.begin(), all.begin() + count}, trials, {options.energy_trials}, objective);
     if (const Tunable* const tunable = processor.tunable(); tunable && is_worth(options.trials))
-      try_some(all, tuned_ones(all, *tunable), trials, {options.energy_further_trials}, objective);
+      try_some(all, with_tunable(all, *tunable), trials, {options.energy_further_trials}, objective);
     if (options.in_flight == 0 && options.goal != Goal::latency && is_worth(options.trials))
       try_some(all, with_frames_in_flight(all.front(), devices), trials,
                {options.energy_further_trials, kWorthMoreFrames}, objective);
