@@ -236,7 +236,7 @@ TEST_F(QualityFileRun, DoesNotTurnForNothingWhereWritingIsTheLimit) {
   start({QualityObjective::Kind::hold, 20}, 0);
   file(30, 0.01, {0.06, 0.05, 0.04}, 0.1);
   EXPECT_EQ(pipeline_.setting(), 0u);
-  EXPECT_THAT(log_.str(), HasSubstr("the outputs accept 9.9 frames/s"));
+  EXPECT_THAT(log_.str(), HasSubstr("the outputs accept 10.0 frames/s"));
 }
 
 TEST_F(QualityRun, AHandEndsThePolicyUntilItIsWantedAgain) {
