@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kFirstPause = 10'000'000'000;
 constexpr std::int64_t kLongestPause = 120'000'000'000;
-constexpr double kDrift = 1.3;  // what has changed by this is no longer as planned
+constexpr double kDrift = 1.3;  // factor of a drift
 
 double ratio_of(double observed, double reference) {
   return reference > 0 && observed > 0 ? observed / reference : 1;
@@ -36,7 +36,7 @@ DriftDetector::Advice DriftDetector::observe(std::int64_t now, const std::vector
   if (std::exchange(has_new_setting_, false)) take_setting(seen);
   if (trying_) {
     trying_ = false;
-    std::ranges::fill(scales_, 1.0);  // what the plan's reference was taken at
+    std::ranges::fill(scales_, 1.0);  // those of the plan's reference
     if (ratio_of(seen[telling], (*plan_reference_)[telling]) > kDrift) {
       pause_ = std::min(2 * pause_, kLongestPause);
       return weigh_against(*plan_reference_, seen);
@@ -69,13 +69,13 @@ DriftDetector::Advice DriftDetector::weigh_against(const std::vector<double>& re
   const std::vector<double> ratios = ratios_of(seen, reference);
   for (std::size_t i = 0; i < scales_.size(); ++i) scales_[i] *= ratios[i];
   last_ = seen;
-  // Without weighing: the plan was tried, which tells more than predictions.
+  // No weighing: the trials that chose the plan are better than predictions.
   return any_drifted(scales_) ? Advice::weigh : Advice::plan_holds;
 }
 
-// The plan's reference changes as that of what runs does; a quantity that is 0 now is taken to change as the
-// others do in the mean. In a trial, which has no reference yet, the plan's is what was to be compared, and
-// says nothing about another setting: the plan stays.
+// Scales the plan's reference as that of the running schedule changes; a quantity that is 0 now changes as
+// the mean of the others. A trial of the plan ends without a comparison, because its reference is of another
+// setting: the plan stays.
 void DriftDetector::take_setting(const std::vector<double>& seen) {
   if (trying_) {
     trying_ = false;

@@ -6,21 +6,21 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr double kOver = 1.03;     // does not hold the limit
-constexpr double kFarOver = 1.25;  // nor is that a moment's disturbance
-constexpr double kRoom = 0.93;     // predicted of a more accurate setting that may be tried
+constexpr double kOver = 1.03;     // the limit is missed
+constexpr double kFarOver = 1.25;  // by more than a short disturbance
+constexpr double kRoom = 0.93;     // highest predicted load of a more accurate setting
 constexpr int kOverTimes = 2;      // in a row
 constexpr int kRoomTimes = 3;
-constexpr double kSoonest = 0.5;  // seconds between a turn and the next one to a faster setting
+constexpr double kSoonest = 0.5;  // seconds from a change to the next one to a faster setting
 constexpr double kDwell = 2;      // the same to a more accurate one
-constexpr double kTrial = 10;     // seconds within which a turn that is taken back was a mistake
+constexpr double kTrial = 10;     // seconds within which a change that is taken back was a mistake
 constexpr double kFirstWait = 5;
 constexpr double kLongestWait = 120;
 constexpr double kFirstDistrust = 60;
 constexpr double kLongestDistrust = 1800;
-constexpr double kMuchRoom = 0.85;    // below which a prediction is worth a test
-constexpr double kHalfEmpty = 0.5;    // below which it is so six times as soon
-constexpr double kUnknownGain = 1.3;  // until it was seen
+constexpr double kMuchRoom = 0.85;    // load below which a prediction is tested
+constexpr double kHalfEmpty = 0.5;    // load below which it is tested six times as soon
+constexpr double kUnknownGain = 1.3;  // until it is learned
 constexpr double kSmallestGain = 1.02;
 constexpr double kLargestGain = 4;
 
@@ -58,7 +58,7 @@ std::optional<std::size_t> QualityController::observe(double now, double load) {
   return more_accurate(now, load);
 }
 
-// The load may have changed by itself at the same time, so a look is believed by half.
+// Takes half of the observed gain: the load may have changed by itself at the same time.
 void QualityController::learn(double load) {
   if (!came_from_) return;
   const std::size_t first = std::min(*came_from_, setting_);
@@ -69,7 +69,7 @@ void QualityController::learn(double load) {
   const double gain = to_faster ? load_before_ / load : load / load_before_;
   double expected = 1;
   for (std::size_t i = first; i < last; ++i) expected *= gains_[i];
-  // What was not expected is spread evenly over the steps.
+  // The unexpected part is spread evenly over the steps.
   const double off = std::pow(gain / expected, 0.5 / static_cast<double>(last - first));
   for (std::size_t i = first; i < last; ++i)
     gains_[i] = std::clamp(gains_[i] * off, kSmallestGain, kLargestGain);
@@ -116,7 +116,7 @@ std::size_t QualityController::turn(double now, double load, std::size_t to) {
 }
 
 std::size_t BatteryController::observe(double level, bool charging) {
-  // Falling levels count at once, rising ones only when they are well above.
+  // Falling levels count at once, rising ones with hysteresis.
   const auto below = [&](double limit, int zone) { return level < (zone_ >= zone ? limit + kBack : limit); };
   zone_ = charging ? 0 : below(kFifth, 2) ? 2 : below(kHalf, 1) ? 1 : 0;
   if (zone_ == 2) return settings_ - 1;

@@ -13,7 +13,7 @@ double square(double x) {
   return x * x;
 }
 
-// The value that Student's t with so many degrees of freedom exceeds, either way, once in 20 times.
+// Two-sided 5% quantile of Student's t distribution.
 double student(double freedom) {
   constexpr double z = 1.959964;
   const double z2 = z * z;
@@ -21,7 +21,7 @@ double student(double freedom) {
          z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * square(freedom) * freedom);
 }
 
-// What one trial scatters by, as a share of the mean, times Student's t; none before any was repeated.
+// Relative scatter of one trial, times Student's t; none before any trial was repeated.
 std::optional<double> scatter_of(const std::vector<Tried>& tried) {
   double squares = 0, freedom = 0;
   for (const Tried& one : tried) {
@@ -44,7 +44,8 @@ void work_out(std::vector<Tried>& tried) {
   }
 }
 
-// The smallest mean, and those that it cannot be told apart from. Nothing can before a trial was repeated.
+// Candidates that do not differ significantly from the one with the smallest mean: all before any trial was
+// repeated.
 std::vector<std::size_t> leaders_of(const std::vector<Tried>& tried) {
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < tried.size(); ++i) {
@@ -60,7 +61,7 @@ std::vector<std::size_t> leaders_of(const std::vector<Tried>& tried) {
   return leaders;
 }
 
-// Those whose mean is no larger than so many times the smallest.
+// Candidates whose mean is within a factor of the smallest.
 std::vector<std::size_t> worth_taking(const std::vector<std::size_t>& tied, const std::vector<Tried>& tried,
                                       double worth) {
   double smallest = std::numeric_limits<double>::infinity();

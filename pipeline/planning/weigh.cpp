@@ -47,7 +47,7 @@ void rank(std::vector<Alternative>& alternatives, const ScheduleObjective& objec
 
 namespace {
 
-// All sets of stages that a device can have; of very many stages, those that one cut makes.
+// All sets of stages that a device supports; for many stages, only those of one cut.
 std::vector<StageSet> mappings_of(std::size_t stages, const StageSet& supported) {
   constexpr std::size_t kAllOf = 12;
   std::vector<StageSet> mappings;
@@ -85,7 +85,7 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
   };
   add({"cpu", {}, 0, 0});
   const auto add_for = [&](const DeviceSet& some) {
-    // With all devices, a schedule says nothing of them.
+    // An empty set stands for all devices.
     const DeviceSet said = some == devices.all() ? DeviceSet() : some;
     const StageSet supported = devices.supported(some);
     for (const StageSet& mapping : mappings_of(processor.stages().size(), supported)) {
