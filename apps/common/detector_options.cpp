@@ -8,7 +8,7 @@
 #include "apps/cli/choices.hpp"
 #include "apps/cli/config_lookup.hpp"
 #include "apps/cli/family_commands.hpp"
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
@@ -304,22 +304,22 @@ Config DetectorOptions::config(Wanted wanted) const {
   return std::move(configs.front());
 }
 
-void DetectorOptions::add_knob_to(OptionSet& options) {
-  add_knob_options(options, knob_);
-  offers_knob_ = true;
+void DetectorOptions::add_quality_to(OptionSet& options) {
+  add_quality_options(options, quality_);
+  offers_quality_ = true;
 }
 
-bool DetectorOptions::wants_settings(const pipeline::KnobRequest& knob, std::size_t detectors) const {
-  if (!offers_knob_) return false;
-  const bool has_policy = policy_of(knob).kind != pipeline::KnobPolicy::Kind::none;
-  if (!knob_.power_log.empty() && knob.budget.empty())
+bool DetectorOptions::wants_settings(const pipeline::QualityRequest& quality, std::size_t detectors) const {
+  if (!offers_quality_) return false;
+  const bool has_objective = objective_of(quality).kind != pipeline::QualityObjective::Kind::none;
+  if (!quality_.power_log.empty() && quality.budget.empty())
     throw Error(ExitCode::usage, "--power-log is for --budget", "leave it out, or add --budget");
-  if (!has_policy && !turns_by_hand_) {
-    if (knob_.settings.empty()) return false;
+  if (!has_objective && !turns_by_hand_) {
+    if (quality_.settings.empty()) return false;
     throw Error(ExitCode::usage, "--settings does nothing: no option changes the setting",
                 "add --hold, --budget or --battery");
   }
-  if (detectors > 1 && !knob.settings.empty()) {
+  if (detectors > 1 && !quality.settings.empty()) {
     throw Error(ExitCode::usage, "--settings takes one detector, and there are several",
                 "name one with --config, or leave --settings out");
   }
@@ -365,18 +365,19 @@ Engine DetectorOptions::make(Wanted wanted) const {
   engine.schedule = schedule_.request;
   engine.threads = schedule_.threads;
   engine.explain = schedule_.explain;
-  engine.knob = knob_;
+  engine.quality = quality_;
   for (Config& config : configs) {
     pipeline::ScheduleRequest unused;  // of several, the first says how all are run
     pipeline::read_schedule(config, &config == &configs.front() ? engine.schedule : unused);
-    pipeline::KnobRequest unused_knob;
-    pipeline::read_knob(config, &config == &configs.front() && offers_knob_ ? engine.knob : unused_knob);
+    pipeline::QualityRequest unused_quality;
+    pipeline::read_quality(config,
+                           &config == &configs.front() && offers_quality_ ? engine.quality : unused_quality);
     apply_to(config, wanted);
   }
-  const bool adjustable = wants_settings(engine.knob, configs.size());
+  const bool adjustable = wants_settings(engine.quality, configs.size());
   std::vector<CompositeBranch> branches;
   for (const Config& config : configs) {
-    branches.push_back(adjustable ? make_adjustable(config, engine.knob.settings, wanted)
+    branches.push_back(adjustable ? make_adjustable(config, engine.quality.settings, wanted)
                                   : make_branch(config, recognition::detector_extensions()));
   }
   engine.detector = CompositeDetector::compose(std::move(branches));

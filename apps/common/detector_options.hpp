@@ -52,9 +52,9 @@ class DetectorOptions {
   /// @param left_out  names of options that the command has no use for
   void add_to(OptionSet& options, const std::set<std::string>& left_out = {});
 
-  /// Adds the options of the knob (knob_options.hpp): the detector is made in several settings where a policy
-  /// is to turn between them.
-  void add_knob_to(OptionSet& options);
+  /// Adds the options of the quality controller (quality_options.hpp). With an objective, the detector is
+  /// made in several settings.
+  void add_quality_to(OptionSet& options);
 
   /// The goal of schedule `auto` that an option names; empty: none does.
   const std::string& goal() const { return schedule_.request.goal; }
@@ -66,8 +66,7 @@ class DetectorOptions {
   bool is_named() const { return !config_.empty() || !model_.empty(); }
   /// `make` opens no device: of commands that run the detector on the CPU.
   void use_no_device() { schedule_.request.devices = "none"; }
-  /// There are keys that turn the knob: the detector is made in several settings whether there is a policy or
-  /// not.
+  /// The detector is made in several settings even without an objective: keys change them.
   void turn_by_hand() { turns_by_hand_ = true; }
   /// A gallery's changes count while the detector runs.
   void follow_gallery() { follows_gallery_ = true; }
@@ -89,7 +88,7 @@ class DetectorOptions {
   std::vector<Config> load_configs() const;
   void check_options(const std::vector<Config>& configs) const;
 
-  bool wants_settings(const pipeline::KnobRequest& knob, std::size_t detectors) const;
+  bool wants_settings(const pipeline::QualityRequest& quality, std::size_t detectors) const;
   CompositeBranch make_adjustable(const Config& configuration, const std::string& listed,
                                   Wanted wanted) const;
   void apply_to(Config& config, Wanted wanted) const;
@@ -103,9 +102,9 @@ class DetectorOptions {
   std::optional<double> false_accepts_;
   bool follows_gallery_ = false;
   ScheduleArguments schedule_;
-  pipeline::KnobRequest knob_;
+  pipeline::QualityRequest quality_;
   bool offers_schedule_ = false;
-  bool offers_knob_ = false;
+  bool offers_quality_ = false;
   bool turns_by_hand_ = false;
 };
 

@@ -6,16 +6,15 @@
 #include <cstdio>
 
 #include "apps/common/device_knowledge.hpp"
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "opencl/error.hpp"
+#include "pipeline/measurement/battery.hpp"
 #include "pipeline/measurement/energy.hpp"
 #include "pipeline/measurement/measure_stages.hpp"
-#include "pipeline/planning/adaptive.hpp"
-#include "pipeline/planning/energy_watch.hpp"
 #include "processing/opencl/shared_device.hpp"
 
 namespace sightline::apps {
@@ -150,7 +149,7 @@ pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std:
                counted(planned.schedule.in_flight, "frame"), planned.remembered ? " (remembered)" : "");
   if (explain) {
     explain_to_user(planned, *this);
-  } else if (planned.energies && !planned.energies->sees_all()) {
+  } else if (planned.objective.energies && !planned.objective.energies->sees_all()) {
     std::string remark = pipeline::energy_remark(planned);
     remark.pop_back();
     spdlog::info("{}", remark);
@@ -194,17 +193,26 @@ void ProcessorEngine::take_unplanned(pipeline::Pipeline& pipeline, const std::ve
       counted(frames_to_come, "frame"), on_device ? "device" : "CPU");
 }
 
-std::unique_ptr<pipeline::TraceSink> ProcessorEngine::keep_right(pipeline::Pipeline& pipeline,
-                                                                 const pipeline::Planned& planned) const {
-  const pipeline::Goal goal = pipeline::parse_goal(schedule.goal);
-  if (goal == pipeline::Goal::energy) {
-    if (!planned.energies) return nullptr;  // nothing to weigh it with
-    return std::make_unique<pipeline::EnergyWatch>(
-        pipeline, processor(), devices(), planned,
-        std::make_shared<pipeline::Energy>(pipeline::MeterOptions()), schedule.in_flight);
-  }
-  return std::make_unique<pipeline::Adaptive>(pipeline, processor(), devices(), planned, goal,
-                                              schedule.in_flight);
+std::unique_ptr<pipeline::Controller> make_controller(const ProcessorEngine& engine,
+                                                      pipeline::Pipeline& pipeline,
+                                                      std::function<double()> source_rate) {
+  using enum pipeline::QualityObjective::Kind;
+  pipeline::ControllerOptions options;
+  options.quality = objective_of(engine.quality);
+  if (options.quality.kind != none && engine.processor().run_settings().size() < 2)
+    throw Error(ExitCode::usage, "the detector has only one setting, so nothing can change",
+                "list some with --settings");
+  pipeline::MeterOptions meters;
+  if (engine.is_auto() && pipeline::parse_goal(engine.schedule.goal) == pipeline::Goal::energy)
+    options.plan_energy = std::make_shared<pipeline::Energy>(meters);
+  meters.log = engine.quality.power_log;
+  meters.log_wait = 2;  // the run's end waits for it, too
+  if (options.quality.kind == power || options.quality.kind == energy)
+    options.quality_energy = std::make_shared<pipeline::Energy>(meters);
+  options.battery = [folder = meters.power_supply] { return pipeline::battery_level(folder); };
+  options.source_rate = std::move(source_rate);
+  return std::make_unique<pipeline::Controller>(pipeline, engine.processor(), engine.devices(),
+                                                std::move(options));
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,11 +12,9 @@
 
 #include "detection/detector.hpp"
 #include "opencl/device.hpp"
-#include "pipeline/planning/knob_policy.hpp"
-#include "pipeline/planning/planner.hpp"
+#include "pipeline/planning/controller.hpp"
 #include "pipeline/runtime/schedule.hpp"
 #include "pipeline/runtime/sources.hpp"
-#include "pipeline/runtime/trace.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline::apps {
@@ -27,6 +26,7 @@ inline constexpr int kPlanFrames = 4;
 struct ProcessorEngine {
   std::vector<std::unique_ptr<DeviceStages>> device_stages;  ///< by device; none: the CPU alone
   pipeline::ScheduleRequest schedule;                        ///< of the command line and the configuration
+  pipeline::QualityRequest quality;                          ///< likewise
   int threads = 0;                                           ///< 0: all
   bool explain = false;                                      ///< print what `auto` weighed
 
@@ -62,16 +62,11 @@ struct ProcessorEngine {
   /// Takes a schedule without measuring, for a run that is too short for it.
   void take_unplanned(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
                       std::int64_t frames_to_come) const;
-  /// What keeps the plan right while it runs, for the run's traces; pipeline and engine must outlive it. Null
-  /// where the goal has nothing that could.
-  std::unique_ptr<pipeline::TraceSink> keep_right(pipeline::Pipeline& pipeline,
-                                                  const pipeline::Planned& planned) const;
 };
 
 /// A detector that is ready to run.
 struct Engine : ProcessorEngine {
   std::unique_ptr<Detector> detector;
-  pipeline::KnobRequest knob;  ///< of the command line and the configuration
 
   const FrameProcessor& processor() const override { return *detector; }
 };
@@ -93,6 +88,13 @@ CpuDevices cpu_devices_for(const pipeline::ScheduleRequest& schedule);
 std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::ScheduleRequest& schedule,
                                                         const FrameProcessor& processor,
                                                         CpuDevices cpus = CpuDevices::used);
+
+/// Controller of the engine's pipeline; both must outlive it. Throws Error (usage) for a quality objective if
+/// there is only one setting, and as Controller does.
+/// @param source_rate  see ControllerOptions
+std::unique_ptr<pipeline::Controller> make_controller(const ProcessorEngine& engine,
+                                                      pipeline::Pipeline& pipeline,
+                                                      std::function<double()> source_rate = {});
 
 /// Tells the user in a line what runs: threads and schedule. Details, such as the build, are logged as debug.
 void describe_engine(const ProcessorEngine& engine, const pipeline::Pipeline& pipeline);

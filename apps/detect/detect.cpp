@@ -236,7 +236,7 @@ void add_detect(CLI::App& app, Common& common) {
   a->tracking.add_to(options);
   a->detector.add_to(options);
   a->detector.follow_gallery();
-  a->detector.add_knob_to(options);
+  a->detector.add_quality_to(options);
   add_command(app, common, "detect", "Find objects in video files, pictures or streams", options,
               [a, &common] {
                 a->overwrite = common.overwrite;

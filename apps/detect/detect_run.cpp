@@ -12,9 +12,9 @@
 #include "apps/cli/progress.hpp"
 #include "apps/cli/stop.hpp"
 #include "apps/cli/writable.hpp"
-#include "apps/common/knob_options.hpp"
 #include "apps/common/media_options.hpp"
 #include "apps/common/picture_output.hpp"
+#include "apps/common/quality_options.hpp"
 #include "apps/common/run_text.hpp"
 #include "apps/detect/answer.hpp"
 #include "apps/detect/run_page.hpp"
@@ -37,7 +37,7 @@ constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quic
 
 // What was found; how fast, for those who ask.
 void summarise(const Answer& answer, const pipeline::RunReport& report, const DetectorInfo& detector,
-               const pipeline::Knob* knob, bool is_verbose, bool only_pictures) {
+               const pipeline::Controller& controller, bool is_verbose, bool only_pictures) {
   const char* const unit = only_pictures ? "picture" : "frame";
   std::string text;
   if (report.frames > report.skipped + report.failed) text += answer.text();
@@ -48,7 +48,7 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
     text += '\n' + stage_times_text(report, unit);
   }
   text += settings_text(report);
-  if (knob) text += knob->summary();
+  text += controller.summary();
   if (report.objects == 0 && report.frames > report.skipped + report.failed) {
     if (detector.family.empty()) {  // several, whose options are their own
       text += "use one detector (--config) with a smaller --min-size to find smaller objects\n";
@@ -121,7 +121,7 @@ class DetectRun {
         stop_(stop_requested()),
         engine_(a_.detector.make()),
         pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}),
-        knob_(make_knob(engine_, pipeline_)),
+        controller_(make_controller(engine_, pipeline_)),
         answer_(engine_.detector->info().labels) {
     a_.reading.stop = &stop_;
     a_.reading.deliver_damaged = true;
@@ -144,7 +144,7 @@ class DetectRun {
     begin_to_finish();
     finish_outputs();
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
-      summarise(answer_, total_, engine_.detector->info(), knob_.get(), verbosity_ > 0, only_pictures_);
+      summarise(answer_, total_, engine_.detector->info(), *controller_, verbosity_ > 0, only_pictures_);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
       spdlog::warn("stopped on request; outputs are complete up to the last frame");
@@ -211,13 +211,10 @@ class DetectRun {
     pipeline::RunOptions options;
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
-    if (knob_) options.traces.push_back(knob_.get());
     if (!a_.report.empty()) options.traces.push_back(&history_);
-    std::unique_ptr<pipeline::TraceSink> keeper;
-    if (const auto planned =
-            engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_))
-      keeper = engine_.keep_right(pipeline_, *planned);
-    if (keeper) options.traces.push_back(keeper.get());
+    controller_->follow_plan(
+        engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_));
+    if (controller_->is_active()) options.traces.push_back(controller_.get());
     ProgressDisplay display(verbosity_ >= 0);
     if (only_pictures_) display.count_pictures();
     std::vector<pipeline::Progress> progress(inputs.size());
@@ -348,7 +345,7 @@ class DetectRun {
       spdlog::info("wrote {}", a_.contact_sheet);
     }
     write_if_named(a_.report,
-                   [&] { return run_page(page_of(inputs_text(), engine_, knob_.get(), total_, history_)); });
+                   [&] { return run_page(page_of(inputs_text(), engine_, *controller_, total_, history_)); });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   }
 
@@ -358,7 +355,7 @@ class DetectRun {
   const std::atomic<bool>& stop_;
   Engine engine_;
   pipeline::Pipeline pipeline_;
-  std::unique_ptr<pipeline::Knob> knob_;
+  std::unique_ptr<pipeline::Controller> controller_;
   pipeline::RunHistory history_;
   std::mutex mutex_;  ///< of what several inputs share
   std::unique_ptr<ResultWriter> results_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "apps/cli/html_table.hpp"
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "base/duration_text.hpp"
 #include "base/markup.hpp"
 #include "base/text.hpp"
@@ -71,9 +71,9 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
     rates.push_back(static_cast<double>(history.frames[i]) / std::max(length, 1e-3));
   }
   if (rates.empty()) return "";
-  const bool holds = run.policy.kind == pipeline::KnobPolicy::Kind::hold;
+  const bool holds = run.objective.kind == pipeline::QualityObjective::Kind::hold;
   double most = *std::ranges::max_element(rates);
-  if (holds) most = std::max(most, std::min(run.policy.limit, 4 * most));
+  if (holds) most = std::max(most, std::min(run.objective.limit, 4 * most));
   most = std::max(1.1 * most, 1e-3);
   const double bottom = kTimePlotTop + kRateHeight;
   const auto y = [&](double rate) { return bottom - std::min(rate / most, 1.0) * kRateHeight; };
@@ -93,13 +93,13 @@ std::string rate_plot(const RunOnPage& run, const TimeAxis& time) {
   }
   svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points,
                      kColours[0]);
-  if (holds && run.policy.limit <= most) {
+  if (holds && run.objective.limit <= most) {
     svg += fmt::format(
         "<line x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\" stroke=\"{3}\" stroke-width=\"2\" "
         "stroke-dasharray=\"6 4\"/>\n",
-        time.left(), y(run.policy.limit), kTimePlotRight, kColours[1]);
-    svg += report_parts::text(kTimePlotRight - 4, y(run.policy.limit) - 6, "end",
-                              escape_markup(describe(run.policy)));
+        time.left(), y(run.objective.limit), kTimePlotRight, kColours[1]);
+    svg += report_parts::text(kTimePlotRight - 4, y(run.objective.limit) - 6, "end",
+                              escape_markup(describe(run.objective)));
   }
   return report_parts::picture(kTimePlotWidth, bottom + 34, "Frames per second over time", svg);
 }
@@ -155,12 +155,12 @@ std::string stages_table(const pipeline::RunReport& report) {
 
 }  // namespace
 
-RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
+RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Controller& controller,
                   const pipeline::RunReport& report, const pipeline::RunHistory& history) {
   return {input,
           engine.detector->info().model,
-          knob ? knob->summary() : "",
-          policy_of(engine.knob),
+          controller.summary(),
+          objective_of(engine.quality),
           report,
           history.summary()};
 }
@@ -176,7 +176,8 @@ std::string run_page(const RunOnPage& run) {
                          "</h1>\n<p class=\"subject\">" + escape_markup(found) + "</p>\n";
   sections += pipeline::report_card("Rate over time", rate_plot(run, time));
   const std::string turned = setting_plot(run, time);
-  sections += pipeline::report_card("Setting over time", turned.empty() ? "" : turned + note_below(run.knob));
+  sections +=
+      pipeline::report_card("Setting over time", turned.empty() ? "" : turned + note_below(run.control));
   const std::string by_setting = settings_table(run.report);
   sections += pipeline::report_card(
       "Frames by setting", by_setting.empty() ? "" : by_setting + note_below(accuracy_text(run.report)));

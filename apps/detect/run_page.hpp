@@ -4,7 +4,6 @@
 #include <string>
 
 #include "apps/common/engine.hpp"
-#include "pipeline/planning/knob.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 #include "pipeline/runtime/run_history.hpp"
 
@@ -12,16 +11,16 @@ namespace sightline::apps {
 
 /// What a page tells of a run.
 struct RunOnPage {
-  std::string input;  ///< what was searched, for people
-  std::string model;  ///< with what
-  std::string knob;   ///< what came of the policy (Knob::summary); may be empty
-  pipeline::KnobPolicy policy;
+  std::string input;    ///< what was searched, for people
+  std::string model;    ///< with what
+  std::string control;  ///< success of the objective (Controller::summary); may be empty
+  pipeline::QualityObjective objective;
   pipeline::RunReport report;
   pipeline::RunHistory::Summary history;
 };
 
-/// Of a run that has ended. @param knob  may be null
-RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
+/// Contents of the page of a run that has ended.
+RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Controller& controller,
                   const pipeline::RunReport& report, const pipeline::RunHistory& history);
 
 /// A page of HTML that needs no other file: rate and setting over time, the frames by setting, stage times.

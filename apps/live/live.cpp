@@ -185,7 +185,7 @@ void add_live(CLI::App& app, Common& common) {
   add_output_options(options, *a, *typed);
   a->tracking.add_to(options, true);
   a->detector.add_to(options);
-  a->detector.add_knob_to(options);
+  a->detector.add_quality_to(options);
   a->detector.follow_gallery();
   add_command(app, common, "live",
               "Find objects in a camera, a screen or a stream, and show them in a window", options,

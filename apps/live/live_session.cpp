@@ -8,7 +8,7 @@
 
 #include "apps/cli/stop.hpp"
 #include "apps/cli/writable.hpp"
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "apps/common/run_text.hpp"
 #include "apps/detect/run_page.hpp"
 #include "base/duration_text.hpp"
@@ -53,26 +53,6 @@ std::string drops_text(const pipeline::CaptureCounts& now, const pipeline::Captu
 
 }  // namespace
 
-void FollowedPlan::begin(const pipeline::TraceInfo& info) {
-  const std::lock_guard lock(mutex_);
-  if (plan_) plan_->begin(info);
-}
-
-void FollowedPlan::accept(const pipeline::FrameTrace& trace) {
-  const std::lock_guard lock(mutex_);
-  if (plan_) plan_->accept(trace);
-}
-
-void FollowedPlan::follow(std::unique_ptr<pipeline::TraceSink> plan) {
-  const std::lock_guard lock(mutex_);
-  plan_ = std::move(plan);
-}
-
-bool FollowedPlan::is_followed() const {
-  const std::lock_guard lock(mutex_);
-  return plan_ != nullptr;
-}
-
 // Last of the sinks that a frame goes to while it is on its way: never waits.
 class LiveSession::RecordSink : public pipeline::Sink {
  public:
@@ -91,7 +71,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
       engine_(a_.detector.make()),
       answer_(engine_.detector->info().labels),
       pipeline_(*engine_.detector, engine_.devices(), live_schedule(engine_), {engine_.threads}),
-      knob_(make_knob(engine_, pipeline_, [this] { return source_rate(); })),
+      controller_(make_controller(engine_, pipeline_, [this] { return source_rate(); })),
       statistics_(!a_.headless),
       mailbox_(a_.display_all, wake_) {
   engine_.check_goal();
@@ -161,9 +141,8 @@ void LiveSession::open_outputs() {
 void LiveSession::search() {
   pipeline::RunOptions options;
   options.stop = &ends_;
-  options.traces = {&statistics_, &followed_};
+  options.traces = {&statistics_, controller_.get()};
   if (trace_) options.traces.push_back(trace_.get());
-  if (knob_) options.traces.push_back(knob_.get());
   if (!a_.report.empty()) options.traces.push_back(&history_);
   try {
     while (!stops_) {
@@ -205,7 +184,7 @@ void LiveSession::plan() {
   if (chosen_) {
     pipeline_.set_schedule(*chosen_);
   } else if (planned) {
-    if (auto keeper = engine_.keep_right(pipeline_, *planned)) followed_.follow(std::move(keeper));
+    controller_->follow_plan(std::move(planned));
   }
 }
 
@@ -235,7 +214,7 @@ void LiveSession::finish() {
   if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   if (trace_) spdlog::info("wrote {}", a_.trace);
   write_if_named(a_.report,
-                 [&] { return run_page(page_of(a_.input, engine_, knob_.get(), report_, history_)); });
+                 [&] { return run_page(page_of(a_.input, engine_, *controller_, report_, history_)); });
   if (recorder_ && !recorder_->status().error.empty()) {
     throw Error(ExitCode::failed, "the recording failed: " + recorder_->status().error,
                 "the part that was recorded can be played");
@@ -271,7 +250,7 @@ std::string LiveSession::choose_schedule(std::size_t index) {
         pipeline::named_schedule(names[index], *engine_.detector, engine_.devices(), pipeline_.threads());
     hold_few_frames(schedule, engine_);
     const std::lock_guard lock(schedule_mutex_);
-    followed_.follow(nullptr);
+    controller_->follow_plan({});
     if (planning_) {
       chosen_ = schedule;
       plan_ends_ = true;
@@ -284,15 +263,14 @@ std::string LiveSession::choose_schedule(std::size_t index) {
   }
 }
 
-std::string LiveSession::turn_knob(int by) {
-  if (!knob_) return "there is only one setting";
+std::string LiveSession::change_setting(int by) {
   // What is measured is measured with the setting that the detector is configured with.
   if (planning_) return "schedule auto is measuring; try again later";
-  return knob_->turn(by);
+  return controller_->change_setting(by);
 }
 
-std::string LiveSession::follow_policy() {
-  return knob_ ? knob_->follow_policy() : "there is only one setting";
+std::string LiveSession::follow_objective() {
+  return controller_->follow_objective();
 }
 
 // What waits for the detector comes as fast as that is: then its own rate counts.
@@ -304,7 +282,7 @@ double LiveSession::source_rate() const {
 
 std::string LiveSession::schedule_name() const {
   const std::string name = pipeline_.schedule().name;
-  return followed_.is_followed() ? "auto: " + name : name;
+  return controller_->follows_plan() ? "auto: " + name : name;
 }
 
 std::vector<std::string> LiveSession::processors() const {
@@ -390,7 +368,7 @@ std::string LiveSession::status_line() {
   const std::string drops = drops_text(counts, told_);
   if (!drops.empty()) line += "; dropped " + drops;
   told_ = counts;
-  if (knob_) line += fmt::format("; {} ({})", setting(), setting_chosen_by());
+  if (!setting().empty()) line += fmt::format("; {} ({})", setting(), setting_chosen_by());
   line += fmt::format("; {:.0f} MiB", static_cast<double>(resident_bytes()) / (1 << 20));
   return line;
 }
@@ -437,7 +415,7 @@ void LiveSession::summarise(bool is_verbose) const {
   }
   if (is_verbose) text += stage_times_text(report_);
   text += settings_text(report_);
-  if (knob_) text += knob_->summary();
+  text += controller_->summary();
   std::fputs(printable(text + problems_text(report_), kLineEndsAndTabs).c_str(), stderr);
 }
 

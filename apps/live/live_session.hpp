@@ -18,7 +18,6 @@
 #include "detection/result_writer.hpp"
 #include "media/reader.hpp"
 #include "media/recorder.hpp"
-#include "pipeline/planning/knob.hpp"
 #include "pipeline/report/chrome_trace.hpp"
 #include "pipeline/runtime/display_mailbox.hpp"
 #include "pipeline/runtime/live_source.hpp"
@@ -51,20 +50,6 @@ struct LiveArguments {
   double status_every = 0;  ///< seconds between lines that say how the run is doing; 0: none
 };
 
-/// Passes traces on to schedule `auto` while that is what runs.
-class FollowedPlan : public pipeline::TraceSink {
- public:
-  void begin(const pipeline::TraceInfo& info) override;
-  void accept(const pipeline::FrameTrace& trace) override;
-  /// Null: no plan is followed.
-  void follow(std::unique_ptr<pipeline::TraceSink> plan);
-  bool is_followed() const;
-
- private:
-  mutable std::mutex mutex_;
-  std::unique_ptr<pipeline::TraceSink> plan_;
-};
-
 /// Captures, searches, records and writes, on threads of its own.
 ///
 /// Thread-safety: to be used from one thread, the one that shows what is found.
@@ -90,8 +75,8 @@ class LiveSession {
   std::string choose_schedule(std::size_t index);
   std::string switch_recording();
   /// By so many settings, to faster ones or (below 0) to more accurate ones.
-  std::string turn_knob(int by);
-  std::string follow_policy();
+  std::string change_setting(int by);
+  std::string follow_objective();
   /// Begins to save what is shown; `saved_picture` tells when it is done.
   std::string save_picture(const pipeline::Showable& shown);
   /// Once, what became of a picture.
@@ -109,8 +94,8 @@ class LiveSession {
   /// "CPU", and the device's name where there is one.
   std::vector<std::string> processors() const;
   /// The detector's setting, and who chose it; empty where there is only one.
-  std::string setting() const { return knob_ ? knob_->setting_text() : ""; }
-  std::string setting_chosen_by() const { return knob_ ? knob_->chosen_by() : ""; }
+  std::string setting() const { return controller_->setting_text(); }
+  std::string setting_chosen_by() const { return controller_->chosen_by(); }
   std::optional<media::RecorderStatus> recording() const;
   double seconds() const;
 
@@ -136,10 +121,9 @@ class LiveSession {
   Engine engine_;
   Answer answer_;
   pipeline::Pipeline pipeline_;
-  std::unique_ptr<pipeline::Knob> knob_;  ///< null where the detector has one setting
+  std::unique_ptr<pipeline::Controller> controller_;
   pipeline::LiveStatistics statistics_;
   pipeline::DisplayMailbox mailbox_;
-  FollowedPlan followed_;
   pipeline::RunHistory history_;
   std::unique_ptr<ResultWriter> results_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;

@@ -115,13 +115,13 @@ class LiveWindow {
         say(session_.switch_recording());
         break;
       case more_accurate:
-        say(session_.turn_knob(-1));
+        say(session_.change_setting(-1));
         break;
       case faster:
-        say(session_.turn_knob(1));
+        say(session_.change_setting(1));
         break;
       case follow_policy:
-        say(session_.follow_policy());
+        say(session_.follow_objective());
         break;
       case quit:
         return false;

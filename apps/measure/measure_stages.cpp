@@ -19,11 +19,11 @@ media::Frame first_frame(const StagesRequest& request) {
 }
 
 // The planner does without where the folder cannot be written.
-void remember_energies(const Engine& engine, const pipeline::StageMeasurement& measurement, Size size,
-                       int threads) {
+void remember_energies(const Engine& engine, const pipeline::StageMeasurement& measurement,
+                       const media::Frame& frame, int threads) {
   if (measurement.meter.empty()) return;
   try {
-    const std::string key = pipeline::machine_key(*engine.detector, engine.devices(), size, threads);
+    const std::string key = pipeline::plan_key(*engine.detector, engine.devices(), frame, threads);
     pipeline::store_energies(pipeline::default_energy_file(), key, pipeline::energies_of(measurement));
   } catch (const Error& e) {
     spdlog::debug("{}", e.what());
@@ -45,8 +45,7 @@ pipeline::StageMeasurement measure_stages(const DetectorOptions& detector, const
   measurement.program = program_text();
   measurement.machine = machine_text(engine);
   measurement.variant = engine.detector->info().variant;
-  remember_energies(engine, measurement, frame.size(),
-                    engine.threads > 0 ? engine.threads : hardware_threads());
+  remember_energies(engine, measurement, frame, engine.threads > 0 ? engine.threads : hardware_threads());
   return measurement;
 }
 

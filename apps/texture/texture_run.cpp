@@ -273,10 +273,9 @@ class TextureRunner::Impl {
     pipeline::PeekedSource source(tiles, engine_.is_auto() ? kPlanTiles : 0);
     pipeline::RunOptions options;
     options.stop = &stop_;
-    std::unique_ptr<pipeline::TraceSink> keeper;
-    if (const auto planned = engine_.plan_if_worthwhile(pipeline_, source, kEnoughTiles, stop_))
-      keeper = engine_.keep_right(pipeline_, *planned);
-    if (keeper) options.traces.push_back(keeper.get());
+    const auto controller = make_controller(engine_, pipeline_);
+    controller->follow_plan(engine_.plan_if_worthwhile(pipeline_, source, kEnoughTiles, stop_));
+    if (controller->is_active()) options.traces.push_back(controller.get());
     ProgressDisplay display(verbosity_ >= 0);
     const double pixels = static_cast<double>(grid.width()) * static_cast<double>(grid.height());
     display.count_pixels(pixels / static_cast<double>(grid.count()) /

@@ -9,23 +9,13 @@
 #include "base/memory_use.hpp"
 #include "pipeline/measurement/energy.hpp"
 #include "pipeline/measurement/measure_stages.hpp"
+#include "pipeline/measurement/same_results.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
 #include "pipeline/runtime/now.hpp"
 #include "pipeline/runtime/sources.hpp"
 
 namespace sightline::pipeline {
 namespace {
-
-// What a run found, in order.
-class FoundResults : public Sink {
- public:
-  void accept(const media::Frame&, const FrameResult& result) override {
-    FrameResult& kept = results.emplace_back();  // what was found, without the words
-    kept.objects = result.objects;
-    kept.output = result.output;
-  }
-  std::vector<FrameResult> results;
-};
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -131,27 +121,32 @@ class Measurer {
     subjects_.push_back(std::move(subject));
   }
 
-  TraceStatistics run_schedule(const Schedule& schedule, std::int64_t count, std::size_t trim, Sink& sink) {
+  TraceStatistics run_schedule(const Schedule& schedule, std::int64_t count, std::size_t trim) {
     pipeline_.set_schedule(schedule);
+    results_.restart();
     const std::unique_ptr<media::FrameSource> source = make_source_(count);
     TraceStatistics statistics;
     RunOptions run_options;
     run_options.traces = {&statistics};
     run_options.stop = options_.stop;
-    const RunReport report = pipeline_.run({source.get(), "", {&sink}, {}}, run_options);
+    const RunReport report = pipeline_.run({source.get(), "", {&results_}, {}}, run_options);
     if (report.stopped) throw Error(ExitCode::failed, "stopped on request");
     if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
     if (report.retried > 0 || pipeline_.device_lost())
       throw Error(ExitCode::failed, "a device failed during the measurement");
+    if (!results_.different().empty()) {
+      throw Error(ExitCode::failed,
+                  fmt::format("schedule {} finds other objects than earlier schedules: {}", schedule.name,
+                              results_.different()),
+                  "report this defect of a driver or of Sightline");
+    }
     statistics.trim(trim);
     return statistics;
   }
 
   // One frame at a time; of one of so many `runs` whose mean is wanted.
   TraceStatistics run_alone(const Schedule& schedule, Subject& subject, double runs) {
-    FoundResults found;
-    TraceStatistics statistics = run_schedule(schedule, 12, 3, found);
-    compare(found, subject);
+    TraceStatistics statistics = run_schedule(schedule, 12, 3);
     const std::vector<double> seconds = statistics.row_seconds();
     subject.alone.resize(seconds.size());
     for (std::size_t row = 0; row < seconds.size(); ++row) subject.alone[row] += seconds[row] / runs;
@@ -184,14 +179,12 @@ class Measurer {
 
   void measure_once(Subject& subject) {
     const auto warm_up = static_cast<std::size_t>(std::max(4, 2 * subject.schedule.in_flight));
-    FoundResults found;
     reset_peak_resident_bytes();
     energy_.start();
-    const TraceStatistics statistics = run_schedule(
-        subject.schedule, subject.frames + 2 * static_cast<std::int64_t>(warm_up), warm_up, found);
+    const TraceStatistics statistics =
+        run_schedule(subject.schedule, subject.frames + 2 * static_cast<std::int64_t>(warm_up), warm_up);
     energy_.stop();
-    if (!energy_.empty()) subject.joules += energy_.joules() / static_cast<double>(found.results.size());
-    compare(found, subject);
+    if (!energy_.empty()) subject.joules += energy_.joules() / static_cast<double>(results_.frames());
 
     ScheduleResult& result = subject.result;
     result.peak_memory_bytes = std::max(result.peak_memory_bytes, peak_resident_bytes());
@@ -214,27 +207,6 @@ class Measurer {
       const std::span<const Span> spans = statistics.spans(frame);
       result.timeline.push_back({frame.number, frame.slot, {spans.begin(), spans.end()}});
     }
-  }
-
-  // What Sightline promises: the same result under every schedule.
-  void compare(const FoundResults& found, const Subject& subject) {
-    if (found.results.size() > expected_.size()) {
-      for (std::size_t i = 0; i < expected_.size(); ++i)
-        expect_same(found.results[i], expected_[i], i, subject);
-      expected_ = found.results;
-      return;
-    }
-    for (std::size_t i = 0; i < found.results.size(); ++i)
-      expect_same(found.results[i], expected_[i], i, subject);
-  }
-  static void expect_same(const FrameResult& a, const FrameResult& b, std::size_t frame,
-                          const Subject& subject) {
-    const std::string what = difference(a, b);
-    if (what.empty()) return;
-    throw Error(ExitCode::failed,
-                fmt::format("schedule {} finds other objects in frame {} than earlier schedules: {}",
-                            subject.schedule.name, frame + 1, what),
-                "report this defect of a driver or of Sightline");
   }
 
   // Names of devices, joined.
@@ -321,7 +293,7 @@ class Measurer {
   DeviceCosts costs_;
   std::vector<Subject> subjects_;
   std::vector<std::string> row_names_;
-  std::vector<FrameResult> expected_;  ///< by frame; what was found alone
+  SameResults results_;
   Measurement result_;
 };
 

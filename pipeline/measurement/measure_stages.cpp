@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "pipeline/measurement/energy_windows.hpp"
+#include "pipeline/measurement/same_results.hpp"
 #include "pipeline/measurement/stage_alone.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
 #include "pipeline/runtime/sources.hpp"
@@ -140,25 +141,6 @@ class RowMeasurer {
   std::vector<Measured> measured_;  // by row
 };
 
-// That each frame's result is what the first one's was.
-class SameResults : public Sink {
- public:
-  void accept(const media::Frame&, const FrameResult& result) override {
-    if (!expected_) {
-      expected_.emplace();
-      expected_->objects = result.objects;
-      expected_->output = result.output;
-    } else if (difference_.empty()) {
-      difference_ = difference(result, *expected_);
-    }
-  }
-  const std::string& different() const { return difference_; }
-
- private:
-  std::optional<FrameResult> expected_;
-  std::string difference_;
-};
-
 // Whole schedules on the same frame.
 class WholeMeasurer {
  public:
@@ -258,7 +240,7 @@ class WholeMeasurer {
   StageMeasurement& result_;
   const StageEnergies energies_;
   DeviceCosts costs_;
-  SameResults results_;
+  SameResults results_{1};
 };
 
 // "ggccc", and how frames are divided or dealt where that says more.
@@ -305,7 +287,7 @@ StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& 
   }
   if (!options.exhaustive) return result;
   const double seconds = timed(options.mapping_seconds > 0 ? options.mapping_seconds : options.seconds);
-  for (const Alternative& a : weigh(whole.costs(), processor, devices, Goal::throughput)) {
+  for (const Alternative& a : weigh(whole.costs(), processor, devices, {})) {
     if (a.schedule.split > 0) continue;  // no mapping of stages
     const std::string name = letters_of(a.schedule, result.stages.size());
     say("mapping " + name);

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.hpp"
+#include "processing/frame_runner.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -21,58 +21,49 @@ constexpr std::size_t kAhead = 32;
 class CpuStage : public StageAlone {
  public:
   CpuStage(const FrameProcessor& processor, PictureView frame, std::size_t stage, int threads, bool fresh)
-      : processor_(processor),
+      : stages_(processor.stages().size()),
         frame_(frame),
         stage_(stage),
         fresh_(fresh),
         arena_(threads),
-        workspace_(processor.make_workspace()) {
-    is_ready_ = begin();
+        runner_(processor) {
+    arena_.execute([&] { begin(); });
   }
-  bool is_ready() const { return is_ready_; }
 
   double run(std::int64_t count) override {
     arena_.execute([&] {
       for (std::int64_t i = 0; i < count; ++i) {
         if (fresh_) begin();
-        processor_.run_stage(stage_, *workspace_);
+        runner_.run(stage_, stage_ + 1);
       }
     });
-    return workspace_->work.take();
+    return runner_.workspace().work.take();
   }
   bool needs_making_ready() const override { return fresh_; }
   double make_ready(std::int64_t count) override {
     arena_.execute([&] {
       for (std::int64_t i = 0; i < count; ++i) begin();
     });
-    return workspace_->work.take();
+    return runner_.workspace().work.take();
   }
   FrameResult finish() override {
-    FrameResult result;
-    arena_.execute([&] {
-      for (std::size_t i = stage_ + 1; i < processor_.stages().size(); ++i)
-        processor_.run_stage(i, *workspace_);
-      processor_.take_result(*workspace_, result);
+    return arena_.execute([&] {
+      runner_.run(stage_ + 1, stages_);
+      return runner_.take_result();
     });
-    return result;
   }
 
  private:
-  bool begin() {
-    return arena_.execute([&] {
-      if (!processor_.prepare(*workspace_, frame_)) return false;
-      for (std::size_t i = 0; i < stage_; ++i) processor_.run_stage(i, *workspace_);
-      return true;
-    });
+  void begin() {
+    if (runner_.prepare(frame_)) runner_.run(0, stage_);
   }
 
-  const FrameProcessor& processor_;
+  const std::size_t stages_;
   const PictureView frame_;
   const std::size_t stage_;
   const bool fresh_;
   oneapi::tbb::task_arena arena_;
-  std::unique_ptr<Workspace> workspace_;
-  bool is_ready_ = false;
+  FrameRunner runner_;
 };
 
 // A frame on its way over CPU and device, stopped at the stage that is wanted.
@@ -80,18 +71,13 @@ class DeviceWork : public StageAlone {
  public:
   DeviceWork(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
              const StageSet& on_device, std::size_t stage)
-      : processor_(processor),
+      : stages_(processor.stages().size()),
         device_(device),
         frame_(frame),
-        on_device_(on_device),
-        segments_(plan_transfers(processor.stages(), on_device)),
-        workspace_(processor.make_workspace()),
-        slot_(device.make_slot()) {
-    at_ = static_cast<std::size_t>(
-        std::ranges::find_if(
-            segments_, [&](const DeviceSegment& one) { return stage >= one.first && stage < one.last; }) -
-        segments_.begin());
-  }
+        runner_(processor, &device, on_device),
+        segment_(*std::ranges::find_if(runner_.segments(), [&](const DeviceSegment& one) {
+          return stage >= one.first && stage < one.last;
+        })) {}
   ~DeviceWork() override {
     try {
       wait();                          // the device must not write into what is about to go
@@ -100,42 +86,36 @@ class DeviceWork : public StageAlone {
   }
 
  protected:
-  const DeviceSegment& segment() const { return segments_[at_]; }
+  const DeviceSegment& segment() const { return segment_; }
 
   // All that comes before the segment.
   bool begin() {
     wait();
-    if (!processor_.prepare(*workspace_, frame_)) return false;
-    prepare_slot();
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < at_; ++i) next = whole_segment(segments_[i], next);
-    on_cpu(next, segment().first);
+    if (!runner_.prepare(frame_)) return false;
+    runner_.prepare_slot();
+    runner_.run(0, segment_.first);
     return true;
   }
-  void prepare_slot() { device_.prepare(*slot_, *workspace_, on_device_); }
-  void bring_in() { device_.submit_inputs(*slot_, *workspace_, segment().first, segment().last); }
+  void prepare_slot() { runner_.prepare_slot(); }
+  void bring_in() { device_.submit_inputs(slot(), runner_.workspace(), segment_.first, segment_.last); }
   // One turn of a stage; its spans are the slot's until the next.
   void enqueue(std::size_t stage) {
-    slot_->spans.clear();
-    device_.submit_stage(*slot_, *workspace_, stage);
-    if (!slot_->spans.empty()) ends_[stage] = slot_->spans.back().end();
+    slot().spans.clear();
+    device_.submit_stage(slot(), runner_.workspace(), stage);
+    if (!slot().spans.empty()) ends_[stage] = slot().spans.back().end();
   }
-  void take_out() { device_.submit_outputs(*slot_, *workspace_); }
+  void take_out() { device_.submit_outputs(slot(), runner_.workspace()); }
 
   // What follows the segment, whose stages have all run.
   FrameResult finish_segment() {
     take_out();
     wait();
-    device_.complete(*slot_, *workspace_);
-    std::size_t next = segment().last;
-    for (std::size_t i = at_ + 1; i < segments_.size(); ++i) next = whole_segment(segments_[i], next);
-    on_cpu(next, processor_.stages().size());
-    FrameResult result;
-    processor_.take_result(*workspace_, result);
-    return result;
+    device_.complete(slot(), runner_.workspace());
+    runner_.run(segment_.last, stages_);
+    return runner_.take_result();
   }
 
-  std::vector<DeviceSpan> take_spans() { return std::exchange(slot_->spans, {}); }
+  std::vector<DeviceSpan> take_spans() { return std::exchange(slot().spans, {}); }
   double seconds_of(const std::vector<DeviceSpan>& spans) const {
     double sum = 0;
     for (const DeviceSpan& span : spans) sum += span.seconds(device_.device().name());
@@ -143,8 +123,8 @@ class DeviceWork : public StageAlone {
   }
   // Until all that was enqueued is done.
   void wait() {
-    wait_for(slot_->spans);
-    if (slot_->done) slot_->done.wait(device_.device().name());
+    wait_for(slot().spans);
+    if (slot().done) slot().done.wait(device_.device().name());
     for (DeviceEvent& end : ends_) {
       if (end) std::exchange(end, {}).wait(device_.device().name());
     }
@@ -154,26 +134,14 @@ class DeviceWork : public StageAlone {
   }
 
  private:
-  void on_cpu(std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) processor_.run_stage(i, *workspace_);
-  }
-  std::size_t whole_segment(const DeviceSegment& one, std::size_t next) {
-    on_cpu(next, one.first);
-    device_.submit(*slot_, *workspace_, one.first, one.last);
-    wait();
-    device_.complete(*slot_, *workspace_);
-    return one.last;
-  }
+  DeviceSlot& slot() { return runner_.slot(); }
 
-  const FrameProcessor& processor_;
+  const std::size_t stages_;
   const DeviceStages& device_;
   const PictureView frame_;
-  const StageSet on_device_;
-  const std::vector<DeviceSegment> segments_;
-  std::unique_ptr<Workspace> workspace_;
-  std::unique_ptr<DeviceSlot> slot_;
+  FrameRunner runner_;
+  const DeviceSegment segment_;
   std::array<DeviceEvent, kMostStages> ends_;  ///< of each stage's last turn: they may be in several queues
-  std::size_t at_ = 0;                         ///< of the segments
 };
 
 class DeviceStage : public DeviceWork {
@@ -181,9 +149,8 @@ class DeviceStage : public DeviceWork {
   DeviceStage(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
               const StageSet& on_device, std::size_t stage, bool fresh)
       : DeviceWork(processor, device, frame, on_device, stage), stage_(stage), fresh_(fresh) {
-    is_ready_ = ready();
+    ready();
   }
-  bool is_ready() const { return is_ready_; }
 
   double run(std::int64_t count) override {
     double busy = 0;
@@ -216,16 +183,14 @@ class DeviceStage : public DeviceWork {
   }
 
  private:
-  bool ready() {
-    if (!begin()) return false;
+  void ready() {
+    if (!begin()) return;
     bring_in();
     for (std::size_t i = segment().first; i < stage_; ++i) enqueue(i);
-    return true;
   }
 
   const std::size_t stage_;
   const bool fresh_;
-  bool is_ready_ = false;
 };
 
 class DeviceCopy : public DeviceWork {
@@ -271,14 +236,6 @@ class DeviceCopy : public DeviceWork {
   bool is_ready_ = false;
 };
 
-std::optional<FrameResult> reference_result(const FrameProcessor& processor, PictureView frame) {
-  const auto workspace = processor.make_workspace();
-  if (!run_stages(processor, *workspace, frame)) return std::nullopt;
-  FrameResult result;
-  processor.take_result(*workspace, result);
-  return result;
-}
-
 // Two turns more than a run gives it. A stage may say by an error that it has nothing left to work on.
 template <typename Make>
 bool leaves_the_same(const Make& make, const FrameResult& expected) {
@@ -295,10 +252,10 @@ bool leaves_the_same(const Make& make, const FrameResult& expected) {
 template <typename Make>
 std::unique_ptr<StageAlone> repeatable(const FrameProcessor& processor, PictureView frame, std::size_t stage,
                                        const Make& make) {
-  const std::optional<FrameResult> expected = reference_result(processor, frame);
-  if (!expected) return nullptr;
+  const FrameResult expected = FrameRunner(processor).process(frame);
+  if (expected.status == FrameStatus::skipped) return nullptr;
   for (const bool fresh : {false, true}) {
-    if (leaves_the_same([&] { return make(fresh); }, *expected)) return make(fresh);
+    if (leaves_the_same([&] { return make(fresh); }, expected)) return make(fresh);
   }
   throw Error(ExitCode::failed,
               "stage '" + std::string(processor.stages()[stage].name) +

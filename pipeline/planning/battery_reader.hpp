@@ -1,5 +1,5 @@
 #pragma once
-/// Interface of what reads the level of the machine's batteries.
+/// Interface of a reader of the batteries' level.
 
 #include <functional>
 #include <optional>
@@ -7,12 +7,12 @@
 namespace sightline::pipeline {
 
 struct BatteryLevel {
-  double level = 0;       ///< 0 to 1; of several batteries, their mean
+  double level = 0;       ///< 0 to 1; mean of several batteries
   bool charging = false;  ///< none of them is discharging
 };
 
-/// None where there is no battery that says its capacity. Throws Error (failed) where one cannot be read.
-/// Not for every frame: some machines ask a slow controller.
+/// Level of the batteries; none without a battery that reports its capacity. Throws Error (failed) if one
+/// cannot be read. Slow on some machines: do not call it for every frame.
 using BatteryReader = std::function<std::optional<BatteryLevel>()>;
 
 }  // namespace sightline::pipeline

@@ -1,5 +1,5 @@
 #pragma once
-/// Costs of stages on each processor, and the rate and latency that follow for a schedule.
+/// Costs of stages on each processor, and the rate and latency that they predict for a schedule.
 
 #include <array>
 #include <string>
@@ -10,29 +10,29 @@
 
 namespace sightline::pipeline {
 
-/// One stage of one frame, with nothing else running. Seconds; negative: not known.
+/// Costs of one stage of one frame, measured in isolation. Seconds; negative: unknown.
 struct StageCost {
   double cpu = -1;      ///< from start to end on the CPU, with all threads
-  double work = -1;     ///< core-seconds of it
+  double work = -1;     ///< core-seconds on the CPU
   double device = -1;   ///< on the device
-  double upload = 0;    ///< of what it reads, where the stage before it ran on the CPU
-  double download = 0;  ///< of what it writes, where the stage after it runs on the CPU
+  double upload = 0;    ///< upload of its input, if the stage before it ran on the CPU
+  double download = 0;  ///< download of its output, if the stage after it runs on the CPU
 };
 
-/// All of a frame on a machine with one device, or none.
+/// Costs of a frame on a machine with at most one device.
 struct FrameCosts {
   std::vector<StageCost> stages;
   std::size_t partitionable = 0;  ///< see FrameProcessor::partitionable_stages
-  int threads = 1;                ///< of the CPU
-  /// Cores that the device takes from the CPU while it works: 0 for a GPU; a CPU device's own where it has
-  /// cores to itself.
+  int threads = 1;                ///< threads of the CPU
+  /// Cores that the device takes from the CPU while it works: 0 for a GPU; for a CPU device, the cores of its
+  /// own.
   int shared_cores = 0;
-  int cores = 1;          ///< of the machine, where they are shared
-  double decode = 0;      ///< seconds that the source needs for a frame; 0 where frames are in memory
-  double turnaround = 0;  ///< seconds from handing a frame to the device to its first command, and back
+  int cores = 1;          ///< cores of the machine, if they are shared
+  double decode = 0;      ///< seconds of the source per frame; 0 for frames in memory
+  double turnaround = 0;  ///< seconds from submission to the first command on the device, and back
 };
 
-/// The same by device, for any number of them: each with the CPU's columns, and one where there is no device.
+/// FrameCosts by device, each with the CPU's costs; one entry if there is no device.
 class DeviceCosts {
  public:
   DeviceCosts() = default;
@@ -42,7 +42,7 @@ class DeviceCosts {
 
   std::size_t size() const { return all_.size(); }
   const std::vector<FrameCosts>& all() const { return all_; }
-  /// With the machine's and the CPU's figures.
+  /// Entry with the machine's and the CPU's costs.
   const FrameCosts& front() const { return all_.front(); }
   const FrameCosts& operator[](std::size_t device) const { return all_[device]; }
   FrameCosts& operator[](std::size_t device) { return all_[device]; }
@@ -53,42 +53,41 @@ class DeviceCosts {
   std::vector<FrameCosts> all_;
 };
 
-/// Whether the cost of every stage is known where the schedule runs it. Below, unknown ones count as nothing.
+/// Whether the costs of all stages are known where the schedule runs them. Unknown ones count as 0 below.
 bool is_known(const DeviceCosts& costs, const Schedule& schedule);
 
-/// How long one frame keeps a processor busy.
+/// Time for which one frame keeps a processor busy.
 struct Load {
   std::string processor;
   double seconds = 0;
 };
 
 /// Load of each processor under a schedule: the CPU (core-seconds over threads), the device, its copies each
-/// way, the decoder, and the shared cores; of several devices that frames are dealt out to, each gets as many
-/// as its speed allows. Those that have nothing to do are left out.
+/// way, the decoder, and the shared cores. Frames are dealt to several devices by their speed. Idle
+/// processors are left out.
 std::vector<Load> loads_of(const DeviceCosts& costs, const Schedule& schedule);
 
-/// The rate of the slowest processor, frames/s, and which one it is: no schedule with this mapping is faster.
+/// Rate of the slowest processor in frames/s, which no schedule with this mapping exceeds, and its name.
 struct Bound {
   double fps = 0;
   std::string processor;
 };
 Bound bound_of(const DeviceCosts& costs, const Schedule& schedule);
 
-/// Seconds that one frame takes from admission to delivery when it is alone.
+/// Seconds from admission to delivery of a frame, with one frame in flight.
 double latency_of(const DeviceCosts& costs, const Schedule& schedule);
 
-/// The bound, or less where too few frames are in flight to hide the latency.
+/// Predicted rate: the bound, or less if too few frames are in flight to hide the latency.
 double predicted_fps(const DeviceCosts& costs, const Schedule& schedule);
 
-/// Costs as they are now, where the CPU takes so many times as long as planned under the schedule that runs,
-/// and the devices so many times. A processor that is slow is slow for all stages; one that is fast has less
-/// to do in the stages that it runs, and nothing is known of the others: grouping, say, is quick on an empty
-/// scene.
+/// Present costs, if the CPU and the devices take `cpu` and `device` times as long as planned under the
+/// running schedule. A slow processor is taken as slow for all stages. A fast one has less work in its own
+/// stages only: grouping, say, is quick on an empty scene.
 DeviceCosts costs_seen(const DeviceCosts& planned, const Schedule& running, double cpu, double device);
 
-/// How a split frame is best shared out: each device and the CPU get so much of it that all are done at once.
-/// Where several devices take part, they get what would not be worth the CPU's while.
-/// @param devices  that take part; at least one
+/// Split of a frame after which the devices and the CPU finish at the same time. With several devices, they
+/// also get a part that is too small for the CPU.
+/// @param devices  devices that take part; at least one
 Schedule even_split(const DeviceCosts& costs, const DeviceSet& devices);
 
 }  // namespace sightline::pipeline

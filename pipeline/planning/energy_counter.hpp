@@ -1,5 +1,5 @@
 #pragma once
-/// Interface of what counts the energy of a run.
+/// Interface of energy meters.
 
 #include <string>
 
@@ -13,16 +13,16 @@ class EnergyCounter {
   EnergyCounter& operator=(const EnergyCounter&) = delete;
   virtual ~EnergyCounter() = default;
 
-  /// Whether there is no meter that could be used.
+  /// Whether no meter can be used.
   virtual bool empty() const = 0;
-  /// The meters, for people; empty where there is none.
+  /// Names of the meters, for people; empty without a meter.
   virtual const std::string& name() const = 0;
   /// Parts that the meters cover; without a meter, the reasons why none can be used.
   virtual const std::string& note() const = 0;
-  /// Whether runs of seconds are enough for it: processors' own meters.
+  /// Whether runs of seconds are long enough for it, as for the processors' own meters.
   virtual bool is_quick() const = 0;
 
-  // As of one Meter.
+  // As Meter.
   virtual void start() = 0;
   virtual void stop() = 0;
   virtual double joules() = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// The power of a run while it goes on, without making it wait for slow meters.
+/// Energy of a running pipeline, which does not wait for slow meters.
 
 #include <chrono>
 #include <condition_variable>
@@ -14,30 +14,30 @@
 
 namespace sightline::pipeline {
 
-/// Measures one interval after the other on a thread of its own. Thread-safety: any thread.
+/// Measures consecutive intervals on its own thread. Thread-safety: any thread.
 class EnergySensor {
  public:
   struct Reading {
     double joules = 0;
     double seconds = 0;
-    std::int64_t frames = 0;  ///< delivered meanwhile
+    std::int64_t frames = 0;  ///< delivered in the interval
   };
 
-  /// Throws Error (usage) where there is no meter that can be read.
+  /// Throws Error (usage) without a readable meter.
   EnergySensor(std::shared_ptr<EnergyCounter> energy, std::chrono::milliseconds interval);
   ~EnergySensor();
   EnergySensor(const EnergySensor&) = delete;
   EnergySensor& operator=(const EnergySensor&) = delete;
 
-  /// The meters, for people.
+  /// Names of the meters, for people.
   const std::string& name() const { return energy_->name(); }
-  /// A frame was delivered.
+  /// Counts a delivered frame.
   void count_frame();
-  /// The interval that is being measured does not count: something else runs from now on.
+  /// Discards the present interval and starts another: what runs has changed.
   void begin_anew();
-  /// The last interval, once.
+  /// Takes the last complete interval, once.
   std::optional<Reading> take();
-  /// Why there will be no further reading; empty where there will.
+  /// Reason why there are no further readings; empty if there are.
   std::string failure() const;
 
  private:
@@ -48,11 +48,11 @@ class EnergySensor {
   mutable std::mutex mutex_;
   std::condition_variable ends_or_anew_;
   bool ends_ = false;
-  std::uint64_t begun_ = 0;  ///< how often an interval was begun anew
+  std::uint64_t begun_ = 0;  ///< number of discarded intervals
   std::int64_t frames_ = 0;
   std::optional<Reading> reading_;
   std::string failure_;
-  std::thread thread_;  ///< last: it uses the others
+  std::thread thread_;  ///< last member: it uses the others
 };
 
 }  // namespace sightline::pipeline

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
+#include "base/json_store.hpp"
 
 namespace sightline::pipeline {
 
@@ -70,31 +71,22 @@ std::filesystem::path default_plan_file() {
   return cache_file("schedules.json");
 }
 
-std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
-                     int threads, const PlanOptions& options) {
-  // Colour has more to copy than luma, and is converted by the stages.
-  const PictureView view = frame.view();
-  const std::string pixels =
-      view.is_gray() ? "luma" : std::to_string(static_cast<int>(view.colour().format)) + " colour";
-  return machine_key(processor, devices, frame.size(), threads) + " | " + pixels + " | goal " +
-         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
-}
-
-std::optional<Planned> remembered_plan(const JsonStore& store, const std::string& key,
-                                       const FrameProcessor& processor, const Devices& devices,
-                                       std::optional<std::int64_t> frames_to_come) {
+std::optional<Planned> remembered_plan(const std::string& key, const FrameProcessor& processor,
+                                       const Devices& devices, const PlanOptions& options) {
+  const JsonStore store(options.file);
   const nlohmann::json json = store.find(key);
   if (json.is_null()) return std::nullopt;
   try {
     Planned planned;
     planned.remembered = true;
+    planned.objective = {options.goal, options.in_flight};
     if (json.contains("limited_to")) planned.limited_to = json.at("limited_to").get<std::int64_t>();
-    if (planned.limited_to && (!frames_to_come || *frames_to_come / kLongerRun > *planned.limited_to))
-      return std::nullopt;
+    const std::optional<std::int64_t>& frames = options.frames_to_come;
+    if (planned.limited_to && (!frames || *frames / kLongerRun > *planned.limited_to)) return std::nullopt;
     planned.costs = DeviceCosts(json.at("costs").get<std::vector<FrameCosts>>());
     for (const nlohmann::json& one : json.at("alternatives"))
       planned.alternatives.push_back(alternative_from(one, processor.stages().size()));
-    if (json.contains("energies")) planned.energies = energies_from_json(json.at("energies"));
+    if (json.contains("energies")) planned.objective.energies = energies_from_json(json.at("energies"));
     const auto fits = [&](const FrameCosts& costs) {
       return costs.stages.size() == processor.stages().size() &&
              costs.partitionable == processor.partitionable_stages();
@@ -113,13 +105,13 @@ std::optional<Planned> remembered_plan(const JsonStore& store, const std::string
   }
 }
 
-void remember_plan(const JsonStore& store, const std::string& key, const Planned& planned) {
+void remember_plan(const std::filesystem::path& file, const std::string& key, const Planned& planned) {
   nlohmann::json json = {{"costs", planned.costs.all()}, {"alternatives", nlohmann::json::array()}};
   for (const Alternative& a : planned.alternatives) json["alternatives"].push_back(to_json(a));
   if (planned.limited_to) json["limited_to"] = *planned.limited_to;
-  if (planned.energies) json["energies"] = energies_as_json(*planned.energies);
+  if (planned.objective.energies) json["energies"] = energies_as_json(*planned.objective.energies);
   try {
-    store.store(key, json);
+    JsonStore(file).store(key, json);
   } catch (const Error& e) {
     spdlog::debug("{}", e.what());
   }

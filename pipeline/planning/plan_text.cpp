@@ -40,12 +40,12 @@ std::string explain(const Planned& planned, const FrameProcessor& processor, std
 }
 
 std::string energy_remark(const Planned& planned) {
-  if (!planned.energies) return {};
-  std::string text = fmt::format("Energy is measured by {}", planned.energies->meter);
-  if (planned.energies->sees_all()) return text + ".\n";
+  if (!planned.objective.energies) return {};
+  std::string text = fmt::format("Energy is measured by {}", planned.objective.energies->meter);
+  if (planned.objective.energies->sees_all()) return text + ".\n";
   std::string unseen;
-  for (std::size_t i = 0; i < planned.energies->seen.size(); ++i) {
-    if (planned.energies->seen[i]) continue;
+  for (std::size_t i = 0; i < planned.objective.energies->seen.size(); ++i) {
+    if (planned.objective.energies->seen[i]) continue;
     unseen += unseen.empty() ? "" : " and ";
     unseen += i == 0 ? "the CPU" : fmt::format("device {}", i - 1);
   }

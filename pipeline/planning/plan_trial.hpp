@@ -7,7 +7,6 @@
 
 #include "pipeline/planning/planner.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
-#include "pipeline/planning/trials_by_turns.hpp"
 
 namespace sightline::pipeline {
 
@@ -22,45 +21,48 @@ inline bool is_set(const std::atomic<bool>* stop) {
   return stop && stop->load();
 }
 
-/// Trials of schedules for a goal. They end when the run ends or a device is lost: later measurements would
-/// not be of the schedules.
+/// Rule by which trials choose a schedule.
+struct TrialRule {
+  int trials = 0;        ///< for the goal energy: total number after which no further trial begins
+  double tolerance = 1;  ///< the first schedule is taken whose cost is within this factor of the lowest
+};
+
+/// Trials of schedules. They end if the run ends or a device is lost: later measurements would not be of the
+/// schedules.
 class PlanTrials {
  public:
-  /// @param energy  the meters, for the goal energy; else null
   PlanTrials(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-             const std::vector<media::Frame>& frames, const PlanOptions& options, EnergyCounter* energy)
+             const std::vector<media::Frame>& frames, const PlanOptions& options,
+             const ScheduleObjective& objective)
       : pipeline_(pipeline),
         stages_(processor.stages().size()),
         devices_(devices.size()),
         frames_(frames),
         options_(options),
-        energy_(energy) {}
+        objective_(objective) {}
 
-  bool are_spoilt() const { return is_set(options_.stop) || pipeline_.device_lost(); }
-
-  /// Twice; the better run counts, since a disturbance only ever takes time.
-  void try_one(Alternative& alternative);
-
-  /// All that have not been tried yet; for the goal energy all, by turns (trials_by_turns.hpp). Returns which
-  /// is best for the goal.
-  /// @param some    not empty
-  /// @param limits  for the goal energy
-  std::size_t try_all(std::vector<Alternative>& some, const TurnLimits& limits);
-
- private:
   struct Seen {
     double fps = 0;
     double latency = 0;  ///< median, seconds
     std::optional<double> joules;
   };
+
+  bool are_spoilt() const { return is_set(options_.stop) || pipeline_.device_lost(); }
+
+  /// Tries schedules and returns the best one: for the goal energy all by successive elimination, else the
+  /// untried ones twice each.
+  /// @param some  not empty
+  std::size_t try_all(std::vector<Alternative>& some, const TrialRule& rule);
+
+ private:
   Seen run(const Alternative& alternative, double seconds);
-  std::size_t try_energy(std::vector<Alternative>& some, const TurnLimits& limits);
+  std::size_t race(std::vector<Alternative>& some, const TrialRule& rule);
 
   Pipeline& pipeline_;
-  const std::size_t stages_, devices_;  // how many
+  const std::size_t stages_, devices_;  ///< numbers of stages and devices
   const std::vector<media::Frame>& frames_;
   const PlanOptions& options_;
-  EnergyCounter* const energy_;
+  const ScheduleObjective& objective_;
 };
 
 }  // namespace sightline::pipeline

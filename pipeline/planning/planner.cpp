@@ -7,8 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "base/json_store.hpp"
-#include "base/median.hpp"
 #include "pipeline/planning/plan_store.hpp"
 #include "pipeline/planning/plan_trial.hpp"
 #include "pipeline/planning/weigh.hpp"
@@ -16,40 +14,14 @@
 namespace sightline::pipeline {
 namespace {
 
-// Each schedule is tried so often for the goal energy in any case.
-constexpr int kFirstTrials = 2;
-// Of two alternatives, the one with fewer frames in flight is taken unless the other is faster, or more
-// frugal, by more than this.
+// The fewest frames in flight are taken whose cost is within this factor of the lowest.
 constexpr double kWorthMoreFrames = 1.03;
-
-// What the processor lets a schedule tune is tried for the best mapping, and for the best one in which stages
-// on both processors share a frame.
-std::vector<Schedule> worth_tuning(const std::vector<Alternative>& ranked) {
-  std::vector<Schedule> mappings;
-  if (!ranked.empty()) mappings.push_back(ranked.front().schedule);
-  const auto mixed = std::find_if(ranked.begin(), ranked.end(),
-                                  [](const Alternative& a) { return a.schedule.name == "custom"; });
-  if (mixed != ranked.end() && !(mixed->schedule == mappings.front())) mappings.push_back(mixed->schedule);
-  return mappings;
-}
 
 Alternative untried(Alternative a) {
   a.achieved_fps = a.achieved_latency = 0;
   a.joules.reset();
   a.joules_error.reset();
   return a;
-}
-
-std::vector<Alternative> tuned_to(const Tunable& tunable, const Schedule& mapping,
-                                  const std::vector<Alternative>& alternatives) {
-  const auto untuned = std::find_if(alternatives.begin(), alternatives.end(),
-                                    [&](const Alternative& a) { return a.schedule == mapping; });
-  std::vector<Alternative> tuned;
-  for (const int choice : tunable.choices) {
-    Alternative& other = tuned.emplace_back(untried(*untuned));
-    other.schedule.tuned = choice;
-  }
-  return tuned;
 }
 
 }  // namespace
@@ -61,7 +33,8 @@ Goal parse_goal(const std::string& text) {
   throw Error(ExitCode::usage, "unknown goal '" + text + "'", "use throughput, latency or energy");
 }
 
-std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads) {
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                     int threads) {
   std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
                     std::to_string(threads) + " threads";
   for (const DeviceStages* device : devices) {
@@ -69,16 +42,31 @@ std::string machine_key(const FrameProcessor& processor, const Devices& devices,
     key += " | " + info.platform + " | " + info.name + " | " + info.driver_version + " | " +
            device->device().configuration();
   }
-  return key + " | " + processor.info().cost_key + " | " + std::to_string(size.width) + "x" +
-         std::to_string(size.height);
+  // Colour has more to copy than luma, and is converted by the stages.
+  const PictureView view = frame.view();
+  return key + " | " + processor.info().plan_key + " | " + std::to_string(frame.size().width) + "x" +
+         std::to_string(frame.size().height) + " " +
+         (view.is_gray() ? "luma" : std::to_string(static_cast<int>(view.colour().format)) + " colour");
 }
 
 namespace {
 
-// In their place where they are among them, else as further ones; then all in order, that one first.
-void take_over(std::vector<Alternative>& alternatives, const std::vector<Alternative>& tried,
-               const Schedule& best, Goal goal) {
-  for (const Alternative& one : tried) {
+std::string key_of(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                   int threads, const PlanOptions& options) {
+  return plan_key(processor, devices, frame, threads) + " | goal " +
+         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
+}
+
+// Tries some schedules, replaces or adds them among the alternatives, ranks these, and puts the best tried
+// one first.
+void try_some(std::vector<Alternative>& alternatives, std::vector<Alternative> some, PlanTrials& trials,
+              const TrialRule& rule, const ScheduleObjective& objective) {
+  if (some.empty()) return;
+  const std::size_t found = trials.try_all(some, rule);
+  // An interrupted comparison of tolerances tells nothing.
+  const Schedule best =
+      trials.are_spoilt() && rule.tolerance > 1 ? alternatives.front().schedule : some[found].schedule;
+  for (const Alternative& one : some) {
     const auto known = std::ranges::find(alternatives, one.schedule, &Alternative::schedule);
     if (known != alternatives.end()) {
       *known = one;
@@ -86,13 +74,12 @@ void take_over(std::vector<Alternative>& alternatives, const std::vector<Alterna
       alternatives.push_back(one);
     }
   }
-  rank(alternatives, goal);
+  rank(alternatives, objective);
   const auto at = std::ranges::find(alternatives, best, &Alternative::schedule);
   if (at != alternatives.end()) std::rotate(alternatives.begin(), at, at + 1);
 }
 
-// Those in which one processor has all of a frame that it can have: what copies cost need not be known for
-// them.
+// Leaves the schedules without copies between stages, whose costs are unknown.
 void leave_unshared(std::vector<Alternative>& alternatives, const Devices& devices) {
   std::erase_if(alternatives, [&](const Alternative& a) {
     const StageSet on_device = a.schedule.on_device;
@@ -101,29 +88,21 @@ void leave_unshared(std::vector<Alternative>& alternatives, const Devices& devic
   });
 }
 
-void try_best(std::vector<Alternative>& alternatives, PlanTrials& trials, const PlanOptions& options) {
-  const auto count = std::min(static_cast<std::size_t>(options.trials), alternatives.size());
-  std::vector<Alternative> some(alternatives.begin(),
-                                alternatives.begin() + static_cast<std::ptrdiff_t>(count));
-  if (some.empty()) return;
-  const std::size_t best = trials.try_all(some, {kFirstTrials, options.energy_trials});
-  take_over(alternatives, some, some[best].schedule, options.goal);
+// The best schedule; and with each choice of the tunable, the best mapping and the best one that shares
+// frames between processors.
+std::vector<Alternative> with_tunable(const std::vector<Alternative>& ranked, const Tunable& tunable) {
+  std::vector<Alternative> some{ranked.front()};
+  const auto shared =
+      std::ranges::find_if(ranked, [](const Alternative& a) { return a.schedule.name == "custom"; });
+  for (auto mapping = ranked.begin(); mapping != ranked.end(); ++mapping) {
+    if (mapping != ranked.begin() && mapping != shared) continue;
+    for (const int choice : tunable.choices) some.emplace_back(untried(*mapping)).schedule.tuned = choice;
+  }
+  return some;
 }
 
-void try_tuned(std::vector<Alternative>& alternatives, const Tunable& tunable, PlanTrials& trials,
-               const PlanOptions& options) {
-  std::vector<Alternative> some{alternatives.front()};
-  for (const Schedule& mapping : worth_tuning(alternatives))
-    for (Alternative& tuned : tuned_to(tunable, mapping, alternatives)) some.push_back(std::move(tuned));
-  const std::size_t best = trials.try_all(some, {kFirstTrials, options.energy_further_trials});
-  take_over(alternatives, some, some[best].schedule, options.goal);
-}
-
-// The frames in flight: as few as give the rate, or the energy. Nothing is predicted of how these differ, and
-// few trials leave most of them tied: what was measured counts all the same.
-void try_in_flight(std::vector<Alternative>& alternatives, const Devices& devices, PlanTrials& trials,
-                   const PlanOptions& options) {
-  const Alternative& front = alternatives.front();
+// The best schedule with several numbers of frames in flight, fewest first.
+std::vector<Alternative> with_frames_in_flight(const Alternative& front, const Devices& devices) {
   const int many =
       static_cast<int>(std::max<std::size_t>(dealt_devices(front.schedule, devices.size()).count(), 1));
   std::vector<Alternative> some{front};
@@ -132,31 +111,15 @@ void try_in_flight(std::vector<Alternative>& alternatives, const Devices& device
     other.schedule.in_flight = std::min(per_device * many, 64);
     if (std::ranges::find(some, other.schedule, &Alternative::schedule) == some.end()) some.push_back(other);
   }
-  if (options.goal == Goal::energy) {  // of those that are as good, the first is taken
-    std::ranges::stable_sort(some, {}, [](const Alternative& a) { return a.schedule.in_flight; });
-    const std::size_t best =
-        trials.try_all(some, {kFirstTrials, options.energy_further_trials, kWorthMoreFrames});
-    // What was cut short tells nothing: it stays as it is.
-    const Schedule taken = trials.are_spoilt() ? front.schedule : some[best].schedule;
-    take_over(alternatives, some, taken, options.goal);
-    return;
-  }
-  Alternative best = front;
-  for (Alternative& other : some) {
-    if (other.schedule == front.schedule) continue;
-    trials.try_one(other);
-    const bool fewer = other.schedule.in_flight < best.schedule.in_flight;
-    const double better = merit(other, options.goal) / merit(best, options.goal);  // both below 0
-    if (fewer ? better * kWorthMoreFrames > 1 : better > kWorthMoreFrames) best = other;
-  }
-  take_over(alternatives, some, best.schedule, options.goal);
+  std::ranges::stable_sort(some, {}, [](const Alternative& a) { return a.schedule.in_flight; });
+  return some;
 }
 
-// Stored ones, or measured now, and then stored; none where the run was stopped.
+// Stored energies, or measured now and stored; none if the run was stopped.
 std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProcessor& processor,
                                            const Devices& devices, const media::Frame& frame,
                                            const PlanOptions& options) {
-  const std::string key = machine_key(processor, devices, frame.size(), pipeline.threads());
+  const std::string key = plan_key(processor, devices, frame, pipeline.threads());
   auto stored = stored_energies(options.energy_file, key, options.energy->name(), processor.stages().size(),
                                 devices.size() + 1);
   if (stored || !options.measure_energies) return stored;
@@ -182,9 +145,8 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
 std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
                                        const Devices& devices, const media::Frame& frame,
                                        const PlanOptions& options) {
-  const std::string key = plan_key(processor, devices, frame, pipeline.threads(), options);
-  std::optional<Planned> known =
-      remembered_plan(JsonStore(options.file), key, processor, devices, options.frames_to_come);
+  const std::string key = key_of(processor, devices, frame, pipeline.threads(), options);
+  std::optional<Planned> known = remembered_plan(key, processor, devices, options);
   if (known) pipeline.set_schedule(known->schedule);
   return known;
 }
@@ -197,21 +159,20 @@ void check_goal(Goal goal, const EnergyCounter* energy) {
 
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<media::Frame>& frames, const PlanOptions& options) {
-  EnergyCounter* const energy = options.goal == Goal::energy ? options.energy.get() : nullptr;
-  check_goal(options.goal, energy);
-  const JsonStore store(options.file);
-  const std::string key = plan_key(processor, devices, frames.front(), pipeline.threads(), options);
+  check_goal(options.goal, options.energy.get());
+  const std::string key = key_of(processor, devices, frames.front(), pipeline.threads(), options);
   Planned planned;
-  if (energy) planned.energies = find_energies(pipeline, processor, devices, frames.front(), options);
-  if (auto known = remembered_plan(store, key, processor, devices, options.frames_to_come)) {
-    // Energies that were measured since, and better, deserve a new look.
-    if (!energy || known->energies == planned.energies) {
-      pipeline.set_schedule(known->schedule);
-      return *known;
-    }
+  planned.objective = {options.goal, options.in_flight};
+  ScheduleObjective& objective = planned.objective;
+  const bool energy = objective.uses_energy();
+  if (energy) objective.energies = find_energies(pipeline, processor, devices, frames.front(), options);
+  // Stage energies that were measured since, and better, require a new plan.
+  if (auto known = remembered_plan(key, processor, devices, options);
+      known && (!energy || known->objective.energies == objective.energies)) {
+    pipeline.set_schedule(known->schedule);
+    return *known;
   }
 
-  const StageEnergies* const energies = planned.energies ? &*planned.energies : nullptr;
   const auto start = std::chrono::steady_clock::now();
   spdlog::info("auto: measuring stages and schedules");
   std::optional<CalibrationLimit> limit;
@@ -219,41 +180,42 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
                             options.transfers ? options.transfers() : std::vector<TransferModel>(),
                             limit ? &*limit : nullptr);
-  planned.alternatives = weigh(planned.costs, processor, devices, options.goal, options.in_flight, energies);
+  std::vector<Alternative>& all = planned.alternatives;
+  all = weigh(planned.costs, processor, devices, objective);
   const bool is_calibrated = !limit || !limit->is_reached;
-  if (!is_calibrated) leave_unshared(planned.alternatives, devices);
+  if (!is_calibrated) leave_unshared(all, devices);
   if (energy) {
     spdlog::info(
         "auto: comparing the energy of the best schedules by turns, for at most {:.0f} s, then variants of "
         "the best",
         options.energy_trials * options.energy_trial_seconds);
   }
-  PlanTrials trials(pipeline, processor, devices, frames, options, energy);
+  PlanTrials trials(pipeline, processor, devices, frames, options, objective);
   // Whether the run to come is worth so many more trials, of two runs each.
   const auto is_worth = [&](int trial_count) {
     if (energy || !options.frames_to_come) return true;
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    const double run = static_cast<double>(*options.frames_to_come) /
-                       std::max(planned.alternatives.front().predicted_fps, 1e-3);
+    const double run =
+        static_cast<double>(*options.frames_to_come) / std::max(all.front().predicted_fps, 1e-3);
     return spent.count() + 2 * options.trial_seconds * trial_count < 0.1 * run;
   };
   const bool is_long = is_calibrated && is_worth(options.trials);
   if (is_long) {
-    try_best(planned.alternatives, trials, options);
+    const auto count = std::min<std::ptrdiff_t>(options.trials, std::ssize(all));
+    try_some(all, {all.begin(), all.begin() + count}, trials, {options.energy_trials}, objective);
     if (const Tunable* const tunable = processor.tunable(); tunable && is_worth(options.trials))
-      try_tuned(planned.alternatives, *tunable, trials, options);
+      try_some(all, with_tunable(all, *tunable), trials, {options.energy_further_trials}, objective);
     if (options.in_flight == 0 && options.goal != Goal::latency && is_worth(options.trials))
-      try_in_flight(planned.alternatives, devices, trials, options);
+      try_some(all, with_frames_in_flight(all.front(), devices), trials,
+               {options.energy_further_trials, kWorthMoreFrames}, objective);
   }
   if (!is_long || !is_worth(0)) planned.limited_to = options.frames_to_come;
   const bool is_sound = !trials.are_spoilt();
-  if (pipeline.device_lost())
-    planned.alternatives =
-        weigh(planned.costs, processor, nullptr, options.goal, options.in_flight, energies);
-  planned.alternatives.front().chosen = true;
-  planned.schedule = planned.alternatives.front().schedule;
+  if (pipeline.device_lost()) all = weigh(planned.costs, processor, nullptr, objective);
+  all.front().chosen = true;
+  planned.schedule = all.front().schedule;
   pipeline.set_schedule(planned.schedule);
-  if (is_sound) remember_plan(store, key, planned);
+  if (is_sound) remember_plan(options.file, key, planned);
   return planned;
 }
 

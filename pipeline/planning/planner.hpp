@@ -38,6 +38,20 @@ struct Alternative {
   bool chosen = false;
 };
 
+/// Objective by which planner and controller compare schedules.
+struct ScheduleObjective {
+  Goal goal = Goal::throughput;
+  int in_flight = 0;                           ///< requested frames in flight; 0: chosen by the planner
+  std::optional<StageEnergies> energies = {};  ///< for the goal energy; none: faster is assumed to need less
+  double frame_seconds = 0;  ///< for the goal energy: minimum time per frame, of a slow source
+
+  bool uses_energy() const { return goal == Goal::energy; }
+  /// Candidate with its predicted figures. Frames in flight of 0 are replaced by the default.
+  Alternative predict(Schedule schedule, const DeviceCosts& costs, std::size_t devices) const;
+  /// Seconds or joules per frame; measured if the schedule was tried, else predicted. Lower is better.
+  double cost(const Alternative& a) const;
+};
+
 /// Factor by which a run may be longer than the run whose length limited a plan. Longer runs are planned
 /// again.
 inline constexpr std::int64_t kLongerRun = 2;
@@ -50,7 +64,7 @@ struct Planned {
   bool remembered = false;                ///< taken from the stored plans
   /// Frames of the run that it was made for, if that limited the measurements or trials.
   std::optional<std::int64_t> limited_to;
-  std::optional<StageEnergies> energies;  ///< stage energies used for the goal energy
+  ScheduleObjective objective;  ///< with the stage energies used for the goal energy
 };
 
 struct PlanOptions {
@@ -63,7 +77,7 @@ struct PlanOptions {
   /// tenth of the run's expected time. None: unknown, no limit. Ignored for the goal energy.
   std::optional<std::int64_t> frames_to_come;
   double energy_trial_seconds = 2;  ///< seconds per trial for the goal energy: meters are slow
-  /// For the goal energy, schedules are tried in turn until they differ significantly (trials_by_turns.hpp).
+  /// For the goal energy, schedules are compared by successive elimination (successive_elimination.hpp).
   /// `energy_trials` limits the trials of all mappings together, `energy_further_trials` those of the tunable
   /// and, separately, of the frames in flight.
   int energy_trials = 40;
@@ -84,9 +98,10 @@ struct PlanOptions {
 /// Plan file in the user's cache folder; empty if there is none.
 std::filesystem::path default_plan_file();
 
-/// Key of all that decides stage costs: version, CPU, threads, devices with their settings, processor and
-/// frame size.
-std::string machine_key(const FrameProcessor& processor, const Devices& devices, Size size, int threads);
+/// Key of stored measurements, by all that decides the costs of stages: version, CPU, threads, devices with
+/// buffer mode and kernel values, processor (ProcessorInfo::plan_key), size and format of the pixels.
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+                     int threads);
 
 /// Limit of the calibration time for short runs.
 struct CalibrationLimit {
@@ -103,14 +118,11 @@ DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const
                       const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr,
                       const std::vector<TransferModel>& transfers = {}, CalibrationLimit* limit = nullptr);
 
-/// Candidate schedules, best predicted first for the goal: all mappings of stages to the CPU and one device,
-/// for each device and for all devices together (each frame on one of them); likewise all splits. Each has
-/// its default frames in flight unless `in_flight` is above 0. Mappings with a stage of unknown cost on a
-/// device are left out.
-/// @param energies  stage energies, for the goal energy; null: faster is assumed to be better
+/// Candidate schedules, best predicted first: all mappings of stages to the CPU and one device,
+/// for each device and for all devices together (each frame on one of them); likewise all splits. Mappings
+/// with a stage of unknown cost on a device are left out.
 std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
-                               const Devices& devices, Goal goal, int in_flight = 0,
-                               const StageEnergies* energies = nullptr);
+                               const Devices& devices, const ScheduleObjective& objective);
 
 /// Plans a schedule and sets it on the pipeline: uses a stored plan, or calibrates, ranks all candidates,
 /// tries the best ones, and then tries values of the tunable and of the frames in flight.

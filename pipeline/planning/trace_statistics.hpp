@@ -1,5 +1,5 @@
 #pragma once
-/// Keeps the traces of a run and works out what they say.
+/// Statistics of a run's traces.
 
 #include <functional>
 
@@ -8,14 +8,14 @@
 
 namespace sightline::pipeline {
 
-/// Keeps all frames of a run, less those at its beginning and end, when slots fill and drain.
+/// Traces of a run, without its beginning and end, when slots fill and drain.
 class TraceStatistics : public TraceSink {
  public:
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
 
-  /// Leaves out the first and the last `count` frames delivered; does nothing where fewer than two would
-  /// remain. What went on in them while the others were delivered still counts as overlap and utilisation.
+  /// Removes the first and the last `count` delivered frames, unless fewer than two would remain. Their
+  /// activities during the remaining time still count as overlap and utilisation.
   void trim(std::size_t count);
 
   struct Frame {
@@ -32,32 +32,31 @@ class TraceStatistics : public TraceSink {
     return {spans_.data() + frame.first_span, frame.spans};
   }
 
-  /// Seconds from the first delivery kept to the last.
+  /// Seconds from the first remaining delivery to the last.
   double seconds() const;
-  /// Frames delivered in that time, per second.
+  /// Frames per second in that time.
   double fps() const;
   /// Seconds from admission to delivery, in rising order.
   std::vector<double> latencies() const;
 
-  /// Names of what is accounted for: "decode", the processor's stages, "upload", "download", "output".
+  /// Names of the rows: "decode", the processor's stages, "upload", "download", "output".
   std::vector<std::string> row_names() const;
   /// The row of a span; none for waits.
   std::optional<std::size_t> row_of(const Span& span) const;
-  /// Mean seconds a frame by row.
+  /// Mean seconds per frame by row.
   std::vector<double> row_seconds() const;
-  /// Mean core-seconds a frame by row, on the CPU.
+  /// Mean core-seconds per frame by row, on the CPU.
   std::vector<double> row_work() const;
-  /// [a][b]: share of the time in which both rows were at work.
+  /// [a][b]: share of the time in which both rows were busy.
   std::vector<std::vector<double>> overlap() const;
   /// Sum of the rows' busy times over the time.
   double overlap_factor() const;
-  /// Share of the time in which a processor ran a stage; of the CPU, of all `threads`.
+  /// Share of the time in which a processor ran a stage; for the CPU, of all its `threads`.
   double utilisation(std::size_t processor, int threads) const;
 
-  /// The costs that the run shows, where one frame at a time was in flight: what ran on the CPU, and what on
-  /// the device (one alone must have taken part), each the median over the frames. Stages of a frame that run
-  /// side by side on a device share its time. Adds to `costs`, whose stages must be as many as the
-  /// processor's.
+  /// Adds the costs of a run with one frame in flight, on the CPU and at most one device, to `costs`: medians
+  /// over the frames. Stages of a frame that run concurrently on a device share its time. `costs` must have
+  /// all stages of the processor.
   void add_to(FrameCosts& costs) const;
 
  private:
@@ -67,8 +66,8 @@ class TraceStatistics : public TraceSink {
   void for_each_inside(const std::function<void(const Span&, Interval)>& visit) const;
 
   TraceInfo info_;
-  std::vector<Frame> frames_;   ///< kept
-  std::vector<Frame> trimmed_;  ///< before and after them
+  std::vector<Frame> frames_;   ///< remaining
+  std::vector<Frame> trimmed_;  ///< removed
   std::vector<Span> spans_;
 };
 

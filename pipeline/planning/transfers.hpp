@@ -1,37 +1,36 @@
 #pragma once
-/// How long copies to and from a device take, by their size.
+/// Time of copies to and from a device, by their size.
 
 #include <utility>
 #include <vector>
 
 namespace sightline::pipeline {
 
-/// Copies one way. Immutable.
+/// Time of copies in one direction. Immutable.
 class TransferCurve {
  public:
   TransferCurve() = default;
-  /// @param points  bytes and seconds of copies that were measured; in any order. A larger copy counts as no
-  ///                faster than a smaller one
+  /// @param points  bytes and seconds of measured copies, in any order; a larger copy counts as at least as
+  /// slow as a smaller one
   explicit TransferCurve(std::vector<std::pair<double, double>> points);
 
   bool empty() const { return points_.empty(); }
-  /// Time to transfer so many bytes: interpolated between measured sizes, extrapolated beyond the largest,
+  /// Seconds of a copy: interpolated between measured sizes, extrapolated beyond the largest,
   /// constant below the smallest. 0 for an empty curve.
   double seconds(double bytes) const;
-  /// The other way round: the fewest bytes whose copy takes that long; 0 where even the smallest takes
-  /// longer.
+  /// Inverse: the fewest bytes whose copy takes that long; 0 if even the smallest takes longer.
   double bytes(double seconds) const;
 
  private:
   std::vector<std::pair<double, double>> points_;  // both rising
 };
 
-/// Both ways, from and to memory that the pipeline keeps for that.
+/// Both directions, from and to the pipeline's transfer memory.
 struct TransferModel {
   TransferCurve upload, download;
 
   bool empty() const { return upload.empty() || download.empty(); }
-  /// Seconds to bring to the device what took so long to bring from it.
+  /// Upload time of data whose download took `seconds`.
   double upload_of_download(double seconds) const { return upload.seconds(download.bytes(seconds)); }
 };
 

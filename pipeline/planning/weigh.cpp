@@ -6,31 +6,48 @@
 
 namespace sightline::pipeline {
 
-double merit(const Alternative& a, Goal goal) {
+Alternative ScheduleObjective::predict(Schedule schedule, const DeviceCosts& costs,
+                                       std::size_t devices) const {
+  if (schedule.in_flight == 0) {
+    schedule.in_flight = in_flight > 0 ? in_flight
+                         : goal == Goal::latency
+                             ? 1
+                             : default_in_flight(schedule, costs.front().threads, devices);
+  }
+  Alternative a;
+  a.schedule = std::move(schedule);
+  a.predicted_fps = predicted_fps(costs, a.schedule);
+  a.predicted_latency = latency_of(costs, a.schedule);
+  a.bound_by = bound_of(costs, a.schedule).processor;
+  if (energies) {
+    const double seconds = std::max(1 / std::max(a.predicted_fps, 1e-9), frame_seconds);
+    a.predicted_joules = predicted_joules(*energies, costs, a.schedule, seconds);
+  }
+  return a;
+}
+
+double ScheduleObjective::cost(const Alternative& a) const {
   const bool tried = a.achieved_fps > 0;
+  const double seconds = 1 / std::max(tried ? a.achieved_fps : a.predicted_fps, 1e-9);
   switch (goal) {
     case Goal::latency:
       return tried ? a.achieved_latency : a.predicted_latency;
     case Goal::energy:
-      if (a.joules) return *a.joules;
-      return a.predicted_joules.value_or(1e9 / (tried ? a.achieved_fps : a.predicted_fps));
+      return a.joules ? *a.joules : a.predicted_joules.value_or(1e9 * seconds);
     default:
-      return -(tried ? a.achieved_fps : a.predicted_fps);
+      return seconds;
   }
 }
 
-void rank(std::vector<Alternative>& alternatives, Goal goal) {
-  std::stable_sort(alternatives.begin(), alternatives.end(), [&](const Alternative& a, const Alternative& b) {
-    const bool a_tried = a.achieved_fps > 0;
-    const bool b_tried = b.achieved_fps > 0;
-    if (a_tried != b_tried) return a_tried;
-    return merit(a, goal) < merit(b, goal);
+void rank(std::vector<Alternative>& alternatives, const ScheduleObjective& objective) {
+  std::ranges::stable_sort(alternatives, {}, [&](const Alternative& a) {
+    return std::pair(a.achieved_fps <= 0, objective.cost(a));
   });
 }
 
 namespace {
 
-// All sets of stages that a device can have; of very many stages, those that one cut makes.
+// All sets of stages that a device supports; for many stages, only those of one cut.
 std::vector<StageSet> mappings_of(std::size_t stages, const StageSet& supported) {
   constexpr std::size_t kAllOf = 12;
   std::vector<StageSet> mappings;
@@ -54,8 +71,7 @@ std::vector<StageSet> mappings_of(std::size_t stages, const StageSet& supported)
 }  // namespace
 
 std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& processor,
-                               const Devices& devices, Goal goal, int in_flight,
-                               const StageEnergies* energies) {
+                               const Devices& devices, const ScheduleObjective& objective) {
   std::vector<Alternative> alternatives;
   const auto add = [&](Schedule schedule) {
     if (schedule.uses_device() && !is_known(costs, schedule)) return;
@@ -64,24 +80,12 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
     } catch (const Error&) {
       return;
     }
-    schedule.in_flight = in_flight > 0 ? in_flight
-                         : goal == Goal::latency
-                             ? 1
-                             : default_in_flight(schedule, costs.front().threads, devices.size());
-    Alternative a;
-    a.schedule = std::move(schedule);
-    const Bound bound = bound_of(costs, a.schedule);
-    a.predicted_fps = predicted_fps(costs, a.schedule);
-    a.predicted_latency = latency_of(costs, a.schedule);
-    a.bound_by = bound.processor;
-    if (energies)
-      a.predicted_joules =
-          predicted_joules(*energies, costs, a.schedule, 1 / std::max(a.predicted_fps, 1e-9));
-    alternatives.push_back(std::move(a));
+    schedule.in_flight = 0;
+    alternatives.push_back(objective.predict(std::move(schedule), costs, devices.size()));
   };
   add({"cpu", {}, 0, 0});
   const auto add_for = [&](const DeviceSet& some) {
-    // With all devices, a schedule says nothing of them.
+    // An empty set stands for all devices.
     const DeviceSet said = some == devices.all() ? DeviceSet() : some;
     const StageSet supported = devices.supported(some);
     for (const StageSet& mapping : mappings_of(processor.stages().size(), supported)) {
@@ -105,7 +109,7 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
   for (std::size_t device = 0; devices.size() > 1 && device < devices.size(); ++device)
     add_for(DeviceSet(1UL << device));
   if (!devices.empty()) add_for(devices.all());
-  rank(alternatives, goal);
+  rank(alternatives, objective);
   return alternatives;
 }
 

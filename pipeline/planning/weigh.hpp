@@ -7,10 +7,7 @@
 
 namespace sightline::pipeline {
 
-/// Figure of merit for the goal: measured where the schedule was tried, else predicted. Smaller is better.
-double merit(const Alternative& a, Goal goal);
-
-/// Sorts tried schedules before untried ones, each kind by rising merit.
-void rank(std::vector<Alternative>& alternatives, Goal goal);
+/// Sorts tried schedules before untried ones, each kind by rising cost.
+void rank(std::vector<Alternative>& alternatives, const ScheduleObjective& objective);
 
 }  // namespace sightline::pipeline

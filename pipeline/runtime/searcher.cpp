@@ -2,6 +2,8 @@
 
 #include <oneapi/tbb/task_arena.h>
 
+#include "processing/frame_runner.hpp"
+
 namespace sightline::pipeline {
 namespace {
 
@@ -9,46 +11,17 @@ class ProcessorSearcher : public Searcher {
  public:
   ProcessorSearcher(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
                     int threads)
-      : processor_(processor),
-        device_(schedule.on_device.any() ? device : nullptr),
-        schedule_(schedule),
-        arena_(threads),
-        workspace_(processor.make_workspace()),
-        slot_(device_ ? device_->make_slot() : nullptr) {}
+      : arena_(threads), runner_(processor, schedule.on_device.any() ? device : nullptr, schedule.on_device) {
+    runner_.workspace().tuned = schedule.tuned;
+  }
 
   FrameResult search(GrayView picture) override {
-    FrameResult result;
-    arena_.execute([&] { search(picture, result); });
-    return result;
+    return arena_.execute([&] { return runner_.process(picture); });
   }
 
  private:
-  void search(GrayView picture, FrameResult& result) {
-    Workspace& w = *workspace_;
-    w.tuned = schedule_.tuned;
-    if (!processor_.prepare(w, picture)) {
-      result.status = FrameStatus::skipped;
-      return;
-    }
-    if (device_) device_->prepare(*slot_, w, schedule_.on_device);
-    for (const Segment& segment : segments_of(schedule_, processor_.stages().size())) {
-      if (segment.on_device) {
-        device_->submit(*slot_, w, segment.first, segment.last);
-        slot_->done.wait(device_->device().name());
-        device_->complete(*slot_, w);
-        continue;
-      }
-      for (std::size_t stage = segment.first; stage < segment.last; ++stage) processor_.run_stage(stage, w);
-    }
-    processor_.take_result(w, result);
-  }
-
-  const FrameProcessor& processor_;
-  const DeviceStages* device_;
-  Schedule schedule_;
   oneapi::tbb::task_arena arena_;
-  std::unique_ptr<Workspace> workspace_;
-  std::unique_ptr<DeviceSlot> slot_;
+  FrameRunner runner_;
 };
 
 }  // namespace

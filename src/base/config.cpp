@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/fingerprint.hpp"
 #include "base/nearest.hpp"
 #include "base/shipped_files.hpp"
 #include "base/text.hpp"
@@ -28,6 +29,7 @@ struct Config::Data {
   std::map<std::pair<std::string, std::string>, Value> overrides;
   std::set<std::pair<std::string, std::string>> left_out;
   mutable std::set<std::pair<std::string, std::string>> known;
+  mutable std::map<std::pair<std::string, std::string>, fs::path> files;
   mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // that the file uses
   // Those of the file that the user was told of, whoever asks: tables are made anew each time.
   std::shared_ptr<std::set<const toml::node*>> told = std::make_shared<std::set<const toml::node*>>();
@@ -357,6 +359,42 @@ fs::path Config::model_path(const std::string& section, const std::string& key,
   fs::path shipped = find_shipped_model(wanted);
   if (shipped.empty()) shipped = find_shipped_file(wanted);
   return shipped.empty() ? own : shipped;
+}
+
+void Config::note_file(const std::string& section, const std::string& key, const fs::path& file) const {
+  data_->files[{section, key}] = file;
+}
+
+std::string Config::fingerprint() const {
+  std::map<std::pair<std::string, std::string>, std::string> values;
+  for (const auto& [section, table] : data_->sections) {
+    for (const auto& [key, node] : *table) {
+      std::string& value = values[{section, std::string(key.str())}];
+      if (node.is_number()) {
+        value = fmt::format("{}", number_in(node));
+      } else if (node.is_string()) {
+        value = *node.value<std::string>();
+      } else {
+        std::ostringstream text;
+        node.visit([&](const auto& one) { text << one; });
+        value = text.str();
+      }
+    }
+  }
+  for (const auto& key : data_->left_out) values.erase(key);
+  for (const auto& [key, value] : data_->overrides)
+    values[key] = std::visit([](const auto& one) { return fmt::format("{}", one); }, value);
+  for (const auto& [key, file] : data_->files) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    values[key] = text.str();
+  }
+  Fingerprint hash;
+  for (const auto& [key, value] : values) {
+    if (key.first == "schedule" || key.first == "knob") continue;
+    for (const std::string& text : {key.first, key.second, value}) hash.add_all(text);
+  }
+  return hash.text();
 }
 
 void Config::expect(const std::string& section, std::span<const char* const> keys) const {

@@ -75,6 +75,11 @@ class Config {
   std::filesystem::path model_path(const std::string& section, const std::string& key,
                                    std::string_view fallback) const;
 
+  /// Declares the file that a key stands for: `fingerprint` hashes its contents instead of the key's value.
+  void note_file(const std::string& section, const std::string& key, const std::filesystem::path& file) const;
+  /// Hash of all values and of the noted files' contents, without the sections `schedule` and `knob`.
+  std::string fingerprint() const;
+
   /// Marks keys as known that will be read later.
   void expect(const std::string& section, std::span<const char* const> keys) const;
 

@@ -129,12 +129,12 @@ void CompositeDetector::join_infos() {
     info_ = branches_.front().info();
     return;
   }
-  info_.cost_key = "combined";
+  info_.plan_key = "combined";
   info_.threshold = std::numeric_limits<double>::infinity();
   for (const CompositeBranch& branch : branches_) {
     const DetectorInfo& info = branch.info();
     info_.model += (info_.model.empty() ? "" : "; ") + info.model;
-    info_.cost_key += " + " + info.cost_key;
+    info_.plan_key += " + " + info.plan_key;
     info_.threshold = std::min(info_.threshold, info.threshold);
     info_.names_objects = info_.names_objects || info.names_objects;
     if (!info.cpu_only.empty()) info_.cpu_only = info.cpu_only;

@@ -27,6 +27,8 @@ struct DetectorInfo : ProcessorInfo {
 class Detector : public FrameProcessor {
  public:
   const DetectorInfo& info() const override = 0;
+  /// Sets DetectorInfo::plan_key, if the detector keeps one. For its maker (Family::make).
+  virtual void set_plan_key(std::string /*key*/) {}
 
   /// Moves the frame's objects, in the order of FrameResult::objects, out of the workspace. Call it once all
   /// stages have run.

@@ -162,7 +162,7 @@ void InsideSearch::extend(DetectorInfo& info) {
   for (const auto& [detector, part] : inside_) {
     const DetectorInfo& own = detector->info();
     info.model += "; inside: " + own.model;
-    info.cost_key += "; inside" + part_text(part) + ": " + own.cost_key;
+    info.plan_key += "; inside" + part_text(part) + ": " + own.plan_key;
     std::vector<int>& labels = labels_.emplace_back();
     for (const std::string& label : own.labels) labels.push_back(label_named(label, info.labels));
   }

@@ -1,7 +1,5 @@
 #include "detection/pixel_windows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -67,13 +65,6 @@ PixelWindowDetector::PixelWindowDetector(PixelWindowModel model, const PixelWind
   info_.family = model_.family;
   info_.model = model_.name + ", " + model_.contents;
   info_.labels = {options_.label.empty() ? model_.label : options_.label};
-  info_.cost_key = fmt::format(
-      "{}, {} {}, {}, step {}, sizes {} to {}, border {}, scores from {}, of windows {}, {} candidates, "
-      "overlap "
-      "{}, kernels '{}'",
-      model_.family, model_.name, model_.fingerprint, model_.contents, options_.scale_step, options_.min_size,
-      options_.max_size, options_.border, options_.threshold, options_.window_threshold,
-      options_.max_candidates, options_.max_overlap, options_.kernels);
   info_.smallest_objects = {natural * pyramid_.first_scale};
   info_.scale_step = options_.scale_step;
   info_.threshold = options_.threshold;

@@ -91,7 +91,6 @@ struct PixelWindowModel {
   /// Views that are searched at once. A candidate's level is the level of the frame plus the view's index
   /// times the number of levels. Detections have the view's name where it has one.
   std::vector<std::string> views = std::vector<std::string>(1);
-  std::string fingerprint;  ///< of all that decides which windows the scan rejects, and when
 };
 
 /// The detector without its scan: stages pyramid, scan, group. Thread-safety: as Detector.

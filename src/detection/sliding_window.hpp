@@ -152,6 +152,7 @@ class SlidingWindowWorkspace : public Workspace {
 class SlidingWindowDetector : public Detector {
  public:
   const DetectorInfo& info() const override { return info_; }
+  void set_plan_key(std::string key) override { info_.plan_key = std::move(key); }
   /// Candidates of both partitions, by level, y, x.
   void merge(Workspace& workspace, Workspace& other) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;

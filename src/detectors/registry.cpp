@@ -203,7 +203,10 @@ CompositeBranch make_branch(const Config& configuration, const DetectorInfo& mad
     check_config(setting.config, extensions);
     std::unique_ptr<Detector> detector = family.make(setting.config);
     std::string name = setting_name(family.info(), detector->info(), setting.changes);
-    if (name == used) configured = points.size();
+    if (name == used) {
+      configured = points.size();
+      detector->set_plan_key(made.plan_key);
+    }
     points.push_back({std::move(name), std::move(detector)});
   }
   CompositeBranch branch(std::move(points), configured);

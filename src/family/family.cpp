@@ -19,6 +19,12 @@ KeyOption::KeyOption(std::string of_key, Kind of_kind, const std::string& option
   option.help = std::move(help);
 }
 
+std::unique_ptr<Detector> Family::make(const Config& config) const {
+  std::unique_ptr<Detector> detector = make_detector(config);
+  detector->set_plan_key(config.fingerprint());
+  return detector;
+}
+
 std::unique_ptr<Detector> Family::make_reference(const Config& /*config*/) const {
   return nullptr;
 }

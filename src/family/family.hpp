@@ -128,8 +128,9 @@ class Family {
 
   const FamilyInfo& info() const { return info_; }
 
-  /// Makes the detector of section [detector]. Throws Error (usage, model).
-  virtual std::unique_ptr<Detector> make(const Config& config) const = 0;
+  /// Makes the detector of section [detector]; its plan key is the configuration's fingerprint. Throws Error
+  /// (usage, model).
+  std::unique_ptr<Detector> make(const Config& config) const;
   /// The same detector in plain scalar code on one thread: what `measure --variants` compares the others
   /// with. Null where the family has none. Throws as `make`.
   virtual std::unique_ptr<Detector> make_reference(const Config& config) const;
@@ -157,6 +158,8 @@ class Family {
 
  protected:
   explicit Family(FamilyInfo info) : info_(std::move(info)) {}
+  /// Implements `make`. Notes the model's file (Config::note_file).
+  virtual std::unique_ptr<Detector> make_detector(const Config& config) const = 0;
   /// Coarser scales than those of `made`, rising; none where it has no scales of its own.
   static std::vector<SettingChanges> coarser_scales(const DetectorInfo& made);
 

@@ -24,7 +24,7 @@ struct FrameResult;
 struct ProcessorInfo {
   std::string family;    ///< for example "filterbank"; empty for several families
   std::string model;     ///< file name and short description
-  std::string cost_key;  ///< key of all that decides the cost of a frame except its size and the machine
+  std::string plan_key;  ///< part of the key of stored plans: model and configuration
   std::string variant;   ///< size of the model, for people ("25 filters"); empty if there is only one
   std::string accuracy;  ///< from a stored evaluation, for people; empty if there is none
   std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty if some can

@@ -14,7 +14,7 @@
 #include "base/parallel.hpp"
 #include "image/frame_image.hpp"
 #include "opencl/program_cache.hpp"
-#include "processing/frame_result.hpp"
+#include "processing/frame_runner.hpp"
 #include "processing/opencl/kernel_variant.hpp"
 #include "texture/counting.hpp"
 #include "texture/opencl/stages.hpp"
@@ -183,21 +183,21 @@ class Measurer {
     say(context.name() + ", " + std::to_string(size) + ", " + name + ", " + std::to_string(tuning.group) +
         " work-items");
     const TextureStages stages(processor_, context, &cache, tuning);
-    const auto workspace = processor_.make_workspace();
-    auto& texture = static_cast<TextureWorkspace&>(*workspace);
-    TextureSlot slot(stages);
+    FrameRunner runner(processor_, &stages, stages.supported());
+    auto& texture = static_cast<TextureWorkspace&>(runner.workspace());
+    auto& slot = static_cast<TextureSlot&>(runner.slot());
     const GrayView ordinary_picture = std::as_const(image_).view();
     FrameImage sent = sent_to(context, ordinary_picture);
     const GrayView picture = std::as_const(sent.image()).view();
     Least kernel, upload, download, host, ordinary, whole;
-    const auto run = [&](TextureSlot& in, GrayView frame) {
-      processor_.prepare(*workspace, frame);
-      stages.run(in, *workspace);
+    const auto run = [](FrameRunner& with, GrayView frame) {
+      with.prepare(frame);
+      with.run();
     };
     for (int i = 0; i <= options_.runs; ++i) {
       stop_if_asked();
-      ordinary.add(seconds_of([&] { run(slot, ordinary_picture); }));
-      host.add(seconds_of([&] { run(slot, picture); }));
+      ordinary.add(seconds_of([&] { run(runner, ordinary_picture); }));
+      host.add(seconds_of([&] { run(runner, picture); }));
       double kernels = 0;
       for (const DeviceSpan& span : slot.spans) {
         const double seconds = span.seconds(context.name());
@@ -208,15 +208,14 @@ class Measurer {
       kernel.add(kernels);
       if (read) read->add(stages.seconds_to_read(slot, texture));
     }
-    FrameResult result;
-    processor_.take_result(*workspace, result);
+    const FrameResult result = runner.take_result();
     if (!tuning.writes_only) {
       if (const std::string text = expected_.output->difference(*result.output); !text.empty())
         differs(name, text);
     }
     for (int i = 0; i < 3; ++i) {
       whole.add(seconds_of([&] {
-        TextureSlot made(stages);
+        FrameRunner made(processor_, &stages, stages.supported());
         run(made, picture);
       }));
     }

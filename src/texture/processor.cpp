@@ -210,7 +210,7 @@ TextureProcessor::TextureProcessor(TextureSettings settings) : settings_(std::mo
   for (const LbpOperator& one : settings_.operators) bins_.emplace_back(one.points(), settings_.mapping);
   info_.family = "texture";
   info_.model = "local binary patterns, " + describe(settings_);
-  info_.cost_key = "texture " + describe(settings_);
+  info_.plan_key = "texture " + describe(settings_);
 }
 
 std::span<const std::string_view> TextureProcessor::resources() const {

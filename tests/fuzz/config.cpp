@@ -3,7 +3,7 @@
 #include "base/error.hpp"
 #include "detectors/registry.hpp"
 #include "faces/recognition/section.hpp"
-#include "pipeline/planning/knob_policy.hpp"
+#include "pipeline/planning/quality_objective.hpp"
 #include "pipeline/runtime/schedule.hpp"
 #include "targets.hpp"
 
@@ -15,9 +15,9 @@ void config(Bytes bytes) {
         Config::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "input.toml");
     pipeline::ScheduleRequest schedule;
     pipeline::read_schedule(read, schedule);
-    pipeline::KnobRequest knob;
-    pipeline::read_knob(read, knob);
-    pipeline::policy_of(knob);
+    pipeline::QualityRequest quality;
+    pipeline::read_quality(read, quality);
+    pipeline::objective_of(quality);
     check_detector_config(read, recognition::detector_extensions());
   } catch (const Error&) {
   }

@@ -1,7 +1,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "targets.hpp"

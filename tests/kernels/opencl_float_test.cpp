@@ -64,17 +64,17 @@ class OpenClFloatMethod : public OpenClStagesTest {
       SCOPED_TRACE(info.name);
       const opencl::Context context(opencl::ChosenDevice{info, 0, ""});
       const OpenClStages stages(detector, context, &cache, tuning_table().defaults(info));
-      OpenClSlot slot(stages);
+      FrameRunner runner(detector, &stages, stages.supported());
+      auto& slot = static_cast<OpenClSlot&>(runner.slot());
       const auto cpu_workspace = detector.make_workspace();
-      const auto device_workspace = detector.make_workspace();
       auto& cpu = static_cast<FilterbankWorkspace&>(*cpu_workspace);
-      auto& device = static_cast<FilterbankWorkspace&>(*device_workspace);
+      auto& device = static_cast<FilterbankWorkspace&>(runner.workspace());
       for (const GrayView frame : frames) {
         SCOPED_TRACE(std::to_string(frame.width()) + "x" + std::to_string(frame.height()));
         ASSERT_TRUE(detector.prepare(cpu, frame));
-        ASSERT_TRUE(detector.prepare(device, frame));
+        ASSERT_TRUE(runner.prepare(frame));
         const std::vector<Detection> expected = detect_on_cpu(detector, cpu);
-        stages.run(slot, device);
+        runner.run();
         EXPECT_EQ(detector.take_detections(device), expected);
         stages.download(slot, device);
         for (std::size_t l = 0; l < cpu.levels.size(); ++l) {

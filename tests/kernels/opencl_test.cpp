@@ -106,7 +106,7 @@ std::string Comparison::difference(PictureView frame) {
   const std::vector<Detection> expected = detect(detector(), cpu(), frame);
   found_.clear();
   if (!detector().prepare(device(), frame)) return cpu().levels.empty() ? "" : "prepare refuses the frame";
-  stages().run(slot(), device());
+  runner().run();
   found_ = detector().take_detections(device());
   stages().download(slot(), device());
   if (device().levels.size() != cpu().levels.size()) return "the numbers of levels";

@@ -11,6 +11,7 @@
 
 #include "detectors/filterbank/opencl/stages.hpp"
 #include "kernels/kernel_test.hpp"
+#include "processing/frame_runner.hpp"
 
 namespace sightline::test {
 
@@ -40,15 +41,15 @@ class CpuAndDevice {
         context_(opencl::ChosenDevice{device, 0, ""}),
         cache_(program_cache()),
         stages_(detector_, context_, &cache_, tuning),
-        slot_(stages_),
         cpu_(detector_.make_workspace()),
-        device_(detector_.make_workspace()) {}
+        device_(detector_, &stages_, stages_.supported()) {}
 
   const Detector& detector() const { return detector_; }
   const Stages& stages() const { return stages_; }
-  Slot& slot() { return slot_; }
+  Slot& slot() { return static_cast<Slot&>(device_.slot()); }
+  FrameRunner& runner() { return device_; }
   FrameWorkspace& cpu() { return static_cast<FrameWorkspace&>(*cpu_); }
-  FrameWorkspace& device() { return static_cast<FrameWorkspace&>(*device_); }
+  FrameWorkspace& device() { return static_cast<FrameWorkspace&>(device_.workspace()); }
 
   /// A frame's stages [begin, end) on the CPU, and [first, last) of them on the device. What there is to say
   /// where it is over with that: "" where there is nothing to search in the frame, "prepare" where the two
@@ -56,12 +57,13 @@ class CpuAndDevice {
   std::optional<std::string> run(PictureView frame, const Partition& partition, std::size_t begin,
                                  std::size_t end, std::size_t first, std::size_t last) {
     const bool searched = detector_.prepare(*cpu_, frame, partition);
-    if (detector_.prepare(*device_, frame, partition) != searched) return "prepare";
+    if (device_.prepare(frame, partition) != searched) return "prepare";
     if (!searched) return "";
     for (std::size_t stage = begin; stage < end; ++stage) detector_.run_stage(stage, *cpu_);
     StageSet on_device;
     for (std::size_t stage = first; stage < last; ++stage) on_device.set(stage);
-    stages_.run(slot_, *device_, on_device);
+    device_.map(on_device);
+    device_.run();
     return std::nullopt;
   }
 
@@ -70,8 +72,8 @@ class CpuAndDevice {
   opencl::Context context_;
   opencl::ProgramCache cache_;
   Stages stages_;
-  Slot slot_;
-  std::unique_ptr<Workspace> cpu_, device_;
+  std::unique_ptr<Workspace> cpu_;
+  FrameRunner device_;
 };
 
 }  // namespace sightline::test

@@ -327,7 +327,8 @@ TEST_F(OpenClVerifyTest, EveryMappingGivesTheSame) {
           continue;
         }
         ASSERT_TRUE(comparison.detector().prepare(comparison.device(), frames.views[0]));
-        stages.run(comparison.slot(), comparison.device(), mapping);
+        comparison.runner().map(mapping);
+        comparison.runner().run();
         EXPECT_EQ(candidate_difference(comparison.cpu().candidates, comparison.device().candidates), "");
       }
       EXPECT_EQ(refused, 8);
@@ -344,7 +345,8 @@ TEST_F(OpenClVerifyTest, SpansHaveTheStagesNames) {
   Comparison comparison(devices_[0], model, options, network_tuning(4, 4, 4));
   const auto names = [&](const StageSet& mapping) {
     EXPECT_TRUE(comparison.detector().prepare(comparison.device(), frames.views[0]));
-    comparison.stages().run(comparison.slot(), comparison.device(), mapping);
+    comparison.runner().map(mapping);
+    comparison.runner().run();
     std::vector<std::string> found;
     for (const DeviceSpan& span : comparison.slot().spans) {
       found.emplace_back(span.name);

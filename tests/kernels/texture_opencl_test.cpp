@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "kernels/opencl_test.hpp"
 #include "processing/frame_result.hpp"
+#include "processing/frame_runner.hpp"
 #include "support/texture.hpp"
 #include "texture/opencl/stages.hpp"
 #include "texture/reference.hpp"
@@ -37,16 +38,12 @@ class TextureOpenCl : public sightline::test::ExactDevicesTest {
     const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
     opencl::ProgramCache cache = sightline::test::program_cache();
     const TextureStages stages(processor, context, &cache, form);
-    TextureSlot slot(stages);
-    const auto workspace = processor.make_workspace();
+    FrameRunner runner(processor, &stages, stages.supported());
     for (const Size size : sizes) {
       for (const Pattern pattern : {Pattern::noise, Pattern::flat_areas}) {
         const int border = 2 * settings.reach();
         const Picture picture({size.width + border, size.height + border}, pattern);
-        ASSERT_TRUE(processor.prepare(*workspace, picture.view()));
-        stages.run(slot, *workspace);
-        FrameResult result;
-        processor.take_result(*workspace, result);
+        const FrameResult result = runner.process(picture.view());
         TextureOutput expected;
         count_by_definition(settings, picture.view(), expected);
         EXPECT_EQ(result.output->difference(expected), "") << size.width << "x" << size.height;
@@ -97,13 +94,8 @@ TEST_F(TextureOpenCl, LargeFramesAreTheDefinition) {
     const opencl::Context context(chosen);
     opencl::ProgramCache cache = sightline::test::program_cache();
     const TextureStages stages(processor, context, &cache, tuning_table().defaults(device));
-    TextureSlot slot(stages);
-    const auto workspace = processor.make_workspace();
     const Picture picture({2113, 2003}, Pattern::noise);
-    ASSERT_TRUE(processor.prepare(*workspace, picture.view()));
-    stages.run(slot, *workspace);
-    FrameResult result;
-    processor.take_result(*workspace, result);
+    const FrameResult result = FrameRunner(processor, &stages, stages.supported()).process(picture.view());
     TextureOutput expected;
     count_by_definition(processor.settings(), picture.view(), expected);
     EXPECT_EQ(result.output->difference(expected), "");

@@ -216,8 +216,8 @@ TEST_F(MeasureStages, TheGoalEnergyTakesTheBestMapping) {
     const Planned planned = plan_schedule(pipeline, processor, &stages, {frame_of(40)}, asked);
     EXPECT_FALSE(planned.remembered) << "energies are others than those that were remembered";
     EXPECT_EQ(planned.schedule.on_device, StageSet(device_is_frugal ? 0b001 : 0b000));
-    ASSERT_TRUE(planned.energies);
-    EXPECT_TRUE(planned.energies->sees_all());
+    ASSERT_TRUE(planned.objective.energies);
+    EXPECT_TRUE(planned.objective.energies->sees_all());
     const Alternative& best = planned.alternatives.front();
     const double expected = device_is_frugal ? 4 : 7;
     EXPECT_NEAR(best.joules.value(), expected + 5 / best.achieved_fps, 0.3 * expected);
@@ -227,7 +227,7 @@ TEST_F(MeasureStages, TheGoalEnergyTakesTheBestMapping) {
     const Planned again = plan_schedule(pipeline, processor, &stages, {frame_of(40)}, asked);
     EXPECT_TRUE(again.remembered);
     EXPECT_EQ(again.schedule, planned.schedule);
-    EXPECT_EQ(again.energies, planned.energies);
+    EXPECT_EQ(again.objective.energies, planned.objective.energies);
   }
 }
 
@@ -260,15 +260,15 @@ TEST_F(MeasureStages, EnergiesThatCannotBeKeptAreUsed) {
   asked.energy_file = folder / "file/energies.json";
   Pipeline pipeline(processor, nullptr, test::on_cpu(1), {1});
   count_energy(asked, processor, nullptr, pipeline.threads(), energy.meters());
-  EXPECT_TRUE(plan_schedule(pipeline, processor, nullptr, {frame_of(40)}, asked).energies);
+  EXPECT_TRUE(plan_schedule(pipeline, processor, nullptr, {frame_of(40)}, asked).objective.energies);
 }
 
 TEST(EnergyRemark, SaysWhatNoMeterSees) {
   Planned planned;
   EXPECT_EQ(energy_remark(planned), "");
-  planned.energies.emplace();
-  planned.energies->meter = "NVML card";
-  planned.energies->seen = {false, true};
+  planned.objective.energies.emplace();
+  planned.objective.energies->meter = "NVML card";
+  planned.objective.energies->seen = {false, true};
   EXPECT_EQ(energy_remark(planned),
             "Energy is measured by NVML card: no meter sees the energy of the CPU, which is not counted.\n");
 }

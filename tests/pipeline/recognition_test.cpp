@@ -34,7 +34,7 @@ class PlacesDetector : public Detector {
  public:
   explicit PlacesDetector(std::vector<Box> places) : places_(std::move(places)) {
     info_.labels = {"other", "face"};
-    info_.model = info_.cost_key = "places";
+    info_.model = info_.plan_key = "places";
   }
   const DetectorInfo& info() const override { return info_; }
   std::span<const std::string_view> resources() const override { return kPlacesResources; }
@@ -146,7 +146,7 @@ TEST_P(Recognition, CostsAsMuchAsItsGalleryIsLargeInSteps) {
         CompositeBranch(std::make_unique<PlacesDetector>(some_places(2)),
                         std::make_unique<recognition::FaceIdentification>(
                             recogniser, std::make_shared<FixedPeople>(std::move(people)), 1)));
-    return detector.info().cost_key;
+    return detector.info().plan_key;
   };
   EXPECT_EQ(key_of(33), key_of(64));
   EXPECT_NE(key_of(64), key_of(65));

@@ -30,7 +30,7 @@ class PixelDetector : public Detector {
   PixelDetector(std::string label, int brightness, double side) : brightness_(brightness), side_(side) {
     info_.labels = {std::move(label)};
     info_.model = "pixels of " + std::to_string(brightness);
-    info_.cost_key = info_.model;
+    info_.plan_key = info_.model;
     info_.smallest_objects = {side};
   }
   const DetectorInfo& info() const override { return info_; }
@@ -170,7 +170,7 @@ TEST(InsideSearch, HasTheStagesOfTheOuterOneAndItsOwn) {
   EXPECT_THAT(detector.info().labels, ElementsAre("outer", "inner"));
   EXPECT_EQ(detector.info().smallest_object(), 10);
   EXPECT_THAT(detector.info().model, AllOf(HasSubstr("250"), HasSubstr("100")));
-  EXPECT_NE(detector.info().cost_key, pixels_in_boxes({0, 0, 1, 0.5}).info().cost_key);
+  EXPECT_NE(detector.info().plan_key, pixels_in_boxes({0, 0, 1, 0.5}).info().plan_key);
 }
 
 TEST(InsideSearch, FindsInsideTheBoxesOnly) {

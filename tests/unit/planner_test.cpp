@@ -140,7 +140,7 @@ TEST(Goal, Names) {
 }
 
 TEST_F(PlannerWithDevice, WeighsAllMappingsAndSplits) {
-  const auto all = weigh(costs(), detector_, device(), Goal::throughput);
+  const auto all = weigh(costs(), detector_, device(), {Goal::throughput});
   EXPECT_EQ(mappings(all).size(), 16u);
   std::vector<double> splits;
   for (const Alternative& a : all) {
@@ -162,7 +162,7 @@ TEST_F(PlannerWithDevice, WeighsAllMappingsAndSplits) {
 }
 
 TEST_F(PlannerWithDevice, WeighsByTheGoal) {
-  const auto fast = weigh(costs(), detector_, device(), Goal::throughput);
+  const auto fast = weigh(costs(), detector_, device(), {Goal::throughput});
   for (std::size_t i = 1; i < fast.size(); ++i) EXPECT_GE(fast[i - 1].predicted_fps, fast[i].predicted_fps);
   // By hand: the pyramid and the grouping take the CPU 6 ms, the rest the device 8 ms. All on the device
   // would be 9 ms, a split of 0.9 8.1 ms.
@@ -170,7 +170,7 @@ TEST_F(PlannerWithDevice, WeighsByTheGoal) {
   EXPECT_NEAR(fast.front().predicted_fps, 125, 1e-6);
   EXPECT_EQ(fast.front().bound_by, "device");
 
-  const auto soon = weigh(costs(), detector_, device(), Goal::latency);
+  const auto soon = weigh(costs(), detector_, device(), {Goal::latency});
   for (std::size_t i = 1; i < soon.size(); ++i)
     EXPECT_LE(soon[i - 1].predicted_latency, soon[i].predicted_latency);
   for (const Alternative& a : soon) EXPECT_EQ(a.schedule.in_flight, 1) << "more only wait for each other";
@@ -183,8 +183,8 @@ TEST_F(PlannerWithDevice, WeighsByTheGoal) {
   // A device that is slower than the CPU is not used for either.
   FrameCosts slow = costs();
   for (StageCost& stage : slow.stages) stage.device *= 1000;
-  EXPECT_FALSE(weigh(slow, detector_, device(), Goal::throughput).front().schedule.uses_device());
-  EXPECT_FALSE(weigh(slow, detector_, device(), Goal::latency).front().schedule.uses_device());
+  EXPECT_FALSE(weigh(slow, detector_, device(), {Goal::throughput}).front().schedule.uses_device());
+  EXPECT_FALSE(weigh(slow, detector_, device(), {Goal::latency}).front().schedule.uses_device());
 }
 
 TEST_F(PlannerWithDevice, WeighsByTheEnergyOfStages) {
@@ -193,7 +193,7 @@ TEST_F(PlannerWithDevice, WeighsByTheEnergyOfStages) {
   energies.seen = {true, true};
   energies.copy_watts = {0, 50};
   energies.joules = {{0.2, 0.9, 0.3, 0.2, 0, 0.1}, {0.1, 0.4, 0.5, 0.3, {}, {}}};
-  const auto all = weigh(costs(), detector_, device(), Goal::energy, 0, &energies);
+  const auto all = weigh(costs(), detector_, device(), {Goal::energy, 0, energies});
   EXPECT_EQ(all.size(), 25u);
   double least = 1e9;
   unsigned long best = 0;
@@ -218,7 +218,7 @@ TEST_F(PlannerWithDevice, WeighsByTheEnergyOfStages) {
 
 TEST_F(PlannerWithDevice, WeighsWithTheFramesInFlightAskedFor) {
   for (const Goal goal : {Goal::throughput, Goal::latency, Goal::energy}) {
-    for (const Alternative& a : weigh(costs(), detector_, device(), goal, 3))
+    for (const Alternative& a : weigh(costs(), detector_, device(), {goal, 3}))
       EXPECT_EQ(a.schedule.in_flight, 3);
   }
 }
@@ -226,12 +226,12 @@ TEST_F(PlannerWithDevice, WeighsWithTheFramesInFlightAskedFor) {
 TEST_F(PlannerWithDevice, WhatIsNotKnownIsNotChosen) {
   FrameCosts partly = costs();
   partly.stages[1].device = -1;
-  for (const Alternative& a : weigh(partly, detector_, device(), Goal::latency)) {
+  for (const Alternative& a : weigh(partly, detector_, device(), {Goal::latency})) {
     EXPECT_FALSE(a.schedule.on_device[1]);
     EXPECT_EQ(a.schedule.split, 0);
   }
   partly.stages.assign(partly.stages.size(), StageCost{});
-  const auto one = weigh(partly, detector_, device(), Goal::throughput);
+  const auto one = weigh(partly, detector_, device(), {Goal::throughput});
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one.front().schedule.name, "cpu");
 }
@@ -239,7 +239,7 @@ TEST_F(PlannerWithDevice, WhatIsNotKnownIsNotChosen) {
 TEST_F(PlannerTest, WithoutADeviceThereIsTheCpu) {
   FrameCosts costs;
   costs.stages.assign(detector_.stages().size(), {0.001, 0.001, -1, 0, 0});
-  const auto all = weigh(costs, detector_, nullptr, Goal::throughput);
+  const auto all = weigh(costs, detector_, nullptr, {Goal::throughput});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all.front().schedule.name, "cpu");
 }
@@ -368,7 +368,7 @@ TEST_F(PlannerWithDevice, NamesBuffersAndTuning) {
   const auto key_with = [&](opencl::BufferUse buffers) {
     const auto stages = make_device_stages(
         detector_, {opencl::context_of(device_->device()).device(), 0, "test", {}, buffers});
-    return machine_key(detector_, stages.get(), {90, 80}, 1);
+    return plan_key(detector_, stages.get(), frames_.front(), 1);
   };
   const std::string copied = key_with(opencl::BufferUse::copied);
   EXPECT_NE(copied, key_with(opencl::BufferUse::mapped));

@@ -1,14 +1,11 @@
 #include "detectors/cascade/detector.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/fingerprint.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "detectors/cascade/survivors.hpp"
@@ -37,23 +34,6 @@ constexpr std::size_t kChunk = 64;  // survivors
 
 CascadeWorkspace& own(Workspace& workspace) {
   return static_cast<CascadeWorkspace&>(workspace);
-}
-
-// Of all that decides which windows pass, and what that takes.
-std::string fingerprint_of(const Model& model) {
-  Fingerprint all;
-  all.add(model.kind, model.window.width, model.window.height);
-  for (const BoostingStage& stage : model.stages) all.add(stage.first_tree, stage.trees, stage.threshold);
-  for (const Tree& tree : model.trees) all.add(tree.first_node, tree.nodes, tree.first_leaf);
-  for (const Node& node : model.nodes) all.add(node.feature, node.threshold, node.left, node.right);
-  all.add_all(model.leaves);
-  all.add_all(model.subsets);
-  for (const HaarFeature& feature : model.haar) {
-    all.add(feature.rects, feature.tilted);
-    all.add_all(feature.weights);
-  }
-  all.add_all(model.lbp);
-  return all.text();
 }
 
 std::string label_of(const std::string& name) {
@@ -111,13 +91,6 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   info_.model = model_.name + ", " + (model_.kind == FeatureKind::lbp ? "LBP" : "Haar") + ", " +
                 counted(stages, "stage");
   info_.labels = {options_.label.empty() ? label_of(model_.name) : options_.label};
-  info_.cost_key = fmt::format(
-      "cascade, {} {}, {} nodes, step {}, sizes {}x{} to {}x{}, {} stages scanned, scores from {}, {} "
-      "candidates, "
-      "{} neighbours, kernels '{}'",
-      model_.name, fingerprint_of(model_), model_.nodes.size(), search.scale_step, search.min_size.width,
-      search.min_size.height, search.max_size.width, search.max_size.height, early_stages_,
-      options_.threshold, options_.max_candidates, options_.min_neighbors, options_.kernels);
   info_.smallest_objects = {static_cast<double>(std::max(model_.window.height, search.min_size.height))};
   info_.scale_step = search.scale_step;
   info_.threshold = options_.threshold;
@@ -314,6 +287,7 @@ Settings read_settings(const Config& config) {
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   settings.file = find_model(config.path("detector", "model", kDefault), name);
+  config.note_file("detector", "model", settings.file);
   settings.model = load_model(settings.file, std::size_t(max_mebibytes) << 20);
   return settings;
 }

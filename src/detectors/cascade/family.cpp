@@ -55,7 +55,7 @@ class CascadeFamily : public Family {
  public:
   CascadeFamily() : Family(cascade::info()) {}
 
-  std::unique_ptr<Detector> make(const Config& config) const override {
+  std::unique_ptr<Detector> make_detector(const Config& config) const override {
     return make_cascade_detector(config);
   }
   std::unique_ptr<Detector> make_reference(const Config& config) const override {

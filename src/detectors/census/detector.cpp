@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/fingerprint.hpp"
 #include "detectors/census/views.hpp"
 #include "model/size_limit.hpp"
 #include "processing/opencl/kernel_variant.hpp"
@@ -26,15 +25,6 @@ std::vector<std::string> view_names(const Model& model) {
   return names.size() > 1 ? names : std::vector<std::string>(1);
 }
 
-std::string fingerprint_of(const Model& model) {
-  Fingerprint all;
-  all.add(model.window.width, model.window.height);
-  for (const WeakClassifier& weak : model.weak) all.add(weak.x, weak.y, weak.weight, weak.codes, weak.cell);
-  for (const Stage& stage : model.stages) all.add(stage.end, stage.threshold);
-  for (const View& view : model.views) all.add(view.end, view.unit);
-  return all.text();
-}
-
 PixelWindowModel describe(const Model& model) {
   return {"census",
           model.name,
@@ -44,8 +34,7 @@ PixelWindowModel describe(const Model& model) {
           model.label,
           model.window,
           model.box_scale,
-          view_names(model),
-          fingerprint_of(model)};
+          view_names(model)};
 }
 
 }  // namespace
@@ -58,7 +47,6 @@ CensusDetector::CensusDetector(Model model, const Options& options)
   if (options.early_stages < 0)
     throw Error(ExitCode::usage, "early_stages must not be negative", "give 0 for what is best");
   early_stages_ = std::min(options.early_stages, stages);
-  info_.cost_key += ", " + std::to_string(early_stages_) + " early stages";
   tunable_ = {"early_stages", stages, {}};
   for (int choice = 1; choice <= std::min(kMostChoices, stages - 1); ++choice)
     tunable_.choices.push_back(choice);
@@ -128,6 +116,7 @@ std::vector<WorkCount> CensusDetector::count_work(PictureView frame) const {
 
 std::unique_ptr<CensusDetector> make_census_detector(const Config& config) {
   const std::filesystem::path file = config.model_path("detector", "model", "models/faces.safetensors");
+  config.note_file("detector", "model", file);
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);

@@ -27,7 +27,9 @@ class CensusFamily : public Family {
  public:
   CensusFamily() : Family(census::info()) {}
 
-  std::unique_ptr<Detector> make(const Config& config) const override { return make_census_detector(config); }
+  std::unique_ptr<Detector> make_detector(const Config& config) const override {
+    return make_census_detector(config);
+  }
   std::string calibration_key(const Config& /*config*/) const override { return "calibration"; }
   bool recognises(const std::string& model) const override { return looks_like_model(model); }
   std::unique_ptr<ModelShow> make_model_show() const override { return census::make_model_show(); }

@@ -1,7 +1,5 @@
 #include "detectors/filterbank/detector.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,7 +7,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/fingerprint.hpp"
 #include "detection/grouping.hpp"
 #include "model/size_limit.hpp"
 
@@ -51,28 +48,6 @@ double lowest_promising(const Network& network, double threshold) {
   const double lift = network.weight * network.limit;
   const double rounding = 4 * std::numeric_limits<double>::epsilon() * (std::abs(threshold) + lift);
   return threshold - lift - rounding;
-}
-
-// Of all that decides which windows pass; of the network only where it verifies.
-std::string fingerprint_of(const Model& model, bool verifies) {
-  Fingerprint all;
-  all.add(model.window.cells_x, model.window.cells_y, model.epsilon, model.classifier, model.bias,
-          model.scale);
-  all.add_all(model.dictionary.filters());
-  for (const FloatFilter& filter : model.dictionary.reference()) all.add_all(filter);
-  for (const LargeFilter& filter : model.dictionary.large()) all.add_all(filter);
-  all.add_all(model.weights);
-  if (!verifies) return all.text();
-  for (const Convolution& one : model.network.convolutions) {
-    all.add(one.size, one.stride);
-    all.add_all(one.weights);
-    all.add_all(one.bias);
-    all.add_all(one.scale);
-  }
-  for (const NetworkHead& head : model.network.box) all.add_all(head.weights);
-  all.add_all(model.network.head.weights);
-  all.add(model.network.head.bias, model.network.head.scale, model.network.weight, model.network.limit);
-  return all.text();
 }
 
 FilterbankWorkspace& own(Workspace& workspace) {
@@ -123,21 +98,6 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
       info_.accuracy += " (the plain method)";
     if (!verifies_ && !model_.network.empty()) info_.accuracy += " (with its network)";
   }
-  info_.cost_key = "filterbank, " + fingerprint_of(model_, verifies_) + ", " +
-                   std::to_string(model_.dictionary.size()) + " filters, " +
-                   std::to_string(model_.templates()) + " templates, step " +
-                   std::to_string(options.scale_step) + ", sizes " + std::to_string(options.min_size) +
-                   " to " + std::to_string(options.max_size) + ", border " + std::to_string(options.border) +
-                   (options_.arithmetic == Arithmetic::exact ? ", exact" : ", float") + ", " +
-                   (model_.descriptor.standard() ? "" : describe(model_.descriptor) + ", ") +
-                   std::to_string(options_.computed_scales) + " computed scales, margin " +
-                   std::to_string(options_.rejection_margin) +
-                   (verifies_ ? (options_.verify_all ? ", all verified from " : ", peaks verified from ") +
-                                    std::to_string(first_threshold_) + " with " +
-                                    std::to_string(model_.network.multiply_adds()) + " operations"
-                              : "") +
-                   fmt::format(", scores from {}, {} candidates, overlap {}", options_.threshold,
-                               options_.max_candidates, options_.max_overlap);
   info_.smallest_objects = {natural * pyramid_.first_scale};
   info_.scale_step = options.scale_step;
   info_.threshold = options.threshold;
@@ -280,7 +240,9 @@ int default_border(const Model& model) {
 namespace {
 
 std::filesystem::path model_file(const Config& config) {
-  return config.model_path("detector", "model", kDefaultModel);
+  const std::filesystem::path file = config.model_path("detector", "model", kDefaultModel);
+  config.note_file("detector", "model", file);
+  return file;
 }
 
 std::uint64_t most_bytes(const Config& config) {

@@ -79,7 +79,7 @@ class FilterbankFamily : public Family {
  public:
   FilterbankFamily() : Family(filterbank::info()) {}
 
-  std::unique_ptr<Detector> make(const Config& config) const override {
+  std::unique_ptr<Detector> make_detector(const Config& config) const override {
     return make_filterbank_detector(config);
   }
   // First smaller dictionaries, down to the smallest that the model has, then coarser scales.

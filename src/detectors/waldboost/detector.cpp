@@ -1,14 +1,10 @@
 #include "detectors/waldboost/detector.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/fingerprint.hpp"
 #include "model/size_limit.hpp"
 #include "processing/opencl/kernel_variant.hpp"
 
@@ -17,15 +13,6 @@ namespace {
 
 WaldboostWorkspace& own(Workspace& workspace) {
   return static_cast<WaldboostWorkspace&>(workspace);
-}
-
-std::string fingerprint_of(const Model& model) {
-  Fingerprint all;
-  all.add(model.window.width, model.window.height, model.kind, model.unit);
-  for (const Feature& f : model.features) all.add(f.x, f.y, f.block_width, f.block_height, f.first, f.second);
-  all.add_all(model.responses);
-  all.add_all(model.thresholds);
-  return all.text();
 }
 
 PixelWindowModel describe(const Model& model) {
@@ -37,7 +24,6 @@ PixelWindowModel describe(const Model& model) {
   described.label = model.label;
   described.window = model.window;
   described.box_scale = model.box_scale;
-  described.fingerprint = fingerprint_of(model);
   return described;
 }
 
@@ -49,8 +35,6 @@ WaldboostDetector::WaldboostDetector(Model model, const Options& options)
       packed_(model_),
       own_options_(options) {
   check_kernel_variant(options.kernels, kKernelVariants);
-  info_.cost_key +=
-      fmt::format(", shares {}, phases {}", fmt::join(options.shares, " "), fmt::join(options.phases, " "));
   steps();  // throws where the options contradict each other
   lowest_sum_ = lowest_reaching(window_threshold(), std::ceil(window_threshold() / model_.unit),
                                 [&](std::int32_t sum) { return score(sum); });
@@ -121,6 +105,7 @@ template <typename Made>
 std::unique_ptr<Made> make_of(const Config& config) {
   const std::filesystem::path file =
       config.model_path("detector", "model", "models/faces-waldboost.safetensors");
+  config.note_file("detector", "model", file);
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);

@@ -33,7 +33,7 @@ class WaldboostFamily : public Family {
  public:
   WaldboostFamily() : Family(waldboost::info()) {}
 
-  std::unique_ptr<Detector> make(const Config& config) const override {
+  std::unique_ptr<Detector> make_detector(const Config& config) const override {
     return make_waldboost_detector(config);
   }
   std::unique_ptr<Detector> make_reference(const Config& config) const override {

@@ -36,7 +36,7 @@ std::span<const StageInfo> FaceIdentification::stages() const {
 void FaceIdentification::extend(DetectorInfo& info) {
   info.model += "; " + recogniser_->description();
   // A search takes longer the more templates there are; in steps, so that plans outlast one more face.
-  info.cost_key += fmt::format("; {} {}, up to {} templates", recogniser_->description(), recogniser_->hash(),
+  info.plan_key += fmt::format("; {}, up to {} templates", recogniser_->hash(),
                                std::bit_ceil(people_->current()->templates.size()));
   info.names_objects = true;
 }

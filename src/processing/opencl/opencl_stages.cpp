@@ -302,21 +302,4 @@ void OpenClStageBase::read_back(DeviceSlot& slot, Workspace& workspace, std::siz
   s.queue.wait(s.queue.read(s.buffer(resource), memory.data(), memory.bytes()));
 }
 
-void OpenClStageBase::run(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const {
-  OpenClSlotBase& s = own_slot(slot);
-  prepare(slot, workspace, on_device);
-  std::size_t stage = 0;
-  const auto run_on_cpu = [&](std::size_t end) {
-    for (; stage < end; ++stage) processor_->run_stage(stage, workspace);
-  };
-  for (const DeviceSegment& segment : s.segments_) {
-    run_on_cpu(segment.first);
-    submit(slot, workspace, segment.first, segment.last);
-    s.queue.wait(s.done);
-    complete(slot, workspace);
-    stage = segment.last;
-  }
-  run_on_cpu(processor_->stages().size());
-}
-
 }  // namespace sightline

@@ -137,12 +137,6 @@ class OpenClStageBase : public DeviceStages {
   void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const final;
   void submit_outputs(DeviceSlot& slot, Workspace& workspace) const final;
 
-  /// All stages of the frame that the workspace is prepared for, those of `on_device` on the device, the
-  /// others on the CPU; waits. What tests, benchmarks and the tuner need. Throws DeviceError.
-  void run(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const;
-  /// The same, with all stages on the device that can be there.
-  void run(DeviceSlot& slot, Workspace& workspace) const { run(slot, workspace, supported_); }
-
   /// Copies a resource of the last frame from the device into the workspace's own memory, and waits: for
   /// comparisons. Throws DeviceError.
   void read_back(DeviceSlot& slot, Workspace& workspace, std::size_t resource) const;

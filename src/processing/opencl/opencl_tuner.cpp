@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "opencl/error.hpp"
+#include "processing/frame_runner.hpp"
 #include "processing/opencl/grid_walk.hpp"
 
 namespace sightline {
@@ -112,14 +113,12 @@ class Tuner {
 }  // namespace
 
 VariantTimer::VariantTimer(const FrameProcessor& processor, std::span<const PictureView> frames)
-    : processor_(processor),
-      frames_(frames.begin(), frames.end()),
-      workspace_(processor.make_workspace()),
-      expected_(frames.size()) {
+    : processor_(processor), frames_(frames.begin(), frames.end()), expected_(frames.size()) {
+  FrameRunner runner(processor);
   for (std::size_t i = 0; i < frames_.size(); ++i) {
-    if (!run_stages(processor, *workspace_, frames_[i]))
+    expected_[i] = runner.process(frames_[i]);
+    if (expected_[i].status == FrameStatus::skipped)
       throw Error(ExitCode::input, "the frame is too small to time kernels with");
-    processor.take_result(*workspace_, expected_[i]);
   }
 }
 
@@ -127,51 +126,45 @@ VariantTimer::Parts VariantTimer::time(const OpenClStageBase& stages, const std:
                                        bool is_exact, const std::function<void(const DeviceSlot&)>& each) {
   constexpr int kRuns = 5;
   const std::string& device = stages.context().name();
-  const std::unique_ptr<DeviceSlot> slot = stages.make_slot();
+  FrameRunner runner(processor_, &stages, stages.supported());
   Parts mean;
   for (std::size_t i = 0; i < frames_.size(); ++i) {
     Parts best;
     for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
-      processor_.prepare(*workspace_, frames_[i]);
-      stages.run(*slot, *workspace_);
-      FrameResult found;
-      processor_.take_result(*workspace_, found);
+      const FrameResult found = runner.process(frames_[i]);
       if (is_exact && !difference(found, expected_[i]).empty()) {
         throw Error(ExitCode::failed, variant + " gives other results than the CPU on '" + device + "'",
                     "this is a defect of the driver or of Sightline: use --device none, and report it");
       }
       if (run == 0) continue;
-      for (const DeviceSpan& span : slot->spans) {
+      for (const DeviceSpan& span : runner.slot().spans) {
         const double seconds = span.seconds(device);
         const auto [part, is_new] = best.emplace(span.name, seconds);
         if (!is_new) part->second = std::min(part->second, seconds);
       }
     }
     for (const auto& [part, seconds] : best) mean[part] += seconds / static_cast<double>(frames_.size());
-    if (each) each(*slot);
+    if (each) each(runner.slot());
   }
   return mean;
 }
 
 FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs) {
-  const FrameProcessor& processor = stages.processor();
   const std::string& device = stages.context().name();
-  const std::unique_ptr<Workspace> workspace = processor.make_workspace();
-  if (!processor.prepare(*workspace, frame))
-    throw Error(ExitCode::input, "the frame is too small to be searched");
-  const std::unique_ptr<DeviceSlot> slot = stages.make_slot();
+  FrameRunner runner(stages.processor(), &stages, stages.supported());
   FrameTimes best;
   for (int run = 0; run <= runs; ++run) {
-    processor.prepare(*workspace, frame);
+    if (!runner.prepare(frame)) throw Error(ExitCode::input, "the frame is too small to be searched");
     const auto start = std::chrono::steady_clock::now();
-    stages.run(*slot, *workspace);
+    runner.run();
     const double host = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (run == 0 || (run > 1 && host >= best.host)) continue;
     best = {};
     best.host = host;
-    for (const DeviceSpan& span : slot->spans)
+    const std::vector<DeviceSpan>& spans = runner.slot().spans;
+    for (const DeviceSpan& span : spans)
       best.stages.push_back({std::string(span.name), span.seconds(device)});
-    best.device = seconds_between(slot->spans.front().first, slot->spans.back().end(), device);
+    best.device = seconds_between(spans.front().first, spans.back().end(), device);
   }
   return best;
 }

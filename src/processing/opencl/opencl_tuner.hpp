@@ -53,7 +53,6 @@ class VariantTimer {
  private:
   const FrameProcessor& processor_;
   std::vector<PictureView> frames_;
-  std::unique_ptr<Workspace> workspace_;
   std::vector<FrameResult> expected_;  ///< by frame
 };
 

@@ -28,7 +28,7 @@ int load_threshold(const std::string& file) {
 struct BrightDetector : SlidingWindowDetector {
   explicit BrightDetector(int threshold)
       : SlidingWindowDetector(kMostCandidates), least(threshold * kCell * kCell) {
-    info_.family = info_.cost_key = "bright";
+    info_.family = "bright";
     info_.model = "cells from " + std::to_string(threshold);
     info_.labels = {"bright"};
     info_.smallest_objects = {kCell};
@@ -170,7 +170,7 @@ FamilyInfo describe() {
 
 struct BrightFamily : Family {
   BrightFamily() : Family(describe()) {}
-  std::unique_ptr<Detector> make(const Config& config) const override {
+  std::unique_ptr<Detector> make_detector(const Config& config) const override {
     const int more = config.optional_whole_number("detector", "brighter", 0, 255).value_or(0);
     return std::make_unique<BrightDetector>(load_threshold(config.path("detector", "model", "")) + more);
   }

@@ -1,6 +1,6 @@
 // Schedule `auto` while it runs: made-up times of frames go in, schedules come out.
 
-#include "pipeline/planning/adaptive.hpp"
+#include "pipeline/planning/controller.hpp"
 
 #include <gmock/gmock.h>
 
@@ -88,14 +88,14 @@ std::vector<Span> spans_of(const FrameCosts& costs, const Schedule& schedule, st
   return spans;
 }
 
-class AdaptiveRun : public ::testing::Test {
+class ScheduleControl : public ::testing::Test {
  protected:
   // Begins a run under `home`; without one, under what the costs promise most for.
   void start(StageSet supported, std::size_t partitionable, std::optional<Schedule> home = {},
              Goal goal = Goal::throughput) {
     log_.clear();
     changes_.clear();
-    adaptive_.reset();
+    controller_.reset();
     pipeline_.reset();
     goal_ = goal;
     detector_.partitionable = partitionable;
@@ -103,16 +103,18 @@ class AdaptiveRun : public ::testing::Test {
     Planned planned;
     planned.costs = costs_ = made_up_costs(partitionable);
     planned.schedule = home_ = home ? *home : best_for({});
+    planned.objective = {goal, in_flight_};
     PipelineOptions options;
     options.threads = 2;
     pipeline_ = std::make_unique<Pipeline>(detector_, device_.get(), home_, options);
-    adaptive_ = std::make_unique<Adaptive>(*pipeline_, detector_, device_.get(), planned, goal, in_flight_);
+    controller_ = std::make_unique<Controller>(*pipeline_, detector_, device_.get());
+    controller_->follow_plan(planned);
     TraceInfo info;
     info.start = now_;
-    adaptive_->begin(info);
+    controller_->begin(info);
   }
   Schedule best_for(Load load) const {
-    return weigh(scaled(costs_, load), detector_, device_.get(), goal_, in_flight_).front().schedule;
+    return weigh(scaled(costs_, load), detector_, device_.get(), {goal_, in_flight_}).front().schedule;
   }
 
   int setting_ = 0;  ///< of the frames
@@ -127,7 +129,7 @@ class AdaptiveRun : public ::testing::Test {
     trace.setting = setting_;
     trace.spans = spans;
     const Schedule before = pipeline_->schedule();
-    adaptive_->accept(trace);
+    controller_->accept(trace);
     if (pipeline_->schedule() != before) changes_.push_back({now_, pipeline_->schedule()});
   }
   // A frame after the other, under the schedule that there is when they enter.
@@ -148,7 +150,7 @@ class AdaptiveRun : public ::testing::Test {
   double pause(std::size_t change) const {
     return 1e-9 * static_cast<double>(changes_.at(change).at - changes_.at(change - 1).at);
   }
-  int switches() const { return adaptive_->switches(); }
+  int switches() const { return controller_->switches(); }
 
   FakeDetector detector_;
   std::unique_ptr<FakeStages> device_;
@@ -157,7 +159,7 @@ class AdaptiveRun : public ::testing::Test {
   Goal goal_ = Goal::throughput;
   int in_flight_ = 0;
   std::unique_ptr<Pipeline> pipeline_;
-  std::unique_ptr<Adaptive> adaptive_;
+  std::unique_ptr<Controller> controller_;
   std::int64_t now_ = 1000 * kSecond;
   std::vector<Change> changes_;
   sightline::test::LogCapture log_;
@@ -165,7 +167,7 @@ class AdaptiveRun : public ::testing::Test {
 
 constexpr double kWindowSeconds = 1e-9 * kWindow * kBetweenFrames;
 
-TEST_F(AdaptiveRun, SteadyLoadNeverSwitches) {
+TEST_F(ScheduleControl, SteadyLoadNeverSwitches) {
   for (const std::size_t partitionable : {0, 1}) {
     start(1, partitionable);
     EXPECT_TRUE(home_.uses_device());
@@ -181,7 +183,7 @@ TEST_F(AdaptiveRun, SteadyLoadNeverSwitches) {
   }
 }
 
-TEST_F(AdaptiveRun, SlowDeviceIsRelievedOnce) {
+TEST_F(ScheduleControl, SlowDeviceIsRelievedOnce) {
   for (const std::size_t partitionable : {0, 1}) {
     start(1, partitionable);
     const Schedule expected = best_for({1, 4});
@@ -201,7 +203,7 @@ TEST_F(AdaptiveRun, SlowDeviceIsRelievedOnce) {
 
 // Another setting is lighter on all processors. It is what runs from then on, and what drifts is seen against
 // it.
-TEST_F(AdaptiveRun, AnotherSettingIsNoDrift) {
+TEST_F(ScheduleControl, AnotherSettingIsNoDrift) {
   start(1, 1);
   windows(3);
   for (int i = 0; i < 5; ++i) {
@@ -223,7 +225,7 @@ TEST_F(AdaptiveRun, AnotherSettingIsNoDrift) {
   EXPECT_EQ(changes_[1].to, home_);
 }
 
-TEST_F(AdaptiveRun, ASettingThatComesWhileThePlanIsAwayIsNoDrift) {
+TEST_F(ScheduleControl, ASettingThatComesWhileThePlanIsAwayIsNoDrift) {
   start(1, 0);
   windows(2);
   windows(3, {1, 4});
@@ -237,7 +239,7 @@ TEST_F(AdaptiveRun, ASettingThatComesWhileThePlanIsAwayIsNoDrift) {
   EXPECT_FALSE(changes_[2].to.uses_device());
 }
 
-TEST_F(AdaptiveRun, OneSlowWindowIsNothing) {
+TEST_F(ScheduleControl, OneSlowWindowIsNothing) {
   start(1, 1);
   windows(2);
   for (int i = 0; i < 10; ++i) {
@@ -248,8 +250,19 @@ TEST_F(AdaptiveRun, OneSlowWindowIsNothing) {
   EXPECT_EQ(log_.str(), "");
 }
 
+TEST_F(ScheduleControl, APlanThatIsNoLongerFollowedIsLeft) {
+  start(1, 1);
+  EXPECT_TRUE(controller_->is_active());
+  windows(2);
+  controller_->follow_plan({});
+  EXPECT_FALSE(controller_->follows_plan());
+  EXPECT_FALSE(controller_->is_active());
+  windows(10, {1, 4});
+  EXPECT_EQ(switches(), 0);
+}
+
 // Drift that no other mapping mends is accepted, until there is more of it.
-TEST_F(AdaptiveRun, SwitchesOnlyWhereItPays) {
+TEST_F(ScheduleControl, SwitchesOnlyWhereItPays) {
   start(1, 0);
   windows(2);
   windows(6, {1, 2.85});  // the CPU would be better by four hundredths
@@ -262,7 +275,7 @@ TEST_F(AdaptiveRun, SwitchesOnlyWhereItPays) {
 }
 
 // What was accepted is what was weighed, not what came after.
-TEST_F(AdaptiveRun, DriftThatGoesOnIsSeen) {
+TEST_F(ScheduleControl, DriftThatGoesOnIsSeen) {
   start(1, 0);
   windows(2);
   windows(2, {1, 1.5});
@@ -272,7 +285,7 @@ TEST_F(AdaptiveRun, DriftThatGoesOnIsSeen) {
   EXPECT_FALSE(changes_[0].to.uses_device());
 }
 
-TEST_F(AdaptiveRun, ReturnsToThePlan) {
+TEST_F(ScheduleControl, ReturnsToThePlan) {
   start(1, 1);
   windows(2);
   windows(4, {1, 4});
@@ -288,7 +301,7 @@ TEST_F(AdaptiveRun, ReturnsToThePlan) {
 }
 
 // Trials chose the plan, and they know better than predictions do.
-TEST_F(AdaptiveRun, KeepsAPlanThatIsNotTheBestByPrediction) {
+TEST_F(ScheduleControl, KeepsAPlanThatIsNotTheBestByPrediction) {
   start(1, 1, mapped(1));
   ASSERT_GT(predicted_fps(costs_, best_for({})), 1.1 * predicted_fps(costs_, home_));
   windows(2);
@@ -299,7 +312,7 @@ TEST_F(AdaptiveRun, KeepsAPlanThatIsNotTheBestByPrediction) {
   EXPECT_EQ(switches(), 0);
 }
 
-TEST_F(AdaptiveRun, GivenUpDeviceIsTriedAgain) {
+TEST_F(ScheduleControl, GivenUpDeviceIsTriedAgain) {
   start(1, 0);
   windows(2);
   const std::vector<double> pauses{10, 20, 40, 80, 120, 120};
@@ -317,7 +330,7 @@ TEST_F(AdaptiveRun, GivenUpDeviceIsTriedAgain) {
   EXPECT_THAT(log_.str(), Not(HasSubstr("the plan is back")));
 }
 
-TEST_F(AdaptiveRun, FreeDeviceStays) {
+TEST_F(ScheduleControl, FreeDeviceStays) {
   start(1, 0);
   for (int again = 0; again < 2; ++again) {
     windows(2);
@@ -335,7 +348,7 @@ TEST_F(AdaptiveRun, FreeDeviceStays) {
   }
 }
 
-TEST_F(AdaptiveRun, SlowCpuIsRelieved) {
+TEST_F(ScheduleControl, SlowCpuIsRelieved) {
   start(1, 1);
   ASSERT_GT(home_.split, 0);
   const Schedule expected = best_for({4, 1});
@@ -353,7 +366,7 @@ TEST_F(AdaptiveRun, SlowCpuIsRelieved) {
 }
 
 // An emptier scene leaves the last stage little to do. What the CPU would take for the others is as before.
-TEST_F(AdaptiveRun, LightStageDoesNotSpeakForTheOthers) {
+TEST_F(ScheduleControl, LightStageDoesNotSpeakForTheOthers) {
   start(1, 0);
   windows(2);
   windows(40, {1, 1, 1, 0.1});
@@ -361,7 +374,7 @@ TEST_F(AdaptiveRun, LightStageDoesNotSpeakForTheOthers) {
 }
 
 // Given up since the CPU became so fast; when it no longer is, the device is back without a trial.
-TEST_F(AdaptiveRun, NoTrialOfWhatIsInUse) {
+TEST_F(ScheduleControl, NoTrialOfWhatIsInUse) {
   start(1, 1);
   ASSERT_GT(home_.split, 0);  // all stages are seen on the CPU
   windows(2);
@@ -377,7 +390,7 @@ TEST_F(AdaptiveRun, NoTrialOfWhatIsInUse) {
 }
 
 // Drift is two windows in a row under one schedule.
-TEST_F(AdaptiveRun, DriftBeforeATrialIsNotCarriedOver) {
+TEST_F(ScheduleControl, DriftBeforeATrialIsNotCarriedOver) {
   start(3, 0);
   windows(2);
   windows(2, {1, 4});
@@ -393,7 +406,7 @@ TEST_F(AdaptiveRun, DriftBeforeATrialIsNotCarriedOver) {
   EXPECT_EQ(changes_.size(), 2u);
 }
 
-TEST_F(AdaptiveRun, FramesFromBeforeASwitchDoNotCount) {
+TEST_F(ScheduleControl, FramesFromBeforeASwitchDoNotCount) {
   start(1, 1);
   windows(2);
   windows(2, {1, 4});
@@ -407,7 +420,7 @@ TEST_F(AdaptiveRun, FramesFromBeforeASwitchDoNotCount) {
   EXPECT_EQ(switches(), 1);
 }
 
-TEST_F(AdaptiveRun, FailedAndSkippedFramesDoNotCount) {
+TEST_F(ScheduleControl, FailedAndSkippedFramesDoNotCount) {
   for (const FrameStatus status : {FrameStatus::failed, FrameStatus::skipped}) {
     start(1, 1);
     windows(2);
@@ -419,7 +432,7 @@ TEST_F(AdaptiveRun, FailedAndSkippedFramesDoNotCount) {
   }
 }
 
-TEST_F(AdaptiveRun, LostDeviceEndsIt) {
+TEST_F(ScheduleControl, LostDeviceEndsIt) {
   for (const bool lost : {false, true}) {
     start(3, 0);
     windows(2);
@@ -438,7 +451,7 @@ TEST_F(AdaptiveRun, LostDeviceEndsIt) {
 }
 
 // A load that makes frames later, yet not fewer.
-TEST_F(AdaptiveRun, GoalLatency) {
+TEST_F(ScheduleControl, GoalLatency) {
   for (const Goal goal : {Goal::throughput, Goal::latency}) {
     for (const int in_flight : {0, 4}) {
       in_flight_ = in_flight;
@@ -461,13 +474,13 @@ TEST_F(AdaptiveRun, GoalLatency) {
 // and with made-up work where the frame's stages really ran. The load of the device comes and goes.
 class Stretched : public TraceSink {
  public:
-  explicit Stretched(Adaptive& adaptive) : adaptive_(adaptive) {}
+  explicit Stretched(Controller& controller) : controller_(controller) {}
   int on_device = 0;  ///< frames with the first stage there
   int on_cpu = 0;
 
   void begin(const TraceInfo& info) override {
     start_ = info.start;
-    adaptive_.begin(info);
+    controller_.begin(info);
   }
   void accept(const FrameTrace& real) override {
     Schedule ran = mapped(3);
@@ -480,18 +493,18 @@ class Stretched : public TraceSink {
     const Load load = count_++ / 200 % 2 == 0 ? Load{} : Load{1, 4};
     const std::vector<Span> spans = spans_of(scaled(made_up_costs(0), load), ran, trace.admitted);
     trace.spans = spans;
-    adaptive_.accept(trace);
+    controller_.accept(trace);
   }
 
  private:
   std::int64_t stretch(std::int64_t time) const { return start_ + 10'000 * (time - start_); }
 
-  Adaptive& adaptive_;
+  Controller& controller_;
   std::int64_t start_ = 0;
   int count_ = 0;
 };
 
-TEST_F(AdaptiveRun, LosesAndReordersNoFrame) {
+TEST_F(ScheduleControl, LosesAndReordersNoFrame) {
   using namespace std::chrono_literals;
   for (const std::size_t streams : {1, 3}) {
     detector_.partitionable = 0;
@@ -502,8 +515,9 @@ TEST_F(AdaptiveRun, LosesAndReordersNoFrame) {
     planned.costs = made_up_costs(0);
     planned.schedule = mapped(1);
     Pipeline pipeline(detector_, &device, planned.schedule, {3});
-    Adaptive adaptive(pipeline, detector_, &device, planned, Goal::throughput);
-    Stretched stretched(adaptive);
+    Controller controller(pipeline, detector_, &device);
+    controller.follow_plan(planned);
+    Stretched stretched(controller);
 
     constexpr std::int64_t kFrames = 3000;
     std::deque<NumberedSource> sources;
@@ -520,7 +534,7 @@ TEST_F(AdaptiveRun, LosesAndReordersNoFrame) {
       expect_ordered(collectors[i].results, static_cast<std::size_t>(sources[i].delivered()));
       EXPECT_EQ(reports[i].failed + reports[i].retried + reports[i].skipped, 0);
     }
-    EXPECT_GE(adaptive.switches(), 2);
+    EXPECT_GE(controller.switches(), 2);
     EXPECT_GE(stretched.on_device, 20);
     EXPECT_GE(stretched.on_cpu, 20);
     EXPECT_EQ(stretched.on_device + stretched.on_cpu, kFrames);

@@ -1,7 +1,7 @@
 // Schedule `auto` with the goal energy while it runs: made-up frames and a made-up counter go in, schedules
 // come out.
 
-#include "pipeline/planning/energy_watch.hpp"
+#include "pipeline/planning/controller.hpp"
 
 #include <gmock/gmock.h>
 
@@ -42,12 +42,12 @@ Planned made_up_plan() {
   energies.joules = {{0.05, 0.01}, {0.2, std::nullopt}};
   Planned planned;
   planned.costs = costs;
-  planned.energies = energies;
+  planned.objective = {Goal::energy, 4, energies};
   planned.schedule = schedule_on(0, "cpu");
   return planned;
 }
 
-class EnergyWatchTest : public ::testing::Test {
+class EnergyControl : public ::testing::Test {
  protected:
   void SetUp() override {
     device_ = std::make_unique<FakeStages>(StageSet(0b01), [](int) { return Fate{}; });
@@ -55,11 +55,16 @@ class EnergyWatchTest : public ::testing::Test {
     PipelineOptions options;
     options.threads = 2;
     pipeline_ = std::make_unique<Pipeline>(detector_, device_.get(), planned_.schedule, options);
-    watch_ = std::make_unique<EnergyWatch>(*pipeline_, detector_, device_.get(), planned_,
-                                           std::make_shared<Energy>(energy_.meters()), 4);
+    start();
+  }
+  void start() {
+    ControllerOptions options;
+    options.plan_energy = std::make_shared<Energy>(energy_.meters());
+    controller_ = std::make_unique<Controller>(*pipeline_, detector_, device_.get(), options);
+    controller_->follow_plan(planned_);
     TraceInfo info;
     info.start = ns(now_);
-    watch_->begin(info);
+    controller_->begin(info);
   }
   static std::int64_t ns(double seconds) { return static_cast<std::int64_t>(1e9 * seconds); }
 
@@ -80,7 +85,7 @@ class EnergyWatchTest : public ::testing::Test {
       trace.delivered = ns(now_);
       trace.status = FrameStatus::ok;
       trace.spans = spans;
-      watch_->accept(trace);
+      controller_->accept(trace);
     }
   }
   std::string running() const { return describe(pipeline_->schedule(), detector_); }
@@ -91,82 +96,84 @@ class EnergyWatchTest : public ::testing::Test {
   double now_ = 1000;
   std::unique_ptr<FakeStages> device_;
   std::unique_ptr<Pipeline> pipeline_;
-  std::unique_ptr<EnergyWatch> watch_;
+  std::unique_ptr<Controller> controller_;
   sightline::test::LogCapture log_;
 };
 
-TEST_F(EnergyWatchTest, WhatIsAsPlannedStays) {
+TEST_F(EnergyControl, WhatIsAsPlannedStays) {
   run_for(30);
-  EXPECT_EQ(watch_->switches(), 0);
+  EXPECT_EQ(controller_->switches(), 0);
   EXPECT_EQ(log_.str(), "");
 }
 
 // Another program's 60 W make slow frames dear: 0.06 J and 11 ms against 0.21 J and 4 ms.
-TEST_F(EnergyWatchTest, PowerOfOthersMakesFastBetterThanFrugal) {
+TEST_F(EnergyControl, PowerOfOthersMakesFastBetterThanFrugal) {
   run_for(5);
   energy_.set_idle(65);
   run_for(4);
-  EXPECT_EQ(watch_->switches(), 0) << "a moment's disturbance";
+  EXPECT_EQ(controller_->switches(), 0) << "a moment's disturbance";
   run_for(6);
-  ASSERT_EQ(watch_->switches(), 1);
+  ASSERT_EQ(controller_->switches(), 1);
   EXPECT_EQ(running(), "first=gpu second=cpu");
   EXPECT_THAT(log_.str(), HasSubstr("times as much as planned"));
   EXPECT_THAT(log_.str(), HasSubstr("now first=gpu second=cpu"));
   energy_.set_idle(kIdle);
   run_for(9);
   EXPECT_EQ(running(), "first=cpu second=cpu") << "and back, since that is over";
-  EXPECT_EQ(watch_->switches(), 2);
+  EXPECT_EQ(controller_->switches(), 2);
   run_for(30);
-  EXPECT_EQ(watch_->switches(), 2);
+  EXPECT_EQ(controller_->switches(), 2);
 }
 
-TEST_F(EnergyWatchTest, AGivenUpPlanIsTriedAgain) {
+TEST_F(EnergyControl, AGivenUpPlanIsTriedAgain) {
   run_for(5);
   energy_.set_idle(65);
   run_for(10);
-  ASSERT_EQ(watch_->switches(), 1);
+  ASSERT_EQ(controller_->switches(), 1);
   const double given_up = now_;
-  while (watch_->switches() == 1 && now_ < given_up + 30) run_for(0.1);
+  while (controller_->switches() == 1 && now_ < given_up + 30) run_for(0.1);
   EXPECT_GT(now_, given_up + 5) << "not at once";
   EXPECT_LT(now_, given_up + 13);
   EXPECT_EQ(running(), "first=cpu second=cpu");
   run_for(4);
-  EXPECT_EQ(watch_->switches(), 3) << "it is no better than it was";
+  EXPECT_EQ(controller_->switches(), 3) << "it is no better than it was";
   EXPECT_EQ(running(), "first=gpu second=cpu");
 }
 
-TEST_F(EnergyWatchTest, AMeterThatFailsEndsIt) {
+TEST_F(EnergyControl, AMeterThatFailsEndsIt) {
   run_for(5);
   energy_.fail();
   energy_.set_idle(65);
   run_for(30);
-  EXPECT_EQ(watch_->switches(), 0);
-  EXPECT_THAT(log_.str(), HasSubstr("cannot watch the energy"));
+  EXPECT_EQ(controller_->switches(), 0);
+  EXPECT_THAT(log_.str(), HasSubstr("the energy meter failed"));
 }
 
-TEST_F(EnergyWatchTest, IsNothingWithoutTheStagesEnergy) {
-  planned_.energies.reset();
-  watch_ = std::make_unique<EnergyWatch>(*pipeline_, detector_, device_.get(), planned_,
-                                         std::make_shared<Energy>(energy_.meters()), 4);
-  watch_->begin({});
+TEST_F(EnergyControl, IsNothingWithoutTheStagesEnergy) {
+  planned_.objective.energies.reset();
+  start();
+  EXPECT_FALSE(controller_->is_active());
   run_for(5);
   energy_.set_idle(65);
   run_for(30);
-  EXPECT_EQ(watch_->switches(), 0);
+  EXPECT_EQ(controller_->switches(), 0);
 }
 
 // What is chosen is the best of all that there are, by what each is predicted to take.
-TEST_F(EnergyWatchTest, MoreFrugalIsTheLeastOfAll) {
+TEST_F(EnergyControl, TheBestScheduleHasTheLowestEnergyOfAll) {
   const Schedule cpu = planned_.schedule;
-  double running = 0, joules = 0;
   const auto choose = [&](double seen_joules, double seconds) {
-    return more_frugal({seen_joules, seconds, 11e-3, 0}, planned_.costs, planned_, cpu, detector_,
-                       device_.get(), 4, &running, &joules);
+    RunWindow window;
+    window.seconds = seconds;
+    window.joules = seen_joules;
+    return better_schedule(planned_.objective, planned_.costs, cpu, window, detector_, device_.get());
   };
   EXPECT_FALSE(choose(0.06 + 5 * 11e-3, 11e-3)) << "as planned";
-  ASSERT_TRUE(choose(0.06 + 65 * 11e-3, 11e-3));
-  EXPECT_NEAR(running, 0.06 + 65 * 11e-3, 1e-9);
-  EXPECT_NEAR(joules, 0.21 + 65 * 4e-3, 1e-9);
+  const auto better = choose(0.06 + 65 * 11e-3, 11e-3);
+  ASSERT_TRUE(better);
+  EXPECT_TRUE(better->schedule.uses_device());
+  EXPECT_NEAR(better->running_cost, 0.06 + 65 * 11e-3, 1e-9);
+  EXPECT_NEAR(better->cost, 0.21 + 65 * 4e-3, 1e-9);
   // Where the source brings a frame every 40 ms, fast ones wait for it, too.
   EXPECT_FALSE(choose(0.06 + 65 * 40e-3, 40e-3));
   // A tenth less, or it is not worth it.

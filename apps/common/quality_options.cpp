@@ -1,4 +1,4 @@
-#include "apps/common/knob_options.hpp"
+#include "apps/common/quality_options.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "pipeline/measurement/battery.hpp"
-#include "pipeline/measurement/energy.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -23,7 +21,7 @@ Config::Value value_of(const std::string& text) {
 
 }  // namespace
 
-void add_knob_options(OptionSet& options, pipeline::KnobRequest& request) {
+void add_quality_options(OptionSet& options, pipeline::QualityRequest& request) {
   options.group("Trade accuracy for speed while it runs");
   options
       .add("--hold FPS", &request.hold,
@@ -67,26 +65,6 @@ std::vector<SettingChanges> parse_settings(const std::string& text) {
     }
   }
   return all;
-}
-
-std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeline& pipeline,
-                                          std::function<double()> source_rate) {
-  pipeline::KnobOptions options;
-  options.policy = policy_of(engine.knob);
-  if (engine.detector->run_settings().size() < 2) {
-    if (options.policy.kind == pipeline::KnobPolicy::Kind::none) return nullptr;
-    throw Error(ExitCode::usage, "the detector has only one setting, so nothing can change",
-                "list some with --settings");
-  }
-  using enum pipeline::KnobPolicy::Kind;
-  pipeline::MeterOptions meters;
-  meters.log = engine.knob.power_log;
-  meters.log_wait = 2;  // the run's end waits for it, too
-  if (options.policy.kind == power || options.policy.kind == energy)
-    options.energy = std::make_shared<pipeline::Energy>(meters);
-  options.battery = [folder = meters.power_supply] { return pipeline::battery_level(folder); };
-  options.source_rate = std::move(source_rate);
-  return std::make_unique<pipeline::Knob>(pipeline, *engine.detector, std::move(options));
 }
 
 std::string settings_table(const FrameProcessor& processor) {

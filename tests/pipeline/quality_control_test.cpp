@@ -1,6 +1,6 @@
 // Settings that change while a run goes on: what each frame gives, what the policies do, what users are told.
 
-#include "pipeline/planning/knob.hpp"
+#include "pipeline/planning/controller.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,6 @@
 #include "detectors/filterbank/detector.hpp"
 #include "pipeline/measurement/battery.hpp"
 #include "pipeline/measurement/energy.hpp"
-#include "pipeline/planning/planner.hpp"
 #include "pipeline/runtime/now.hpp"
 #include "processing/opencl/shared_device.hpp"
 #include "support/errors.hpp"
@@ -52,9 +51,9 @@ std::vector<NamedDetector> three_settings() {
 
 // --- results
 
-class KnobSchedules : public testing::Test {
+class QualitySchedules : public testing::Test {
  protected:
-  KnobSchedules() {
+  QualitySchedules() {
     for (unsigned seed = 1; seed <= 5; ++seed) {
       // The size changes, too: each setting's buffers see sizes of their own.
       const Size size = seed % 2 == 0 ? Size{150, 120} : Size{97, 131};
@@ -99,16 +98,16 @@ class KnobSchedules : public testing::Test {
   std::map<std::string, std::vector<std::vector<Detection>>> expected_;  ///< by setting and frame
 };
 
-TEST_F(KnobSchedules, SettingsDiffer) {
+TEST_F(QualitySchedules, SettingsDiffer) {
   EXPECT_NE(expected_["6 filters"], expected_["5 filters"]);
   EXPECT_NE(expected_["coarse"], expected_["5 filters"]);
 }
 
-TEST_F(KnobSchedules, EachFrameIsFoundByItsSettingOnTheCpu) {
+TEST_F(QualitySchedules, EachFrameIsFoundByItsSettingOnTheCpu) {
   for (const int in_flight : {1, 4}) expect_the_same(nullptr, test::on_cpu(in_flight));
 }
 
-TEST_F(KnobSchedules, EachFrameIsFoundByItsSettingUnderEverySchedule) {
+TEST_F(QualitySchedules, EachFrameIsFoundByItsSettingUnderEverySchedule) {
   std::unique_ptr<DeviceStages> stages;
   for (const opencl::DeviceInfo& device : opencl::list_devices()) {
     if (!stages && device.correctly_rounded_divide_sqrt && device.compiler_available)
@@ -120,7 +119,7 @@ TEST_F(KnobSchedules, EachFrameIsFoundByItsSettingUnderEverySchedule) {
     expect_the_same(devices, named_schedule(name, detector_, devices, 2));
 }
 
-TEST_F(KnobSchedules, RefusesASettingThatIsNotThere) {
+TEST_F(QualitySchedules, RefusesASettingThatIsNotThere) {
   Pipeline pipeline(detector_, nullptr, test::on_cpu(1));
   EXPECT_THAT(error_of(ExitCode::usage, [&] { pipeline.set_setting(3); }), HasSubstr("no setting 4"));
   const auto plain = one_setting(1, 1.4);
@@ -131,17 +130,17 @@ TEST_F(KnobSchedules, RefusesASettingThatIsNotThere) {
 
 // --- policies, by made-up times of frames
 
-class KnobRun : public testing::Test {
+class QualityRun : public testing::Test {
  protected:
-  void start(const KnobPolicy& policy, std::size_t setting = 1) {
-    knob_.reset();
+  void start(const QualityObjective& objective, std::size_t setting = 1) {
+    controller_.reset();
     pipeline_.set_setting(setting);
-    options_.policy = policy;
-    knob_ = std::make_unique<Knob>(pipeline_, detector_, options_);
+    options_.quality = objective;
+    controller_ = std::make_unique<Controller>(pipeline_, detector_, Devices(), options_);
     TraceInfo info;
     info.slots = 1;
     info.start = now_;
-    knob_->begin(info);
+    controller_->begin(info);
   }
 
   // One frame after the other, each on its way for so long; `every` seconds lie between two.
@@ -153,32 +152,32 @@ class KnobRun : public testing::Test {
       trace.admitted = now_;
       trace.entered = now_;
       trace.delivered = now_ + static_cast<std::int64_t>(own * kSecond);
-      knob_->accept(trace);
+      controller_->accept(trace);
       now_ += static_cast<std::int64_t>(std::max(own, every) * kSecond);
     }
   }
 
   CompositeDetector detector_{CompositeBranch(three_settings(), 1)};
   Pipeline pipeline_{detector_, nullptr, test::on_cpu(1)};
-  KnobOptions options_;
-  std::unique_ptr<Knob> knob_;
+  ControllerOptions options_;
+  std::unique_ptr<Controller> controller_;
   std::int64_t now_ = 1000 * kSecond;
   sightline::test::LogCapture log_;
 };
 
-TEST_F(KnobRun, HoldsARate) {
-  start({KnobPolicy::Kind::hold, 20});
+TEST_F(QualityRun, HoldsARate) {
+  start({QualityObjective::Kind::hold, 20});
   frames(10, {0.1, 0.06, 0.04});
   EXPECT_EQ(pipeline_.setting(), 2u);
-  EXPECT_THAT(log_.str(), HasSubstr("16.7 frames/s are possible; now coarse (hold 20 frames/s)"));
+  EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s): 16.7 frames/s are possible"));
   frames(10, {0.045, 0.03, 0.02});
   EXPECT_EQ(pipeline_.setting(), 0u) << "the machine has become faster";
-  EXPECT_THAT(knob_->summary(), HasSubstr("hold 20 frames/s: kept within 5%"));
+  EXPECT_THAT(controller_->summary(), HasSubstr("hold 20 frames/s: kept within 5%"));
 }
 
-TEST_F(KnobRun, WhatTheSourceDoesNotGiveNeedNotBeHeld) {
+TEST_F(QualityRun, WhatTheSourceDoesNotGiveNeedNotBeHeld) {
   options_.source_rate = [] { return 10.0; };
-  start({KnobPolicy::Kind::hold, 100});
+  start({QualityObjective::Kind::hold, 100});
   frames(20, {0.06, 0.05, 0.04}, 0.1);
   EXPECT_EQ(pipeline_.setting(), 0u) << "ten a second can be searched with any";
   frames(20, {0.12, 0.08, 0.04}, 0.1);
@@ -186,7 +185,7 @@ TEST_F(KnobRun, WhatTheSourceDoesNotGiveNeedNotBeHeld) {
 }
 
 // A file: each frame is read for so long, which the next one waits for, then searched, then written.
-class KnobFileRun : public KnobRun {
+class QualityFileRun : public QualityRun {
  protected:
   void file(double seconds, double reading, const std::array<double, 3>& searching, double writing) {
     const auto of = [](double s) { return static_cast<std::int64_t>(s * kSecond); };
@@ -206,58 +205,58 @@ class KnobFileRun : public KnobRun {
                                       {Activity::run, 0, 0, 0, begun, searched},
                                       {Activity::output, 0, 0, 0, handed, written}};
       trace.spans = spans;
-      knob_->accept(trace);
+      controller_->accept(trace);
     }
     now_ = written;
   }
 };
 
-TEST_F(KnobFileRun, TurnsWhereSearchingIsTheLimit) {
-  start({KnobPolicy::Kind::hold, 20});
+TEST_F(QualityFileRun, TurnsWhereSearchingIsTheLimit) {
+  start({QualityObjective::Kind::hold, 20});
   file(10, 0.01, {0.1, 0.06, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 2u);
   EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s)"));
   EXPECT_THAT(log_.str(), testing::Not(HasSubstr("rests")));
 }
 
-TEST_F(KnobFileRun, DoesNotTurnForNothingWhereReadingIsTheLimit) {
-  start({KnobPolicy::Kind::hold, 20}, 0);
+TEST_F(QualityFileRun, DoesNotTurnForNothingWhereReadingIsTheLimit) {
+  start({QualityObjective::Kind::hold, 20}, 0);
   file(30, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "ten a second are read, and searched with any";
   EXPECT_THAT(log_.str(),
               HasSubstr("the source delivers 10.0 frames/s, and the detector is idle 40% of the time"));
   EXPECT_THAT(log_.str(), testing::Not(HasSubstr("now ")));
-  EXPECT_THAT(knob_->summary(), HasSubstr("the search had time left"));
-  start({KnobPolicy::Kind::hold, 20}, 2);
+  EXPECT_THAT(controller_->summary(), HasSubstr("the search had time left"));
+  start({QualityObjective::Kind::hold, 20}, 2);
   file(60, 0.1, {0.06, 0.05, 0.04}, 0.001);
   EXPECT_EQ(pipeline_.setting(), 0u) << "there is time for a more accurate one";
 }
 
-TEST_F(KnobFileRun, DoesNotTurnForNothingWhereWritingIsTheLimit) {
-  start({KnobPolicy::Kind::hold, 20}, 0);
+TEST_F(QualityFileRun, DoesNotTurnForNothingWhereWritingIsTheLimit) {
+  start({QualityObjective::Kind::hold, 20}, 0);
   file(30, 0.01, {0.06, 0.05, 0.04}, 0.1);
   EXPECT_EQ(pipeline_.setting(), 0u);
-  EXPECT_THAT(log_.str(), HasSubstr("the outputs accept 9.9 frames/s"));
+  EXPECT_THAT(log_.str(), HasSubstr("the outputs accept 10.0 frames/s"));
 }
 
-TEST_F(KnobRun, AHandEndsThePolicyUntilItIsWantedAgain) {
-  start({KnobPolicy::Kind::hold, 20});
-  EXPECT_EQ(knob_->chosen_by(), "hold 20 frames/s");
-  EXPECT_EQ(knob_->turn(-1), "setting: 6 filters (1 of 3)");
-  EXPECT_EQ(knob_->turn(-1), "6 filters: the most accurate setting");
-  EXPECT_EQ(knob_->chosen_by(), "by hand");
+TEST_F(QualityRun, AHandEndsThePolicyUntilItIsWantedAgain) {
+  start({QualityObjective::Kind::hold, 20});
+  EXPECT_EQ(controller_->chosen_by(), "hold 20 frames/s");
+  EXPECT_EQ(controller_->change_setting(-1), "setting: 6 filters (1 of 3)");
+  EXPECT_EQ(controller_->change_setting(-1), "6 filters: the most accurate setting");
+  EXPECT_EQ(controller_->chosen_by(), "by hand");
   frames(10, {0.1, 0.06, 0.04});
-  EXPECT_EQ(knob_->setting_text(), "6 filters");
-  EXPECT_THAT(knob_->follow_policy(), HasSubstr("hold 20"));
+  EXPECT_EQ(controller_->setting_text(), "6 filters");
+  EXPECT_THAT(controller_->follow_objective(), HasSubstr("hold 20"));
   frames(10, {0.1, 0.06, 0.04});
-  EXPECT_EQ(knob_->setting_text(), "coarse");
+  EXPECT_EQ(controller_->setting_text(), "coarse");
   start({});
-  EXPECT_EQ(knob_->chosen_by(), "as configured");
-  EXPECT_THAT(knob_->follow_policy(), HasSubstr("no policy"));
+  EXPECT_EQ(controller_->chosen_by(), "as configured");
+  EXPECT_THAT(controller_->follow_objective(), HasSubstr("no objective"));
 }
 
-TEST_F(KnobRun, SaysOnceWhatNoSettingHolds) {
-  start({KnobPolicy::Kind::hold, 1000});
+TEST_F(QualityRun, SaysOnceWhatNoSettingHolds) {
+  start({QualityObjective::Kind::hold, 1000});
   frames(30, {0.1, 0.06, 0.04});
   EXPECT_EQ(pipeline_.setting(), 2u);
   const std::string log = log_.str();
@@ -266,11 +265,11 @@ TEST_F(KnobRun, SaysOnceWhatNoSettingHolds) {
   EXPECT_EQ(log.find("the fastest setting does not keep", first + 1), std::string::npos) << log;
 }
 
-TEST_F(KnobRun, FollowsABattery) {
+TEST_F(QualityRun, FollowsABattery) {
   const TempDir folder;
   const std::filesystem::path battery = std::filesystem::path(folder / "supply") / "BAT0";
   options_.battery = [supply = std::filesystem::path(folder / "supply")] { return battery_level(supply); };
-  EXPECT_THAT(error_of(ExitCode::device, [&] { start({KnobPolicy::Kind::battery}); }),
+  EXPECT_THAT(error_of(ExitCode::device, [&] { start({QualityObjective::Kind::battery}); }),
               HasSubstr("no battery"));
   std::filesystem::create_directories(battery);
   const auto has = [&](const char* name, const char* value) {
@@ -279,7 +278,7 @@ TEST_F(KnobRun, FollowsABattery) {
   has("type", "Battery");
   has("status", "Discharging");
   has("capacity", "80");
-  start({KnobPolicy::Kind::battery}, 0);
+  start({QualityObjective::Kind::battery}, 0);
   for (const auto& [capacity, setting] :
        {std::pair{"80", 0u}, {"40", 1u}, {"52", 1u}, {"15", 2u}, {"90", 0u}}) {
     has("capacity", capacity);
@@ -303,48 +302,48 @@ std::string power_log(const TempDir& folder, double watts) {
   return folder / "power.csv";
 }
 
-TEST_F(KnobRun, StaysWithinABudget) {
+TEST_F(QualityRun, StaysWithinABudget) {
   const TempDir folder;
   MeterOptions meters;
   meters.log = power_log(folder, 50);
-  options_.energy = std::make_shared<Energy>(meters);
+  options_.quality_energy = std::make_shared<Energy>(meters);
   options_.energy_interval = std::chrono::milliseconds(10);
   for (const auto& [watts, setting] : {std::pair{40.0, 2u}, {80.0, 0u}}) {
-    start({KnobPolicy::Kind::power, watts});
+    start({QualityObjective::Kind::power, watts});
     EXPECT_TRUE(sightline::test::becomes_true([&, setting = setting] {
       frames(1, {0.1, 0.1, 0.1});
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       return pipeline_.setting() == setting;
     })) << watts;
   }
-  EXPECT_THAT(log_.str(), HasSubstr("50 W; now coarse (no more than 40 W)"));
-  knob_.reset();
+  EXPECT_THAT(log_.str(), HasSubstr("now coarse (no more than 40 W): 50 W"));
+  controller_.reset();
   meters = {};
   meters.powercap = meters.hwmon = meters.power_supply = folder / "none";
   meters.nvml.clear();
-  options_.energy = std::make_shared<Energy>(meters);
+  options_.quality_energy = std::make_shared<Energy>(meters);
   EXPECT_THAT(error_of(ExitCode::usage,
                        [&] {
-                         start({KnobPolicy::Kind::power, 40});
+                         start({QualityObjective::Kind::power, 40});
                        }),
               HasSubstr("needs an energy meter"));
 }
 
-TEST_F(KnobRun, AMeterThatFailsEndsThePolicyAlone) {
+TEST_F(QualityRun, AMeterThatFailsEndsThePolicyAlone) {
   const TempDir folder;
   MeterOptions meters;
   meters.log = folder / "power.csv";
   meters.log_wait = 0;
   std::ofstream(folder / "power.csv") << "time,watts\n1,5\n";
-  options_.energy = std::make_shared<Energy>(meters);
+  options_.quality_energy = std::make_shared<Energy>(meters);
   options_.energy_interval = std::chrono::milliseconds(5);
-  start({KnobPolicy::Kind::energy, 1});
+  start({QualityObjective::Kind::energy, 1});
   EXPECT_TRUE(sightline::test::becomes_true([&] {
     frames(1, {0.1, 0.1, 0.1});
-    return knob_->chosen_by() == "policy ended";
+    return controller_->chosen_by() == "objective ended";
   }));
   EXPECT_THAT(log_.str(), HasSubstr("setting remains 5 filters"));
-  EXPECT_EQ(knob_->turn(1), "setting: coarse (3 of 3)") << "a hand still can";
+  EXPECT_EQ(controller_->change_setting(1), "setting: coarse (3 of 3)") << "a hand still can";
 }
 
 }  // namespace
@@ -357,9 +356,9 @@ namespace {
 
 using testing::HasSubstr;
 
-class KnobProgram : public testing::Test {
+class QualityProgram : public testing::Test {
  protected:
-  KnobProgram() { filterbank::save_models(random_sizes({3, 5, 8}, 4), model_); }
+  QualityProgram() { filterbank::save_models(random_sizes({3, 5, 8}, 4), model_); }
 
   std::vector<std::string> detect(const std::vector<std::string>& more) const {
     return std::vector<std::string>{"detect", clip_, "--model", model_,         "--device",
@@ -372,7 +371,7 @@ class KnobProgram : public testing::Test {
   std::string clip_ = moving_clip(160, 120, 6);
 };
 
-TEST_F(KnobProgram, EachLineSaysWhatFoundIt) {
+TEST_F(QualityProgram, EachLineSaysWhatFoundIt) {
   const std::string found = folder_ / "found.jsonl";
   const auto settings_in = [&](const std::string& text) {
     std::set<std::string> all;
@@ -417,7 +416,7 @@ TEST_F(KnobProgram, EachLineSaysWhatFoundIt) {
   EXPECT_FALSE(plain["8 filters, step 1.3"][0].contains("setting")) << "there is only one";
 }
 
-TEST_F(KnobProgram, SettingsAreListedAndExplained) {
+TEST_F(QualityProgram, SettingsAreListedAndExplained) {
   const std::string listed = "filters=8; filters=3,scale_step=1.5; filters=3,scale_step=1.5,min_size=50";
   const std::string found = folder_ / "found.csv";
   const Outcome outcome =
@@ -429,7 +428,7 @@ TEST_F(KnobProgram, SettingsAreListedAndExplained) {
   EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5, min_size 50  no stored evaluation"));
 }
 
-TEST_F(KnobProgram, WrongSettingsAreRefused) {
+TEST_F(QualityProgram, WrongSettingsAreRefused) {
   const auto refused = [&](const std::vector<std::string>& options, const std::string& words) {
     expect_run(static_cast<int>(ExitCode::usage), words, detect(options));
   };

@@ -1,25 +1,25 @@
 // When a plan is weighed anew and tried again: made-up figures go in, advice comes out.
 
-#include "pipeline/planning/plan_watch.hpp"
+#include "pipeline/planning/drift_detector.hpp"
 
 #include <gtest/gtest.h>
 
 namespace sightline::pipeline {
 namespace {
 
-using Advice = PlanWatch::Advice;
+using Advice = DriftDetector::Advice;
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-class PlanWatchTest : public ::testing::Test {
+class DriftDetectorTest : public ::testing::Test {
  protected:
   // A window a second; the first quantity decides, of two.
   Advice see(double first, double second = 1) { return watch_.observe(now_ += kSecond, {first, second}, 0); }
 
-  PlanWatch watch_{2, 1, 3};
+  DriftDetector watch_{2, 1, 3};
   std::int64_t now_ = 1000 * kSecond;
 };
 
-TEST_F(PlanWatchTest, SeveralWindowsInARowDecide) {
+TEST_F(DriftDetectorTest, SeveralWindowsInARowDecide) {
   EXPECT_EQ(see(2), Advice::keep);  // what is normal
   EXPECT_EQ(see(4), Advice::keep);
   EXPECT_EQ(see(4), Advice::keep);
@@ -32,7 +32,7 @@ TEST_F(PlanWatchTest, SeveralWindowsInARowDecide) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(see(5), Advice::keep) << "this is how it is now";
 }
 
-TEST_F(PlanWatchTest, LessIsDriftTooAndALittleIsNone) {
+TEST_F(DriftDetectorTest, LessIsDriftTooAndALittleIsNone) {
   see(2);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(see(2.59), Advice::keep);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(see(1.55), Advice::keep);
@@ -41,7 +41,7 @@ TEST_F(PlanWatchTest, LessIsDriftTooAndALittleIsNone) {
   EXPECT_EQ(see(1), Advice::weigh);
 }
 
-TEST_F(PlanWatchTest, OthersAreScaledButDoNotDecide) {
+TEST_F(DriftDetectorTest, OthersAreScaledButDoNotDecide) {
   see(2, 1);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(see(2, 7), Advice::keep);
   see(4, 3);
@@ -50,7 +50,7 @@ TEST_F(PlanWatchTest, OthersAreScaledButDoNotDecide) {
   EXPECT_EQ(watch_.scales(), (std::vector<double>{2, 3}));
 }
 
-TEST_F(PlanWatchTest, AGivenUpPlanIsTriedAfterRisingPauses) {
+TEST_F(DriftDetectorTest, AGivenUpPlanIsTriedAfterRisingPauses) {
   see(2);
   see(4), see(4);
   ASSERT_EQ(see(4), Advice::weigh);
@@ -81,7 +81,7 @@ TEST_F(PlanWatchTest, AGivenUpPlanIsTriedAfterRisingPauses) {
   EXPECT_EQ((now_ - before) / kSecond, 10);
 }
 
-TEST_F(PlanWatchTest, WhatIsAsPlannedAgainNeedsNoTrial) {
+TEST_F(DriftDetectorTest, WhatIsAsPlannedAgainNeedsNoTrial) {
   see(2);
   see(4), see(4);
   ASSERT_EQ(see(4), Advice::weigh);

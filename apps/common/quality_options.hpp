@@ -1,31 +1,23 @@
 #pragma once
-/// Options of the knob that turns between a detector's settings while it runs, and what is told of it.
+/// Options of the quality controller, which changes a detector's setting during a run, and texts on the
+/// settings.
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "apps/common/engine.hpp"
 #include "base/options.hpp"
 #include "family/family.hpp"
-#include "pipeline/planning/knob.hpp"
-#include "pipeline/planning/knob_policy.hpp"
+#include "pipeline/planning/quality_objective.hpp"
 
 namespace sightline::apps {
 
 /// --settings, --hold, --budget, --battery and --power-log.
-void add_knob_options(OptionSet& options, pipeline::KnobRequest& request);
+void add_quality_options(OptionSet& options, pipeline::QualityRequest& request);
 
 /// "filters=100; filters=50; filters=25,scale_step=1.2": settings separated by semicolons, what each changes
 /// by commas; one without changes is the configuration as it is. Throws Error (usage).
 std::vector<SettingChanges> parse_settings(const std::string& text);
-
-/// The knob of an engine's pipeline; null where its processor has one setting and no policy was asked for.
-/// Both must outlive it. Throws Error (usage) for a policy that has nothing to turn, and as Knob does.
-/// @param source_rate  as KnobOptions has it
-std::unique_ptr<pipeline::Knob> make_knob(const Engine& engine, pipeline::Pipeline& pipeline,
-                                          std::function<double()> source_rate = {});
 
 /// A table of a processor's settings with what is known of their accuracy; empty where there is one.
 std::string settings_table(const FrameProcessor& processor);

@@ -1,6 +1,6 @@
 // When a run turns to another setting: made-up loads go in, turns come out.
 
-#include "pipeline/planning/knob_logic.hpp"
+#include "pipeline/planning/quality_controller.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <random>
 
 #include "base/config.hpp"
-#include "pipeline/planning/knob_policy.hpp"
+#include "pipeline/planning/quality_objective.hpp"
 #include "support/errors.hpp"
 
 namespace sightline::pipeline {
@@ -41,13 +41,13 @@ struct World {
     std::size_t to = 0;
   };
   std::vector<double> cost;
-  KnobLogic logic;
+  QualityController logic;
   double now = 100;
   std::vector<Turn> turns;
   int over = 0;  // looks that found the limit not held
 };
 
-TEST(KnobLogic, FindsTheMostAccurateThatHolds) {
+TEST(QualityController, FindsTheMostAccurateThatHolds) {
   const std::vector<double> cost{2.2, 1.7, 1.3, 0.9, 0.6, 0.4};
   for (std::size_t first = 0; first < cost.size(); ++first) {
     World world(cost, first);
@@ -60,7 +60,7 @@ TEST(KnobLogic, FindsTheMostAccurateThatHolds) {
   }
 }
 
-TEST(KnobLogic, LimitIsKeptSoonUnderASuddenLoad) {
+TEST(QualityController, LimitIsKeptSoonUnderASuddenLoad) {
   World world({0.9, 0.6, 0.45, 0.3}, 0);
   world.run(30);
   EXPECT_TRUE(world.turns.empty());
@@ -72,7 +72,7 @@ TEST(KnobLogic, LimitIsKeptSoonUnderASuddenLoad) {
   EXPECT_EQ(world.logic.setting(), 0u) << "the load has gone";
 }
 
-TEST(KnobLogic, NeitherTooLittleNorTooMuchIsFollowedAtOnce) {
+TEST(QualityController, NeitherTooLittleNorTooMuchIsFollowedAtOnce) {
   World world({1.1, 0.8}, 1);
   world.run(3600);
   EXPECT_LE(world.turns.size(), 12u) << "tried ever more seldom";
@@ -85,7 +85,7 @@ TEST(KnobLogic, NeitherTooLittleNorTooMuchIsFollowedAtOnce) {
   EXPECT_EQ(light.logic.setting(), 0u);
 }
 
-TEST(KnobLogic, NoiseIsNotFollowed) {
+TEST(QualityController, NoiseIsNotFollowed) {
   std::mt19937 engine(7);
   std::uniform_real_distribution<double> noise(0.93, 1.07);
   World world({1.3, 0.96, 0.7}, 1);
@@ -94,7 +94,7 @@ TEST(KnobLogic, NoiseIsNotFollowed) {
   EXPECT_EQ(world.logic.setting(), 1u);
 }
 
-TEST(KnobLogic, OneFrameOfMuchWorkIsNothing) {
+TEST(QualityController, OneFrameOfMuchWorkIsNothing) {
   World world({0.95, 0.6}, 0);
   int look = 0;
   world.run(600, [&](double) { return ++look % 7 == 0 ? 1.2 : 1.0; });
@@ -102,7 +102,7 @@ TEST(KnobLogic, OneFrameOfMuchWorkIsNothing) {
 }
 
 // Whenever it has turned up, there is more to do: what was predicted is never what comes.
-TEST(KnobLogic, MistakesAreMadeMoreAndMoreSeldom) {
+TEST(QualityController, MistakesAreMadeMoreAndMoreSeldom) {
   World world({1.0, 0.8}, 1);
   double heavy_until = 0;
   std::size_t seen = 0;
@@ -120,7 +120,7 @@ TEST(KnobLogic, MistakesAreMadeMoreAndMoreSeldom) {
     EXPECT_GE(climbs[i] - climbs[i - 1], 1.7 * (climbs[i - 1] - climbs[i - 2]));
 }
 
-TEST(KnobLogic, PredictsWhatItHasSeen) {
+TEST(QualityController, PredictsWhatItHasSeen) {
   World world({1.5, 1.0, 0.5}, 0);
   EXPECT_NEAR(world.logic.predicted(2, 1.69), 1, 1e-9) << "a guess";
   world.run(60);
@@ -131,7 +131,7 @@ TEST(KnobLogic, PredictsWhatItHasSeen) {
 }
 
 // The machine was busy for a moment, with every setting: the fastest is not left to itself for it.
-TEST(KnobLogic, ComesBackFromTheFastestSoon) {
+TEST(QualityController, ComesBackFromTheFastestSoon) {
   World world({0.55, 0.5, 0.45, 0.4, 0.3, 0.25}, 2);
   world.run(5, [](double) { return 4.0; });
   EXPECT_EQ(world.logic.setting(), 5u);
@@ -140,7 +140,7 @@ TEST(KnobLogic, ComesBackFromTheFastestSoon) {
 }
 
 // A load that came with a turn and went again is not held against the setting for ever.
-TEST(KnobLogic, ForgetsWhatWasNotTheSettingsFault) {
+TEST(QualityController, ForgetsWhatWasNotTheSettingsFault) {
   World world({0.8, 0.6}, 0);
   world.run(20);
   world.run(5, [](double) { return 3.0; });
@@ -149,19 +149,19 @@ TEST(KnobLogic, ForgetsWhatWasNotTheSettingsFault) {
   EXPECT_EQ(world.logic.setting(), 0u);
 }
 
-TEST(KnobLogic, NumbersThatAreNoneAreLeftOut) {
-  KnobLogic logic(2, 1);
+TEST(QualityController, NumbersThatAreNoneAreLeftOut) {
+  QualityController logic(2, 1);
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(logic.observe(i, std::numeric_limits<double>::infinity()), std::nullopt);
     EXPECT_EQ(logic.observe(i, std::numeric_limits<double>::quiet_NaN()), std::nullopt);
     EXPECT_EQ(logic.observe(i, -1), std::nullopt);
   }
-  KnobLogic only(1, 0);
+  QualityController only(1, 0);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(only.observe(i, i % 2 ? 5 : 0.1), std::nullopt);
 }
 
-TEST(BatteryLogic, StepsWithTheLevelAndNotBackAtOnce) {
-  BatteryLogic battery(5, 1);
+TEST(BatteryController, StepsWithTheLevelAndNotBackAtOnce) {
+  BatteryController battery(5, 1);
   const auto at = [&](double level, bool charging = false) { return battery.observe(level, charging); };
   EXPECT_EQ(at(1), 1u);
   EXPECT_EQ(at(0.51), 1u);
@@ -173,48 +173,49 @@ TEST(BatteryLogic, StepsWithTheLevelAndNotBackAtOnce) {
   EXPECT_EQ(at(0.24), 2u);
   EXPECT_EQ(at(0.05), 4u);
   EXPECT_EQ(at(0.05, true), 1u);
-  EXPECT_EQ(BatteryLogic(2, 1).observe(0.4, false), 1u) << "there is no faster one";
+  EXPECT_EQ(BatteryController(2, 1).observe(0.4, false), 1u) << "there is no faster one";
 }
 
-TEST(KnobPolicy, IsReadAndSaid) {
-  KnobRequest request;
-  EXPECT_EQ(policy_of(request).kind, KnobPolicy::Kind::none);
+TEST(QualityObjective, IsReadAndSaid) {
+  QualityRequest request;
+  EXPECT_EQ(objective_of(request).kind, QualityObjective::Kind::none);
   for (const auto& [text, said] : {std::pair{"40W", "no more than 40 W"},
                                    {"40 W", "no more than 40 W"},
                                    {"0.2J", "no more than 0.2 J per frame"},
                                    {"1e-3 j", "no more than 0.001 J per frame"}}) {
     request.budget = text;
-    EXPECT_EQ(describe(policy_of(request)), said);
+    EXPECT_EQ(describe(objective_of(request)), said);
   }
   for (const char* text : {"40", "W", "0W", "-1J", "40WW", "40 kW", "infW", "nanJ", "forty", "1,5W"}) {
     request.budget = text;
-    EXPECT_THAT(sightline::test::error_of(ExitCode::usage, [&] { policy_of(request); }),
+    EXPECT_THAT(sightline::test::error_of(ExitCode::usage, [&] { objective_of(request); }),
                 HasSubstr("not a budget"))
         << text;
   }
   request.budget = "1W";
   request.hold = 30;
-  EXPECT_THAT(sightline::test::error_of(ExitCode::usage, [&] { policy_of(request); }), HasSubstr("one of"));
+  EXPECT_THAT(sightline::test::error_of(ExitCode::usage, [&] { objective_of(request); }),
+              HasSubstr("one of"));
   request.budget.clear();
-  EXPECT_EQ(describe(policy_of(request)), "hold 30 frames/s");
+  EXPECT_EQ(describe(objective_of(request)), "hold 30 frames/s");
 }
 
-TEST(KnobPolicy, ComesFromTheConfigurationWhereNothingElseIsAsked) {
+TEST(QualityObjective, ComesFromTheConfigurationWhereNothingElseIsAsked) {
   const Config config = Config::parse("[knob]\nsettings = \"scale_step=1.2\"\nhold = 12.5\n", "some.toml");
-  KnobRequest request;
-  read_knob(config, request);
+  QualityRequest request;
+  read_quality(config, request);
   EXPECT_EQ(request.settings, "scale_step=1.2");
   EXPECT_EQ(request.hold, 12.5);
-  KnobRequest other;
+  QualityRequest other;
   other.budget = "3W";
   other.settings = "scale_step=1.3";
-  read_knob(config, other);
+  read_quality(config, other);
   EXPECT_EQ(other.settings, "scale_step=1.3");
   EXPECT_EQ(other.hold, std::nullopt);
   EXPECT_THAT(sightline::test::error_of(ExitCode::usage,
                                         [] {
-                                          KnobRequest bad;
-                                          read_knob(Config::parse("[knob]\nhold = 0\n", "bad.toml"), bad);
+                                          QualityRequest bad;
+                                          read_quality(Config::parse("[knob]\nhold = 0\n", "bad.toml"), bad);
                                         }),
               HasSubstr("bad.toml:2"));
 }

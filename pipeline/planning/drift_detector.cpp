@@ -1,4 +1,4 @@
-#include "pipeline/planning/plan_watch.hpp"
+#include "pipeline/planning/drift_detector.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kFirstPause = 10'000'000'000;
 constexpr std::int64_t kLongestPause = 120'000'000'000;
-constexpr double kDrift = 1.3;  // what has changed by this is no longer as planned
+constexpr double kDrift = 1.3;  // factor of a drift
 
 double ratio_of(double observed, double reference) {
   return reference > 0 && observed > 0 ? observed / reference : 1;
@@ -22,20 +22,21 @@ std::vector<double> ratios_of(const std::vector<double>& observed, const std::ve
 
 }  // namespace
 
-PlanWatch::PlanWatch(std::size_t quantities, std::size_t deciding, int drift_windows)
+DriftDetector::DriftDetector(std::size_t quantities, std::size_t deciding, int drift_windows)
     : deciding_(deciding), drift_windows_(drift_windows), scales_(quantities, 1.0), pause_(kFirstPause) {}
 
-bool PlanWatch::any_drifted(const std::vector<double>& ratios) const {
+bool DriftDetector::any_drifted(const std::vector<double>& ratios) const {
   return std::any_of(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(deciding_),
                      [](double ratio) { return ratio > kDrift || ratio < 1 / kDrift; });
 }
 
-PlanWatch::Advice PlanWatch::observe(std::int64_t now, const std::vector<double>& seen, std::size_t telling) {
+DriftDetector::Advice DriftDetector::observe(std::int64_t now, const std::vector<double>& seen,
+                                             std::size_t telling) {
   Advice nothing = Advice::keep;
-  if (std::exchange(is_turned_, false)) take_turn(seen);
+  if (std::exchange(has_new_setting_, false)) take_setting(seen);
   if (trying_) {
     trying_ = false;
-    std::ranges::fill(scales_, 1.0);  // what the plan's reference was taken at
+    std::ranges::fill(scales_, 1.0);  // those of the plan's reference
     if (ratio_of(seen[telling], (*plan_reference_)[telling]) > kDrift) {
       pause_ = std::min(2 * pause_, kLongestPause);
       return weigh_against(*plan_reference_, seen);
@@ -63,19 +64,19 @@ PlanWatch::Advice PlanWatch::observe(std::int64_t now, const std::vector<double>
   return nothing;
 }
 
-PlanWatch::Advice PlanWatch::weigh_against(const std::vector<double>& reference,
-                                           const std::vector<double>& seen) {
+DriftDetector::Advice DriftDetector::weigh_against(const std::vector<double>& reference,
+                                                   const std::vector<double>& seen) {
   const std::vector<double> ratios = ratios_of(seen, reference);
   for (std::size_t i = 0; i < scales_.size(); ++i) scales_[i] *= ratios[i];
   last_ = seen;
-  // Without weighing: the plan was tried, which tells more than predictions.
+  // No weighing: the trials that chose the plan are better than predictions.
   return any_drifted(scales_) ? Advice::weigh : Advice::plan_holds;
 }
 
-// The plan's reference changes as that of what runs does; a quantity that is 0 now is taken to change as the
-// others do in the mean. In a trial, which has no reference yet, the plan's is what was to be compared, and
-// says nothing about another setting: the plan stays.
-void PlanWatch::take_turn(const std::vector<double>& seen) {
+// Scales the plan's reference as that of the running schedule changes; a quantity that is 0 now changes as
+// the mean of the others. A trial of the plan ends without a comparison, because its reference is of another
+// setting: the plan stays.
+void DriftDetector::take_setting(const std::vector<double>& seen) {
   if (trying_) {
     trying_ = false;
     std::ranges::fill(scales_, 1.0);
@@ -96,19 +97,19 @@ void PlanWatch::take_turn(const std::vector<double>& seen) {
   if (is_plan_) plan_reference_.reset();
 }
 
-void PlanWatch::turned() {
-  is_turned_ = true;
+void DriftDetector::setting_changed() {
+  has_new_setting_ = true;
   drifted_ = 0;
 }
 
-void PlanWatch::switched(std::int64_t now, bool is_plan) {
+void DriftDetector::switched(std::int64_t now, bool is_plan) {
   reference_.reset();
   drifted_ = 0;
   is_plan_ = is_plan;
   try_again_ = is_plan ? 0 : now + pause_;
 }
 
-void PlanWatch::returned() {
+void DriftDetector::returned() {
   std::ranges::fill(scales_, 1.0);
   pause_ = kFirstPause;
   try_again_ = 0;

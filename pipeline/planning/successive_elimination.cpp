@@ -1,4 +1,4 @@
-#include "pipeline/planning/trials_by_turns.hpp"
+#include "pipeline/planning/successive_elimination.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ double square(double x) {
   return x * x;
 }
 
-// The value that Student's t with so many degrees of freedom exceeds, either way, once in 20 times.
+// Two-sided 5% quantile of Student's t distribution.
 double student(double freedom) {
   constexpr double z = 1.959964;
   const double z2 = z * z;
@@ -21,7 +21,7 @@ double student(double freedom) {
          z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * square(freedom) * freedom);
 }
 
-// What one trial scatters by, as a share of the mean, times Student's t; none before any was repeated.
+// Relative scatter of one trial, times Student's t; none before any trial was repeated.
 std::optional<double> scatter_of(const std::vector<Tried>& tried) {
   double squares = 0, freedom = 0;
   for (const Tried& one : tried) {
@@ -44,7 +44,8 @@ void work_out(std::vector<Tried>& tried) {
   }
 }
 
-// The smallest mean, and those that it cannot be told apart from. Nothing can before a trial was repeated.
+// Candidates that do not differ significantly from the one with the smallest mean: all before any trial was
+// repeated.
 std::vector<std::size_t> leaders_of(const std::vector<Tried>& tried) {
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < tried.size(); ++i) {
@@ -60,7 +61,7 @@ std::vector<std::size_t> leaders_of(const std::vector<Tried>& tried) {
   return leaders;
 }
 
-// Those whose mean is no larger than so many times the smallest.
+// Candidates whose mean is within a factor of the smallest.
 std::vector<std::size_t> worth_taking(const std::vector<std::size_t>& tied, const std::vector<Tried>& tried,
                                       double worth) {
   double smallest = std::numeric_limits<double>::infinity();
@@ -73,35 +74,36 @@ std::vector<std::size_t> worth_taking(const std::vector<std::size_t>& tied, cons
 }
 
 std::optional<std::size_t> best_of(const std::vector<std::size_t>& tied,
-                                   const std::vector<Contender>& contenders) {
+                                   const std::vector<RaceCandidate>& candidates) {
   if (tied.empty()) return std::nullopt;
   std::optional<double> least;
   for (const std::size_t i : tied) {
-    if (const auto& predicted = contenders[i].predicted; predicted && (!least || *predicted < *least))
+    if (const auto& predicted = candidates[i].predicted; predicted && (!least || *predicted < *least))
       least = predicted;
   }
   std::optional<std::size_t> best;
   for (const std::size_t i : tied) {
-    const Contender& one = contenders[i];
+    const RaceCandidate& one = candidates[i];
     if (least && (!one.predicted || *one.predicted > kSamePrediction * *least)) continue;
-    if (!best || one.processors < contenders[*best].processors) best = i;
+    if (!best || one.processors < candidates[*best].processors) best = i;
   }
   return best;
 }
 
 }  // namespace
 
-TurnsResult try_by_turns(const std::vector<Contender>& contenders, const TurnLimits& limits,
-                         const std::function<std::optional<double>(std::size_t)>& trial) {
-  TurnsResult result;
-  result.tried.resize(contenders.size());
-  std::vector<std::size_t> turns(contenders.size());
-  std::iota(turns.begin(), turns.end(), std::size_t{0});
+EliminationResult eliminate_successively(const std::vector<RaceCandidate>& candidates,
+                                         const EliminationLimits& limits,
+                                         const std::function<std::optional<double>(std::size_t)>& trial) {
+  EliminationResult result;
+  result.tried.resize(candidates.size());
+  std::vector<std::size_t> remaining(candidates.size());
+  std::iota(remaining.begin(), remaining.end(), std::size_t{0});
   int left = limits.trials;
   bool is_possible = true;
-  for (int round = 0; is_possible && turns.size() > (round < limits.first ? 0 : 1); ++round) {
-    if (round % 2 == 1) std::ranges::reverse(turns);
-    for (const std::size_t i : turns) {
+  for (int round = 0; is_possible && remaining.size() > (round < limits.first ? 0 : 1); ++round) {
+    if (round % 2 == 1) std::ranges::reverse(remaining);
+    for (const std::size_t i : remaining) {
       if (round >= limits.first && left <= 0) is_possible = false;
       const std::optional<double> seen = is_possible ? trial(i) : std::nullopt;
       if (!seen) {
@@ -112,10 +114,10 @@ TurnsResult try_by_turns(const std::vector<Contender>& contenders, const TurnLim
       --left;
     }
     work_out(result.tried);
-    if (round + 1 >= limits.first) turns = leaders_of(result.tried);
+    if (round + 1 >= limits.first) remaining = leaders_of(result.tried);
   }
   result.tied = leaders_of(result.tried);
-  result.best = best_of(worth_taking(result.tied, result.tried, limits.worth), contenders);
+  result.best = best_of(worth_taking(result.tied, result.tried, limits.worth), candidates);
   return result;
 }
 

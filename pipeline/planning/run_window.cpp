@@ -1,0 +1,68 @@
+#include "pipeline/planning/run_window.hpp"
+
+#include <algorithm>
+
+namespace sightline::pipeline {
+
+void WindowMeter::restart(int left_out) {
+  *this = {};
+  left_out_ = left_out;
+}
+
+void WindowMeter::add(const FrameTrace& trace) {
+  if (left_out_ > 0) {
+    --left_out_;
+    return;
+  }
+  std::int64_t begin = trace.admitted, done = 0;
+  for (const Span& span : trace.spans) {
+    const std::int64_t length = span.end - span.start;
+    switch (span.activity) {
+      case Activity::decode:
+        begin = span.end;
+        reading_ += length;
+        break;
+      case Activity::output:
+        writing_ += length;
+        break;
+      case Activity::wait:
+        break;
+      case Activity::run:
+        (span.processor == 0 ? cpu_ : device_) += span.processor == 0 ? span.work : length;
+        [[fallthrough]];
+      default:
+        done = std::max(done, span.end);
+    }
+  }
+  // A captured frame waited with its source until it entered.
+  if (trace.entered != 0) begin = trace.entered;
+  if (done == 0) done = trace.delivered;
+  if (start_ == 0) {
+    restart();
+    start_ = end_ = trace.delivered;
+    processed_ = done;
+    return;
+  }
+  busy_ += std::max<std::int64_t>(0, done - std::max(begin, processed_));
+  processed_ = std::max(processed_, done);
+  end_ = std::max(end_, trace.delivered);
+  ++frames_;
+}
+
+std::optional<RunWindow> WindowMeter::take(const WindowRule& rule) {
+  const double seconds = 1e-9 * static_cast<double>(end_ - start_);
+  if (seconds < rule.seconds || frames_ < (seconds < 4 * rule.seconds ? rule.frames : rule.slow_frames))
+    return std::nullopt;
+  const auto per_frame = [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / frames_; };
+  RunWindow window{static_cast<double>(frames_), seconds / frames_, per_frame(cpu_), per_frame(device_)};
+  if (busy_ > 0) window.possible_fps = 1 / per_frame(busy_);
+  window.idle_share = 1 - per_frame(busy_) / window.seconds;
+  window.limited_by_outputs = writing_ > reading_;
+  const std::int64_t end = end_, processed = processed_;
+  restart();
+  start_ = end_ = end;
+  processed_ = processed;
+  return window;
+}
+
+}  // namespace sightline::pipeline

@@ -1,0 +1,51 @@
+#pragma once
+/// Windows of a run: means over consecutive frames, by their traces.
+
+#include <cstdint>
+#include <optional>
+
+#include "pipeline/runtime/trace.hpp"
+
+namespace sightline::pipeline {
+
+/// Means of a window. Seconds and joules are per frame.
+struct RunWindow {
+  double frames = 0;
+  double seconds = 0;               ///< from the end of a frame to the end of the next one
+  double cpu = 0;                   ///< core-seconds of the stages on the CPU
+  double device = 0;                ///< seconds of the stages on all devices
+  double joules = 0;                ///< counted by the meters; 0 without meters
+  double possible_fps = 0;          ///< rate without waiting for source or sinks; 0: unknown
+  double idle_share = 0;            ///< share of the time without a frame to process, 0 to 1
+  bool limited_by_outputs = false;  ///< the sinks were busier than the source
+};
+
+/// Minimum length of a window.
+struct WindowRule {
+  double seconds = 0;
+  int frames = 0;
+  int slow_frames = 0;  ///< instead of `frames` after four times the seconds
+};
+
+/// Sums the traces of a window. A window starts with the end of its first frame, which is not counted.
+class WindowMeter {
+ public:
+  /// Starts again, after the next `left_out` frames.
+  void restart(int left_out = 0);
+  bool has_started() const { return start_ != 0; }
+  void add(const FrameTrace& trace);
+  /// The window, once it is long enough; the next one starts with its end.
+  std::optional<RunWindow> take(const WindowRule& rule);
+
+ private:
+  int left_out_ = 0;
+  std::int64_t start_ = 0;      ///< delivery of the frame before the counted ones; 0: none yet
+  std::int64_t end_ = 0;        ///< delivery of the last frame
+  std::int64_t processed_ = 0;  ///< end of the last stage of any frame
+  /// Nanoseconds since `start_` in which stages, devices, sources, sinks, or any frame's processing were
+  /// busy.
+  std::int64_t cpu_ = 0, device_ = 0, reading_ = 0, writing_ = 0, busy_ = 0;
+  int frames_ = 0;
+};
+
+}  // namespace sightline::pipeline
