@@ -11,7 +11,7 @@
 
 namespace sightline {
 
-/// Read permission of a new file: everybody whom the umask allows, or its owner alone (personal data).
+/// Read permission of a new file: as the umask allows, or the owner only (personal data).
 enum class Readers { all, owner };
 
 /// When a new file gets its name: once it is whole, or at once (others read it while it grows).
@@ -27,7 +27,7 @@ enum class Naming { when_whole, at_once };
 /// takes no new file. Thread-safety: none.
 class AtomicFile {
  public:
-  /// Throws nothing for a file that cannot be made: `error` says why, as do all that follows.
+  /// Does not throw if the file cannot be made: `error` and the later calls report the reason.
   explicit AtomicFile(const std::filesystem::path& name, Readers readers = Readers::all,
                       Naming naming = Naming::when_whole);
   ~AtomicFile();
@@ -36,7 +36,7 @@ class AtomicFile {
 
   /// The name until `finish`.
   const std::filesystem::path& place() const { return place_; }
-  /// Whether that is another name than the file will have.
+  /// True while the file has a temporary name.
   bool is_unfinished() const { return place_ != file_; }
   /// Open for writing (a regular file for reading, too), for libraries that take descriptors; not to be
   /// closed. -1 where there is an error.
@@ -76,12 +76,11 @@ void write_whole(const std::filesystem::path& path, std::string_view bytes, cons
 /// that has several names is replaced, not emptied. @return -1 and errno where that cannot be
 int open_anew(const std::filesystem::path& name, Readers readers = Readers::all);
 
-/// An unguessable name beside a file's, to be made exclusively; the start of a long name is all that is kept
-/// of it.
+/// An unguessable name next to the file's, for exclusive creation. Long names are shortened.
 std::filesystem::path name_of_its_own(const std::filesystem::path& file);
 
-/// The file that a link leads to. The name itself where it is no link, one of /dev or /proc, or a link of
-/// another user in a folder that others can write to: nobody can tell who is to be harmed by it.
+/// The target of a link. Returns the name itself if it is no link, a link in /dev or /proc, or another user's
+/// link in a folder that others can write to, since such a link may be an attack.
 std::filesystem::path without_link(const std::filesystem::path& name);
 
 }  // namespace sightline

@@ -7,8 +7,8 @@
 
 namespace sightline {
 
-/// A folder on its way: it is filled at `place()`, beside its own, has its name once `finish` has given it,
-/// and goes with all that is in it where `finish` is never called. Thread-safety: none.
+/// A folder that appears complete or not at all. It is filled at `place()`, next to its final name; `finish`
+/// renames it. Without `finish`, the destructor deletes it with its contents. Thread-safety: none.
 class AtomicFolder {
  public:
   /// Makes the place; the folder around it must be there.

@@ -1,5 +1,5 @@
 #pragma once
-/// How much memory this process takes, as the kernel tells (Linux).
+/// Memory use of this process, from the kernel (Linux).
 
 #include <cstdint>
 

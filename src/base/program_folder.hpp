@@ -1,5 +1,5 @@
 #pragma once
-/// Where the running program lies: what comes with it is found from there.
+/// Folder of the running program, from which installed files are found.
 
 #include <filesystem>
 

@@ -14,9 +14,9 @@ struct Rotation {
   friend bool operator==(const Rotation&, const Rotation&) = default;
 };
 
-/// Parses what a user writes: "90s", "10m", "1.5h", "1d" or "500K", "500M", "2G", "1T" (powers of 1024; "MB"
-/// and the like are powers of 1000, "MiB" of 1024); both, in either order, with a comma: "10m,500M". `m` is
-/// minutes, `M` is bytes. An empty text is no limit.
+/// Parses limits such as "90s", "10m", "1.5h", "1d" or "500K", "500M", "2G", "1T" (powers of 1024; "MB" and
+/// the like are powers of 1000, "MiB" of 1024); both, in either order, with a comma: "10m,500M". `m` is
+/// minutes, `M` is bytes. An empty text: no limit.
 /// @throws Error (usage) that says what is wrong, naming `option` (such as "--rotate")
 Rotation parse_rotation(const std::string& text, const std::string& option);
 

@@ -20,8 +20,8 @@ std::string read_text_file(const std::filesystem::path& file);
 /// Without blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// What stands between separators. Nothing after the last of them is no piece, nothing before it is an empty
-/// one; an empty text has none.
+/// Pieces between separators. A trailing separator adds no piece, a leading one adds an empty piece. An empty
+/// text has no pieces.
 std::vector<std::string> split(const std::string& text, char separator);
 
 /// The fields of a row, trimmed: one more than there are commas. Parts of `text`.
