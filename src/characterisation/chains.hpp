@@ -1,6 +1,6 @@
 #pragma once
-/// Operations each of which needs the result of the one before, as kernels/characterisation/arithmetic.cl has
-/// them, in plain code: what devices' results are compared with, and what is timed on the CPU.
+/// Chains of dependent operations in plain code, the same as in kernels/characterisation/arithmetic.cl:
+/// reference for devices' results, and the CPU's benchmark.
 
 #include <cstdint>
 #include <type_traits>
@@ -16,7 +16,7 @@ struct Chain {
   const char* id;      ///< "int.add"
   const char* kernel;  ///< "uint_add"
   const char* title;   ///< "addition of integers"
-  T x;                 ///< what it begins with
+  T x;                 ///< initial value
   T b;
   Step step;  ///< step(x, b): two operations
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// What this processor can do at most, measured: the yardstick for the kernels.
+/// Measured peak throughput of this CPU: the yardstick for the kernels.
 
 namespace sightline::characterisation {
 

@@ -1,6 +1,5 @@
 #pragma once
-/// The programs whose kernels the benchmarks of a device run: in one place, so that all can be built before
-/// anything is measured.
+/// OpenCL programs of the device benchmarks, listed so that all can be built before measurements start.
 
 #include <string>
 #include <vector>
@@ -26,7 +25,7 @@ int peak_lanes(const opencl::DeviceInfo& device, Number number);
 /// A fixed amount of work, and branches.
 ProgramName side_by_side_program(const opencl::DeviceInfo& device);
 
-/// All that a device's benchmarks need, each once.
+/// All programs that a device's benchmarks need, without duplicates.
 std::vector<ProgramName> programs_of(const opencl::DeviceInfo& device);
 
 }  // namespace sightline::characterisation
