@@ -37,7 +37,7 @@ class ModelCheck {
   /// @param first  number of the first share in the array `name`, for the message
   void falling_shares(const char* name, std::span<const float> shares, std::size_t first = 0) const;
 
-  /// What `make` returns. Where it throws Error, the check fails with that message.
+  /// Result of `make`. If it throws Error, the check fails with that message.
   template <typename Make>
   auto result_of(const Make& make) const {
     try {

@@ -132,8 +132,7 @@ void check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_siz
               "`--model people` names one that ships");
 }
 
-/// Throws where a file does not begin as safetensors does and is known to be something else. Reads from the
-/// beginning.
+/// Throws if the file does not begin like safetensors and is of another known kind. Reads from the beginning.
 void refuse_foreign(std::ifstream& file, const std::filesystem::path& path) {
   std::string head(kForeignHead, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
