@@ -17,7 +17,7 @@ constexpr int kLargestBorder = 64;
 using enum PixelWindowDetector::StageIndex;
 using enum PixelWindowDetector::ResourceIndex;
 
-// By ResourceIndex.
+// Names by ResourceIndex.
 constexpr std::string_view kResources[] = {"frame", "images", "candidates", "detections"};
 constexpr StageInfo kStages[] = {
     {"pyramid", {kFrameResource}, {kImages}, true},

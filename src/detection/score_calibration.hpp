@@ -50,9 +50,9 @@ class ScoreCalibration {
   std::vector<Point> points_;
 };
 
-/// The lowest score to report, by section [detector] of a configuration: `confidence`, else `threshold`, else
-/// the model's own threshold.
-/// Throws Error (usage) for values out of range, and for a confidence of a model that is not calibrated.
+/// Lowest score to report, from section [detector] of a configuration: `confidence`, else `threshold`, else
+/// the model's own threshold. Throws Error (usage) for values out of range and for a confidence with an
+/// uncalibrated model.
 double read_threshold(const Config& config, const ScoreCalibration& calibration, double of_model);
 
 }  // namespace sightline

@@ -8,7 +8,7 @@ namespace sightline {
 
 namespace {
 
-// Of its area; what is predicted to be behind a found object is not seen.
+// Share of a track's area: a prediction covered by a found object counts as occluded.
 constexpr double kCovered = 0.5;
 
 bool is_usable(const Detection& object) {
@@ -148,7 +148,7 @@ const std::vector<Detection>& Tracker::update(double time, std::span<const Detec
 
   taken_.resize(objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) taken_[i] = !is_usable(objects[i]);
-  match(true, true, objects, time);   // what is known has the first choice
+  match(true, true, objects, time);   // confirmed tracks choose first
   match(true, false, objects, time);  // then weak objects
   match(false, true, objects, time);
   forget(time);

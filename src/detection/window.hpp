@@ -12,16 +12,15 @@ struct LevelWindow {
   std::int32_t x = 0;
   std::int32_t y = 0;
   friend bool operator==(const LevelWindow&, const LevelWindow&) = default;
-  /// By level, then row, then column: the order in which windows are searched, and so the one in which all
-  /// that is found is kept, wherever it was found.
+  /// Order by level, row, column: the search order, and the order of all results on every processor.
   friend bool operator<(const LevelWindow& a, const LevelWindow& b) {
     return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
   }
 };
 
-/// How far an object's box is from where its window has it, in pixels of the window (those of its level).
+/// Box-regression offset: distance of an object's box from its window, in level pixels.
 struct BoxShift {
-  double middle = 0;  ///< of left and right
+  double middle = 0;  ///< offset of the mean of left and right
   double top = 0;
   double bottom = 0;
   friend bool operator==(const BoxShift&, const BoxShift&) = default;

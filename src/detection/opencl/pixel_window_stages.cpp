@@ -108,7 +108,7 @@ void PixelWindowStages::plan_geometry(PixelWindowSlot& slot, const PixelWindowWo
   slot.luma_bytes = static_cast<std::size_t>(slot.pyramid.octave_bytes());
 }
 
-// Which work-group works where, for the workspace's partition of the frame.
+// Assigns work-groups to areas of the workspace's partition.
 void PixelWindowStages::plan_work(PixelWindowSlot& slot, const PixelWindowWorkspace& w) const {
   std::vector<opencl::Tile> codes, scan;
   const Size tile = scan_tile();
