@@ -11,7 +11,7 @@ namespace sightline {
 
 /// A named point, in pixels of the frame; may lie outside it.
 struct Landmark {
-  std::string name;  ///< for example "left_eye"
+  std::string name;  ///< such as "left_eye"
   double x = 0;
   double y = 0;
   friend bool operator==(const Landmark&, const Landmark&) = default;
@@ -24,16 +24,15 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-/// The name of an object that is none of those that are known. Nobody can be called so.
+/// Reserved name of an unknown object.
 inline constexpr const char* kUnknownName = "unknown";
 
 struct DetectionAttributes {
   /// Recognised name, or kUnknownName; empty without recognition.
   std::string name;
-  std::optional<double>
-      distance;  ///< to the nearest known one, the lower the surer; its unit is the method's
+  std::optional<double> distance;  ///< distance to the nearest known object, in the method's unit
   std::vector<Landmark> landmarks;
-  std::string view = {};  ///< from which side the object is seen, of detectors that know several: "frontal"
+  std::string view = {};  ///< view of the object, from multi-view detectors: "frontal"
   /// Candidates that the name was chosen from, each once, the nearest first.
   std::vector<Identity> identities = {};
   double limit = 0;  ///< largest distance of an identity at which an object has its name

@@ -38,15 +38,15 @@ const char* to_string(FrameStatus status);
 
 /// One frame's line in a detections file.
 struct FrameResult {
-  std::string source;      ///< as the user named it
+  std::string source;      ///< name given by the user
   std::int64_t frame = 0;  ///< number in the source, from 1
   double time = 0;         ///< presentation time in seconds from the start of the source
   FrameStatus status = FrameStatus::ok;
   int width = 0;
   int height = 0;
-  std::vector<Detection> objects;  ///< by falling score, what was found inside others behind these
+  std::vector<Detection> objects;  ///< by falling score; objects found inside others come last
   std::string message;             ///< reason, where the status is not `ok`
-  std::string picture = {};        ///< file name of a picture out of a folder, else empty
+  std::string picture = {};        ///< file name of a picture from a folder, else empty
   /// Output of processors with other results than objects; null for the others.
   std::shared_ptr<const FrameOutput> output = {};
   std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty where there is one

@@ -108,13 +108,13 @@ class OpenClSlotBase : public DeviceSlot {
 
   PlannedFrame planned_;
   StageSet on_device_;
-  std::vector<Segment> segments_;  ///< of `on_device_`
+  std::vector<Segment> segments_;  ///< segments of `on_device_`
   const Segment* submitted_ = nullptr;
   opencl::FrameInput input_;
   std::array<opencl::SharedBuffer, kMostStages> memory_;  ///< by resource
   std::array<opencl::AppendList*, kMostStages> list_of_{};
   std::vector<opencl::AppendList*> lists_;
-  std::size_t stage_ = 0;  ///< that is being enqueued
+  std::size_t stage_ = 0;  ///< stage being enqueued
   std::string_view stage_name_;
   bool again_ = false;  ///< commands are part of no span
 };
@@ -137,8 +137,8 @@ class OpenClStageBase : public DeviceStages {
   void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const final;
   void submit_outputs(DeviceSlot& slot, Workspace& workspace) const final;
 
-  /// All stages of the frame that the workspace is prepared for, those of `on_device` on the device, the
-  /// others on the CPU; waits. What tests, benchmarks and the tuner need. Throws DeviceError.
+  /// Runs all stages of the workspace's frame, those of `on_device` on the device, the others on the CPU, and
+  /// waits. For tests, benchmarks and the tuner. Throws DeviceError.
   void run(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const;
   /// The same, with all stages on the device that can be there.
   void run(DeviceSlot& slot, Workspace& workspace) const { run(slot, workspace, supported_); }
@@ -242,7 +242,7 @@ class OpenClStagesOf : public OpenClStageBase {
   }
   /// Enqueues the transfer to the host of a resource without an inter-stage buffer. By default it is a list.
   virtual opencl::Event read(Slot& slot, std::size_t resource) const { return read_list(slot, resource); }
-  /// Takes over what has been read of such a resource, into the workspace.
+  /// Copies the data read from the device for such a resource to the workspace.
   virtual void take(Slot& /*slot*/, FrameWorkspace& /*workspace*/, std::size_t /*resource*/) const {}
   /// Bytes of a resource's memory on the device.
   virtual std::size_t bytes_of(const Slot& /*slot*/, const FrameWorkspace& workspace,

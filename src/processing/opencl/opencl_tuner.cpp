@@ -105,8 +105,8 @@ class Tuner {
   const TuningProblem& problem_;
   const TuneOptions& options_;
   VariantTimer timer_;
-  std::vector<Tried> trials_;        // of the stage
-  std::optional<std::size_t> best_;  // of these
+  std::vector<Tried> trials_;        // trials of the stage
+  std::optional<std::size_t> best_;  // index in `trials_`
 };
 
 }  // namespace

@@ -23,8 +23,7 @@ struct FrameTimes {
   };
   std::vector<Stage> stages;  ///< upload, then the stages' parts in their order: on the device's clock
   double device = 0;          ///< from the start of the upload to the end of the last command
-  double host =
-      0;  ///< from handing the frame over until its result is there: transfers, the CPU's stages, waits
+  double host = 0;  ///< from submission of the frame to its result, with transfers, CPU stages and waits
 };
 
 /// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
@@ -54,13 +53,13 @@ class VariantTimer {
   const FrameProcessor& processor_;
   std::vector<PictureView> frames_;
   std::unique_ptr<Workspace> workspace_;
-  std::vector<FrameResult> expected_;  ///< by frame
+  std::vector<FrameResult> expected_;  ///< expected results by frame
 };
 
-/// How thoroughly kernels are tuned, and from where on.
+/// Options of kernel tuning.
 struct TuneOptions {
   opencl::TuningReport report = {};  ///< told of every trial; may be empty
-  /// Instead of all variants, those that a walk downhill meets in each sweep, from the start values on.
+  /// Tries only the variants on a downhill walk from the start values, instead of all variants.
   bool quick = false;
   opencl::DeviceHints hints = {};  ///< source of the start values, if known
 };
@@ -73,7 +72,7 @@ struct TuningProblem {
   opencl::TuningValues start;  ///< usually start_values; the table's defaults where kernels do not take them
   /// Stages with these values. May throw DeviceError: a variant that this device does not take.
   std::function<std::unique_ptr<OpenClStageBase>(const opencl::TuningValues&)> make_stages;
-  /// That a frame needs, by TunedStage::span; none for stages bound by memory.
+  /// Multiply-adds per frame by TunedStage::span; none for memory-bound stages.
   std::map<std::string, double, std::less<>> multiply_adds = {};
 };
 
@@ -84,9 +83,9 @@ opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const
 
 /// Result of a family's TuneFunction.
 struct TuningOutcome {
-  std::string problem;  ///< for TuningDatabase
+  std::string problem;  ///< key for TuningDatabase
   opencl::TuningValues best;
-  FrameTimes frame;  ///< with the best variants
+  FrameTimes frame;  ///< times with the best variants
 };
 
 /// Tunes the kernels of a detector: what most families' `tune` is.

@@ -19,8 +19,8 @@ struct SharedDevice {
 template <typename Stages>
 class StagesOnDevice : private SharedDevice, public Stages {
  public:
-  /// @param more  what the stages' constructor takes after processor, context and cache
-  /// Throws what building the stages does.
+  /// @param more  arguments of the stages' constructor after processor, context and cache Throws what the
+  /// stages' constructor throws.
   StagesOnDevice(const auto& processor, std::shared_ptr<opencl::OpenedDevice> device, const auto&... more)
       : SharedDevice{std::move(device)}, Stages(processor, *opened, &opened->cache, more...) {}
 };
