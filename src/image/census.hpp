@@ -2,7 +2,7 @@
 /// Modified census transform (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform", FG
 /// 2004): nine bits that say which pixels of a 3x3 neighbourhood, the middle one included, are brighter than
 /// its mean. Exact: a bit is 9 * pixel > sum. Row by row, the first pixel is the highest bit. Never all nine:
-/// 0..510, and 0 where the neighbourhood is flat. In place of pixels, it may compare cells of 2x2: their
+/// 0..510, and 0 if the neighbourhood is flat. In place of pixels, it may compare cells of 2x2: their
 /// means, as the picture reduced by a half has them.
 
 #include "image/view.hpp"

@@ -2,8 +2,8 @@
 /// Packed colour to 8-bit luma, in integers: the same bits on every processor.
 ///
 /// `luma = (77 R + 150 G + 29 B + 128) >> 8`: BT.601's 0.299, 0.587 and 0.114 in 1/256, rounded half up. The
-/// weights sum to 256, so full-range colour gives full-range luma, grey stays what it is, and every sum fits
-/// in 16 unsigned bits.
+/// weights sum to 256, so full-range colour gives full-range luma, grey is unchanged, and every sum fits in
+/// 16 unsigned bits.
 
 #include <cstddef>
 #include <cstdint>

@@ -34,7 +34,7 @@ int yuv_row(const std::uint8_t* HWY_RESTRICT y, const std::uint8_t* HWY_RESTRICT
   const auto red_v = hn::Set(d16, weights.red_v), blue_u = hn::Set(d16, weights.blue_u);
   const auto green_u = hn::Set(d16, weights.green_u), green_v = hn::Set(d16, weights.green_v);
   const auto opaque = hn::Set(d8, 255);
-  const auto luma = [&](auto samples) {  // of 0..255 in unsigned 16-bit lanes
+  const auto luma = [&](auto samples) {  // 0..255 in unsigned 16-bit lanes
     return hn::Add(hn::MulFixedPoint15(hn::BitCast(d16, hn::ShiftLeft<7>(samples)), luma_weight), offset);
   };
   const auto chroma = [&](const std::uint8_t* samples) {
@@ -130,7 +130,7 @@ int blend_pixels(std::uint8_t* HWY_RESTRICT bgra, int width, std::uint32_t color
   const hn::Repartition<std::uint16_t, decltype(d8)> d16;
   const hn::Repartition<std::uint32_t, decltype(d8)> d32;
   const int lanes = static_cast<int>(hn::Lanes(d32));
-  const auto share = [&](std::uint32_t channels) {  // of two channels, with a half for rounding
+  const auto share = [&](std::uint32_t channels) {  // share of two channels, with a half for rounding
     return hn::BitCast(d16, hn::Set(d32, channels * static_cast<std::uint32_t>(alpha) + 0x00800080u));
   };
   const auto even = share(color & 0x00FF00FF), odd = share(color >> 8 & 0x00FF00FF);
