@@ -195,7 +195,7 @@ std::string opening_problem(int code) {
   return reason;
 }
 
-/// None where it is no camera.
+/// No value if it is no camera.
 std::optional<Camera> look_at(VideoDevices& devices, const std::string& path) {
   Camera camera;
   camera.path = path;

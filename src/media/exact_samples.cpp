@@ -106,7 +106,7 @@ class Samples {
   const AVPixFmtDescriptor& format_;
   const SampleRange range_;
   std::array<std::vector<std::uint8_t>, 3> levels_;
-  std::vector<std::uint16_t> scratch_;  // of formats that FFmpeg takes apart
+  std::vector<std::uint16_t> scratch_;  // samples of formats that FFmpeg unpacks
 };
 
 bool is_palette(const AVFrame& picture) {

@@ -254,7 +254,7 @@ class HttpBytes final : public ByteSource {
   std::unique_ptr<CURLM, FreeMulti> multi_;
   EasyPtr easy_;  // goes before the multi handle
   std::vector<std::uint8_t> data_;
-  std::size_t at_ = 0;  // of the first byte that is not read yet
+  std::size_t at_ = 0;  // position of the first unread byte
   bool paused_ = false;
   bool done_ = false;
   CURLcode result_ = CURLE_OK;

@@ -12,7 +12,7 @@ namespace sightline::media {
 namespace {
 
 constexpr std::size_t kMostExpanded = std::size_t{32} << 20;
-constexpr std::size_t kLargestRatio = 1032;  // of deflate
+constexpr std::size_t kLargestRatio = 1032;  // highest ratio of deflate
 
 struct FreeDecompressor {
   void operator()(libdeflate_decompressor* one) const { libdeflate_free_decompressor(one); }

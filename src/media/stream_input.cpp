@@ -35,14 +35,14 @@ constexpr std::chrono::seconds kLongestOpening{60};
 constexpr std::int64_t kMostMemory = 1 << 30;  // bytes to open an input, besides the pictures to analyse it
 constexpr std::size_t kMostHeld = std::size_t{512} << 20;  // bytes
 constexpr int kMostStreams = 100;
-constexpr int kMostReferences = 200;            // that are opened before the first packet
+constexpr int kMostReferences = 200;            // references opened before the first packet
 constexpr std::int64_t kMostUnseen = 16 << 20;  // bytes
 
 bool is_pattern(const std::string& input) {
   return av_filename_number_test(input.c_str()) != 0;
 }
 
-// By its number, since udev gives cameras other names too (/dev/v4l/by-id/...).
+// By device number, since udev gives cameras other names too (/dev/v4l/by-id/...).
 bool is_video_device(const std::string& path) {
   constexpr unsigned video4linux = 81;
   struct stat facts {};
@@ -78,7 +78,7 @@ void ask_for(Dictionary& settings, const CaptureOptions& capture) {
   if (!capture.pixel_format.empty()) settings.set("input_format", capture.pixel_format);
 }
 
-/// As the part of a URL before '@' takes it.
+/// Percent-encoded for the part of a URL before '@'.
 std::string url_encoded(const std::string& text) {
   std::string result;
   for (const unsigned char c : text)
@@ -221,7 +221,7 @@ void StreamInput::open_bytes(std::unique_ptr<ByteSource> bytes, const std::strin
   open_probed(*io_->context, name, options);
 }
 
-// Where one cannot seek, FFmpeg reads only pictures that have a parser. A server is asked once.
+// Without seeking, FFmpeg reads only picture formats with a parser. A server is asked once.
 bool StreamInput::is_held_whole(const AVInputFormat& format) const {
   if (!io_ || is_held_ || !is_picture(format)) return false;
   if (kind_ == InputKind::network && io_->bytes->seek(0, AVSEEK_SIZE) > 0) return true;
@@ -254,8 +254,8 @@ void StreamInput::open_probed(AVIOContext& io, const std::string& name, const Re
     hold();
     return open_probed(*io_->context, "", options);
   }
-  // By a picture's name, FFmpeg chooses a format that opens the file itself, which it may not: the content
-  // says what it is, too.
+  // From a picture's name, FFmpeg would choose a format that opens the file itself, which is not allowed. So
+  // the content decides.
   if (kind_ == InputKind::network && std::string_view(format->name) == "image2")
     return open_probed(io, "", options);
   Dictionary settings;
