@@ -1,5 +1,5 @@
 #pragma once
-/// Data of the host's for kernels: what a kernel is built with, and what it reads.
+/// Host data for kernels: build options and input.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sightline::opencl {
 
-/// Of the elements of a vector, array or span.
+/// Bytes of the elements of a vector, array or span.
 template <typename Values>
 std::size_t bytes_of(const Values& values) {
   return std::size(values) * sizeof(*std::data(values));
@@ -31,7 +31,7 @@ cl_int checked(std::int64_t offset);
 
 /// A build option: " -DNAME=VALUE".
 std::string define(const std::string& name, int value);
-/// The same without a value: " -DNAME" where `is_set`, else nothing.
+/// The same without a value: " -DNAME" if `is_set`, else nothing.
 std::string define_if(bool is_set, const std::string& name);
 /// One of several variants of a kernel: " -DNAME_WORD", the word in capitals.
 std::string define_variant(const std::string& name, const std::string& word);

@@ -45,8 +45,8 @@ class VendorFolder {
   VendorFolder& operator=(const VendorFolder&) = delete;
 
   bool is_there() const { return !path_.empty(); }
-  /// With a slash at the end: Khronos's loader, which CUDA brings, puts names right behind it. Where there
-  /// could be no folder, a place where none is: nothing is loaded from there.
+  /// Ends with a slash, because Khronos's loader (as shipped with CUDA) appends names directly. If the folder
+  /// could not be made, a path that does not exist, so that nothing is loaded.
   fs::path path() const { return path_.empty() ? "/nonexistent/" : path_ / ""; }
 
   bool add(const RegisteredDriver& driver) const {
@@ -108,8 +108,8 @@ std::string state_of_library(const std::string& library, const DriverPlaces& pla
   return library;
 }
 
-// All that the answers of the drivers depend on. Libraries that drivers need in turn come with packages, and
-// each package that brings one makes the system's list of libraries anew.
+// Everything that the drivers' answers depend on. Libraries that drivers depend on come with packages, and
+// each such package renews the system's list of libraries.
 std::string driver_key(const std::vector<RegisteredDriver>& drivers, const DriverPlaces& places) {
   const char* const own_libraries = std::getenv("LD_LIBRARY_PATH");
   std::error_code error;
@@ -165,7 +165,7 @@ std::optional<std::string> ask_in_child(const fs::path& vendors) {
       kLimit);
 }
 
-// Why a library that the loader could not load, or found no platform in, cannot be loaded; empty where it
+// Why a library that the loader could not load, or found no platform in, cannot be loaded; empty if it
 // can. It has been loaded in a process of its own before.
 std::string loading_problem(const RegisteredDriver& driver) {
   if (driver.library.empty()) return "it names no library";

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As their packages install them: NVIDIA, AMD (ROCm), Intel.
+// Library names in the packages of NVIDIA, AMD (ROCm) and Intel.
 constexpr const char* kDrivers[] = {"libnvidia-opencl.so.1", "libamdocl64.so", "libigdrcl.so"};
 
 std::string variable(const char* name) {

@@ -9,9 +9,9 @@
 
 namespace sightline::opencl {
 
-/// Where to look.
+/// Search paths.
 struct DriverPlaces {
-  /// What the loader reads: a folder of .icd files, one .icd file, or a driver's library.
+  /// Path that the loader reads: a folder of .icd files, one .icd file, or a driver's library.
   std::filesystem::path vendors;
   std::vector<std::filesystem::path> libraries;  ///< folders that may hold drivers, by precedence
   bool is_named = false;                         ///< `vendors` is the user's choice, not the system's place
@@ -22,11 +22,11 @@ DriverPlaces driver_places();
 
 /// A driver that the loader is told of.
 struct RegisteredDriver {
-  std::filesystem::path icd;  ///< the file that names it; empty where the user names the library itself
+  std::filesystem::path icd;  ///< the file that names it; empty if the user names the library itself
   std::string library;        ///< a path, or a name that the system looks for
 };
 
-/// The drivers that `vendors` names, in the order of their .icd files' names. Empty where there is nothing,
+/// The drivers that `vendors` names, in the order of their .icd files' names. Empty if there is nothing,
 /// or nothing that can be read. Never throws for a machine's state.
 std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places);
 
@@ -34,16 +34,16 @@ std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places);
 /// An entry that names a path where nothing is does not count. Never throws for a machine's state.
 std::vector<std::filesystem::path> unregistered_drivers(const DriverPlaces& places);
 
-/// Those of them that are used without being asked for: all, unless the user named one driver, or a place
-/// where none is. Never throws for a machine's state.
+/// Unregistered drivers to use: all, unless the user named a driver or a path without one. Never throws
+/// because of the machine's state.
 std::vector<std::filesystem::path> adopted_drivers(const DriverPlaces& places);
 
 /// The registered drivers, then the adopted ones. Never throws for a machine's state.
 std::vector<RegisteredDriver> drivers_to_load(const DriverPlaces& places);
 
-/// One line for people on how to use an unregistered driver; empty where there is none.
+/// One line for people on how to use an unregistered driver; empty if there is none.
 std::string driver_hint(const DriverPlaces& places);
-/// How to register a driver's library, for people: an imperative without a full stop.
+/// Instruction for the user to register a driver's library, without a full stop.
 std::string how_to_register(const std::filesystem::path& library);
 
 }  // namespace sightline::opencl

@@ -25,7 +25,7 @@ IntegralProgram::IntegralProgram(const Context& context, SheetContents contents,
   // wait for others.
   const bool one = context.device().type == DeviceType::cpu;
   row_items_ = one ? 1 : 64;
-  const int row_pixels = one ? 256 : 8;  // of a work-item at a time
+  const int row_pixels = one ? 256 : 8;  // pixels per work-item and step
   program_ = Program(context, "image/integral.cl",
                      std::string(contents.element_bytes == 2 ? " -DELEMENT=ushort" : " -DELEMENT=uint") +
                          define("PLANES", upright_planes_) + define("ROW_ITEMS", row_items_) +

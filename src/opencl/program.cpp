@@ -46,7 +46,7 @@ OwnedProgram from_binary(const Context& context, const std::vector<std::byte>& b
   return program;
 }
 
-// Declarations that the kernels of a folder share; empty where there are none.
+// Declarations that the kernels of a folder share; empty if there are none.
 std::string_view shared_source(const std::string& kernel) {
   const std::size_t folder = kernel.find('/');
   if (folder == std::string::npos) return "";

@@ -59,7 +59,7 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
   const fs::path file = folder_ / key;
   std::ifstream stream(file, std::ios::binary);
   if (!stream || fault::strikes(fault::Kind::open, "ProgramCache")) return std::nullopt;
-  // Of the open file: by its name, another may be there by now.
+  // Size of the open file, since its name may belong to another file by now.
   stream.seekg(0, std::ios::end);
   const auto size = static_cast<std::uint64_t>(stream.tellg());
   stream.seekg(0);

@@ -49,7 +49,7 @@ std::string tuning_key(const DeviceInfo& device, const std::string& problem) {
   return device_key(device) + " | " + problem;
 }
 
-// Of words, the same one, or the first. Of numbers, the lower of two that are as near.
+// The same word, or the first; the nearest number, the lower one of two.
 std::size_t nearest_place(const std::vector<TuningValue>& choices, const TuningValue& value) {
   if (const auto same = std::ranges::find(choices, value); same != choices.end())
     return static_cast<std::size_t>(same - choices.begin());

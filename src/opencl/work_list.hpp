@@ -1,6 +1,5 @@
 #pragma once
-/// Which work-group works where: what hosts of kernels that run over all levels of a pyramid at once have in
-/// common.
+/// Assignment of work-groups to tiles, for kernels that run over all levels of a pyramid at once.
 
 #include <cstddef>
 #include <vector>
