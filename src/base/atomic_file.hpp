@@ -47,7 +47,7 @@ class AtomicFile {
   /// Appends, or writes from an offset on.
   std::error_code write(std::string_view bytes);
   std::error_code write_at(std::int64_t offset, std::string_view bytes);
-  /// Closes the file and gives it its name. An error where that cannot be. Throws Error (failed) where the
+  /// Closes the file and gives it its name. An error where that cannot be. Throws Error (failed) if the
   /// unfinished file has gone or is another one.
   std::error_code finish();
   /// The unfinished file stays under its name.

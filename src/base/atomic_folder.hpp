@@ -15,14 +15,14 @@ class AtomicFolder {
   /// @param replaces  what has the name goes when this folder takes it; otherwise that is an Error, but for
   /// an empty
   ///                  folder
-  /// Throws Error (failed) where there is something of that name, or no folder can be made.
+  /// Throws Error (failed) if there is something of that name, or no folder can be made.
   AtomicFolder(const std::filesystem::path& name, bool replaces);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
 
   const std::filesystem::path& place() const { return place_; }
-  /// To be called when all files are written and closed. Throws Error (failed) where the name cannot be
+  /// To be called when all files are written and closed. Throws Error (failed) if the name cannot be
   /// given, or the place has gone or is another folder.
   void finish();
 

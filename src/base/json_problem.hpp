@@ -12,7 +12,7 @@ namespace sightline {
 /// exceptions: their own message. The caller adds the file's name.
 std::string json_problem(const std::exception& error);
 
-/// Throws Error (input) where a text is nested deeper than kMaxTextDepth or has more than 4 million values.
+/// Throws Error (input) if a text is nested deeper than kMaxTextDepth or has more than 4 million values.
 /// Must be called before nlohmann's library builds a tree of a text from outside: the library copies and
 /// writes trees recursively, so that a deep one overflows the stack.
 void check_json_limits(std::string_view text);

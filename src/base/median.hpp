@@ -7,7 +7,7 @@
 
 namespace sightline {
 
-/// The middle of the values, between the middle two where their number is even; 0 where there are none.
+/// The middle of the values, between the middle two where their number is even; 0 if there are none.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -5,7 +5,7 @@
 
 namespace sightline {
 
-/// The folder of the program's file; empty where that is not known.
+/// The folder of the program's file; empty if that is not known.
 std::filesystem::path program_folder();
 
 }  // namespace sightline

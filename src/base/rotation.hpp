@@ -6,7 +6,7 @@
 
 namespace sightline {
 
-/// Whichever comes first; 0 where there is no such limit.
+/// Whichever comes first; 0 if there is no such limit.
 struct Rotation {
   double seconds = 0;
   std::int64_t bytes = 0;

@@ -14,7 +14,7 @@ namespace sightline {
 inline constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{64} << 20;
 inline constexpr int kMaxTextDepth = 64;
 
-/// Reads a whole text file. Throws Error (input) where it cannot be read, or has more than kMaxTextBytes.
+/// Reads a whole text file. Throws Error (input) if it cannot be read, or has more than kMaxTextBytes.
 std::string read_text_file(const std::filesystem::path& file);
 
 /// Without blanks, tabs and line ends at both ends.

@@ -8,7 +8,7 @@
 
 namespace sightline {
 
-/// Bytes of the character at the start of `text`, which is not empty; 0 where there is none that is valid
+/// Bytes of the character at the start of `text`, which is not empty; 0 if there is none that is valid
 /// (RFC 3629: no surrogates, nothing in more bytes than it needs).
 std::size_t utf8_length(std::string_view text);
 

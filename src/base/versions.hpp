@@ -7,7 +7,7 @@ namespace sightline {
 
 struct LibraryVersion {
   std::string name;
-  std::string built;    ///< version of the headers it was built with; empty where they do not tell
+  std::string built;    ///< version of the headers it was built with; empty if they do not tell
   std::string running;  ///< version of the loaded library; empty for header-only libraries
 };
 

@@ -30,7 +30,7 @@ class WorkLimit {
   void set_bytes(std::int64_t bytes);
   /// True if a limit is or was passed. Cheap: looks at most every 50 ms.
   bool is_passed();
-  /// "opening 'a.png' takes more than 60 s of processor time"; empty where no limit is passed.
+  /// "opening 'a.png' takes more than 60 s of processor time"; empty if no limit is passed.
   std::string problem() const;
 
  private:

@@ -41,7 +41,7 @@ struct Curve {
 
   /// The best repeat of a point: others were disturbed.
   double best(const Point& point) const { return is_rate ? point.y.largest : point.y.smallest; }
-  /// The best value at the place; 0 where nothing was measured there.
+  /// The best value at the place; 0 if nothing was measured there.
   double at(double x) const;
   friend bool operator==(const Curve&, const Curve&) = default;
 };

@@ -5,7 +5,7 @@
 
 namespace sightline::characterisation {
 
-/// Rates are of the best of several runs. 0 where it was not measured.
+/// Rates are of the best of several runs. 0 if it was not measured.
 struct DeviceRates {
   double multiply_adds = 0;    ///< float multiply-adds a second
   double bandwidth = 0;        ///< bytes read and written a second by a copy in the device's memory

@@ -28,7 +28,7 @@ std::vector<Characteristics> load_record(const std::filesystem::path& file);
 
 /// Default file of `remember`, in the user's cache folder; empty if there is no such folder.
 std::filesystem::path default_characteristics_file();
-/// Keeps it for the device with its driver. Throws Error (failed) where the file cannot be written.
+/// Keeps it for the device with its driver. Throws Error (failed) if the file cannot be written.
 void remember(const opencl::DeviceInfo& device, const Characteristics& processor,
               const std::filesystem::path& file = default_characteristics_file());
 /// Stored characteristics of the device with its present driver; none, with a warning, if the file is not

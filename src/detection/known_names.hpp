@@ -31,7 +31,7 @@ class NamingDetector {
 /// The names that a detector knows; null if it names nobody.
 std::shared_ptr<const KnownNames> known_names(const Detector& detector);
 
-/// The names of several detectors together; those that are null add none. Null where all are.
+/// The names of several detectors together; those that are null add none. Null if all are.
 std::shared_ptr<const KnownNames> joined(const std::vector<std::shared_ptr<const KnownNames>>& several);
 
 /// The attributes with names that are not in `known` replaced by unknown.

@@ -27,7 +27,7 @@ class ScoreCalibration {
   /// Throws std::invalid_argument for others.
   explicit ScoreCalibration(std::vector<Point> points);
 
-  /// From a model file's header, as `to_text` writes it; empty where the header lacks the key. Throws
+  /// From a model file's header, as `to_text` writes it; empty if the header lacks the key. Throws
   /// Error (model).
   static ScoreCalibration read(const ModelHeader& header, const std::string& key = "calibration");
   /// "score,confidence,score,confidence,...".

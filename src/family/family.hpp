@@ -30,7 +30,7 @@ struct TuneOptions;
 struct TuningOutcome;
 
 /// Finds the fastest variants of a processor's kernels on a device (processing/opencl/opencl_tuner.hpp).
-/// Throws Error (input) where the frame is too small, Error (failed) where a variant's result is wrong, and
+/// Throws Error (input) if the frame is too small, Error (failed) where a variant's result is wrong, and
 /// DeviceError.
 using TuneFunction = TuningOutcome(const FrameProcessor& processor, const ComputeDevice& device,
                                    PictureView frame, const TuneOptions& options);
@@ -108,7 +108,7 @@ struct FamilyInfo {
   /// neighbours. None where windows have no scores that could be compared with those of objects.
   std::vector<EvaluationValue> ungrouped_values;
   std::vector<CommandExample> examples;  ///< examples of features that only this family has
-  /// The library of make_counterpart, as `measure --variants` names it; null where there is none.
+  /// The library of make_counterpart, as `measure --variants` names it; null if there is none.
   const char* counterpart = nullptr;
   const char* option_for_more = "--threshold";  ///< option whose lower values find more objects
   /// The model file describes the detector completely: --model needs no configuration, and one of another
@@ -130,9 +130,9 @@ class Family {
   /// Makes the detector of section [detector]. Throws Error (usage, model).
   virtual std::unique_ptr<Detector> make(const Config& config) const = 0;
   /// The same detector in plain scalar code on one thread: what `measure --variants` compares the others
-  /// with. Null where the family has none. Throws as `make`.
+  /// with. Null if the family has none. Throws as `make`.
   virtual std::unique_ptr<Detector> make_reference(const Config& config) const;
-  /// The same model in another library, on so many threads (0: all). Null where there is none. Throws as
+  /// The same model in another library, on so many threads (0: all). Null if there is none. Throws as
   /// `make`, and Error (device) where the library is not installed.
   virtual std::unique_ptr<Counterpart> make_counterpart(const Config& config, int threads) const;
   /// The settings that a run may turn between where the user lists none, from the most accurate to the

@@ -67,7 +67,7 @@ class Safetensors {
   static Safetensors parse(std::span<const std::byte> file, const std::string& name);
 
   /// The bytes of the file: a function of the content alone. Larger number types come first and then the
-  /// order of names, so that every array is aligned to its numbers. Throws Error(failed) where a text is not
+  /// order of names, so that every array is aligned to its numbers. Throws Error(failed) if a text is not
   /// UTF-8.
   std::vector<std::byte> serialize() const;
   /// Writes a temporary file beside `path` and renames it, so that no reader ever sees half a model. Throws
@@ -112,7 +112,7 @@ class Safetensors {
   std::map<std::string, Tensor> tensors_;
 };
 
-/// Text `kind` of a file's metadata, by which families tell their models from others'; empty where the file
+/// Text `kind` of a file's metadata, by which families tell their models from others'; empty if the file
 /// has none, cannot be read or is no safetensors file. Reads no arrays.
 std::string safetensors_kind(const std::filesystem::path& path);
 

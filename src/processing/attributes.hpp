@@ -51,7 +51,7 @@ class SharedAttributes {
   explicit operator bool() const { return values_ != nullptr; }
   const DetectionAttributes& operator*() const { return *values_; }
   const DetectionAttributes* operator->() const { return values_.get(); }
-  /// The name; empty where there is none.
+  /// The name; empty if there is none.
   const std::string& name() const;
 
   /// The same with all landmarks moved by so many pixels.

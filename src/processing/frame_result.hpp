@@ -21,7 +21,7 @@ struct Detection {
   std::int64_t track = 0;
   /// Further attributes; may be null.
   SharedAttributes attributes = {};
-  /// The share of such boxes that are right, 0 to 1, by the model's ScoreCalibration; none where the model is
+  /// The share of such boxes that are right, 0 to 1, by the model's ScoreCalibration; none if the model is
   /// not calibrated.
   std::optional<double> confidence = {};
   friend bool operator==(const Detection&, const Detection&) = default;
@@ -49,7 +49,7 @@ struct FrameResult {
   std::string picture = {};        ///< file name of a picture from a folder, else empty
   /// Output of processors with other results than objects; null for the others.
   std::shared_ptr<const FrameOutput> output = {};
-  std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty where there is one
+  std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty if there is one
 
   /// Objects, or what the output counts.
   std::int64_t count() const { return output ? output->count() : static_cast<std::int64_t>(objects.size()); }

@@ -27,7 +27,7 @@ struct FrameTimes {
 };
 
 /// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
-/// device. Throws Error (input) where the frame is too small, and DeviceError.
+/// device. Throws Error (input) if the frame is too small, and DeviceError.
 FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
 
 /// Times variants of a processor's kernels on frames, and sees to it that they give the CPU's results.
@@ -37,7 +37,7 @@ class VariantTimer {
   /// Seconds a frame, by DeviceSpan::name.
   using Parts = std::map<std::string, double, std::less<>>;
 
-  /// The frames' pixels must stay valid. Throws Error (input) where one is too small.
+  /// The frames' pixels must stay valid. Throws Error (input) if one is too small.
   VariantTimer(const FrameProcessor& processor, std::span<const PictureView> frames);
 
   /// Time of each part of a frame: the fastest of several runs, after one to warm up; mean over the
@@ -78,7 +78,7 @@ struct TuningProblem {
 
 /// Times the variants of every stage of the table on the frame, one stage after the other, and returns the
 /// fastest exact ones that were tried. Every variant's result is compared with the CPU's; one that differs
-/// and claims to be exact is an Error (failed). Throws Error (input) where the frame is too small.
+/// and claims to be exact is an Error (failed). Throws Error (input) if the frame is too small.
 opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options);
 
 /// Result of a family's TuneFunction.

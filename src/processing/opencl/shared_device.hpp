@@ -25,7 +25,7 @@ class StagesOnDevice : private SharedDevice, public Stages {
       : SharedDevice{std::move(device)}, Stages(processor, *opened, &opened->cache, more...) {}
 };
 
-/// Opens a device for the processor's stages; null where the processor has none. Throws as opencl::Context
+/// Opens a device for the processor's stages; null if the processor has none. Throws as opencl::Context
 /// and FrameProcessor::make_stages_on.
 inline std::unique_ptr<DeviceStages> make_device_stages(const FrameProcessor& processor,
                                                         const opencl::ChosenDevice& device) {
