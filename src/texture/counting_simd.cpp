@@ -113,7 +113,7 @@ HWY_INLINE int contrast_row(const std::uint8_t* pixel, int points, int count, co
     }
     const auto brighter = hn::Sub(all, darker);
     const auto both = hn::Mul(brighter, darker);
-    // Where all are of one kind, nothing remains to be divided.
+    // If all neighbours are of one kind, the dividend is 0.
     const auto divisor = hn::ShiftLeft<7>(hn::Max(both, hn::Set(d, 1)));
     const auto difference = hn::Sub(hn::Mul(brighter_sum, all), hn::Mul(sum, brighter));
     const auto dividend = hn::IfThenElseZero(

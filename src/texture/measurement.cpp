@@ -137,7 +137,7 @@ class Measurer {
     if (image_.width() != size) image_ = repeated(picture_, size);
   }
 
-  // What the CPU makes of it.
+  // Computes the CPU's result.
   void expect() {
     const auto workspace = processor_.make_workspace();
     if (!run_stages(processor_, *workspace, std::as_const(image_).view()))
@@ -245,7 +245,7 @@ class Measurer {
   }
 
   // Of the first operator, where it has eight points.
-  // By operator; none where one has other than eight points.
+  // By operator; none if one has other than eight points.
   std::vector<Image<std::uint8_t>> codes_of(GrayView image) const {
     std::vector<Image<std::uint8_t>> all;
     for (const LbpOperator& one : options_.settings.operators) {

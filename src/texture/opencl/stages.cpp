@@ -70,7 +70,7 @@ void TextureStages::settle() {
   const opencl::DeviceInfo& device = context().device();
   const auto largest =
       static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, kMostWorkItems));
-  if (t.group > largest) {  // as many work-items in more groups
+  if (t.group > largest) {  // the same number of work-items in more groups
     t.groups_a_unit = t.groups_a_unit * t.group / largest;
     t.group = largest;
   }

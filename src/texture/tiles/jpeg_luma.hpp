@@ -13,7 +13,7 @@ struct JpegLumaOutcome {
   /// Whether the data is of a kind that is read here: three components in one scan of 8 bits, of the size of
   /// the target. Else the target is as it was.
   bool is_known = false;
-  std::string error;    ///< why it could not be decoded to the end; empty where it was
+  std::string error;    ///< why it could not be decoded to the end; empty if it was
   std::string warning;  ///< the first thing that was found damaged, where the decoder went on
 };
 

@@ -79,7 +79,7 @@ std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<cons
   if (info.block.width >= info.width && info.block.height >= info.height) return 0;
   const bool colour =
       info.has_colour && std::ranges::any_of(channels, [](Channel one) { return one != Channel::luma; });
-  // Where the first of the rows is not a block's first, there is one block more.
+  // Rows that do not start at a block's first row touch one more block.
   const std::int64_t blocks = (std::int64_t{rows} + info.block.height - 2) / info.block.height + 1;
   return std::min(blocks * info.block.height, info.height) * info.width * (colour ? 3 : 1);
 }

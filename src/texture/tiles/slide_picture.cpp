@@ -20,7 +20,7 @@ namespace sightline::tiles {
 
 namespace {
 
-constexpr int kSide = 512;  // of a block: what is read at once, whatever the slide's own tiles are
+constexpr int kSide = 512;  // side of a block, independent of the slide's own tiles
 
 // Aperio's are ordinary TIFF files, unless they are in JPEG 2000.
 bool libtiff_decodes(const std::filesystem::path& file) {

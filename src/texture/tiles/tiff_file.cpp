@@ -18,7 +18,7 @@ namespace sightline::tiles {
 
 namespace {
 
-// What a damaged file makes libtiff allocate at once, but for the blocks, whose size we look at ourselves.
+// Limit of a single allocation by libtiff for a damaged file. Block sizes are checked separately.
 constexpr tmsize_t kLargestAllocation = tmsize_t{1} << 30;
 
 void keep(std::string& message, const char* format, va_list values) noexcept {
@@ -85,7 +85,7 @@ void TiffFile::open(const Open& open) {
 
 TiffFile open_tiff_page(const std::filesystem::path& file, int page) {
   check_tag_sizes(file);
-  // Not mapped into memory: a file that gets shorter would end the program.
+  // Not memory-mapped: a file that shrinks would crash the program.
   TiffFile tiff(file, "rm");
   const auto fail = [&](const std::string& problem, const char* remedy) {
     const std::string& said = tiff.messages().error;

@@ -17,7 +17,7 @@ class Refusal {
   [[noreturn]] void operator()(const std::string& problem, const std::string& remedy) const {
     throw Error(ExitCode::input, "'" + file_ + "' " + problem, remedy);
   }
-  /// For what vips can make a picture of that is read.
+  /// Refuses a kind that vips can convert to a supported one.
   [[noreturn]] void convert(const std::string& problem) const {
     throw KindNotRead(
         ExitCode::input, "'" + file_ + "' " + problem,
@@ -53,7 +53,7 @@ void read_palette(const TiffFile& tiff, const Refusal& refuse, TiffLayout& layou
   if (layout.format.bits > 8 || TIFFGetField(tiff.get(), TIFFTAG_COLORMAP, &maps[0], &maps[1], &maps[2]) != 1)
     refuse.convert("has a palette that is missing or has more than 256 colours");
   const std::size_t colours = std::size_t{1} << layout.format.bits;
-  bool wide = false;  // as they should be; some programs write bytes
+  bool wide = false;  // 16-bit values, as specified; some programs write bytes
   for (const std::uint16_t* map : maps)
     wide = wide || std::any_of(map, map + colours, [](std::uint16_t value) { return value > 255; });
   for (std::size_t i = 0; i < colours; ++i) {

@@ -34,7 +34,7 @@ bool is_tiff(const std::filesystem::path& file) {
 }
 
 TiffPages tiff_pages(const std::filesystem::path& file) {
-  constexpr int kMostPages = 1000;  // that are looked at
+  constexpr int kMostPages = 1000;  // limit of pages to examine
   const TiffFile tiff = open_tiff_page(file, 0);
   std::optional<TiffPages> found;
   int pictures = 0;
