@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kSmallestObject = 8;                     // pixels: less shows nothing
-constexpr std::size_t kKeptBytes = std::size_t{1} << 29;  // of decoded backgrounds
+constexpr std::size_t kKeptBytes = std::size_t{1} << 29;  // cache of decoded backgrounds
 constexpr int kCopyBlock = 16;     // copies that are made between looks at whether to stop
-constexpr double kSceneCost = 20;  // in crops
+constexpr double kSceneCost = 20;  // cost of a scene in crops
 
 std::uint64_t hash_of(const std::string& text) {
   const int length = static_cast<int>(text.size());
@@ -140,7 +140,7 @@ void SampleFolder::write_crops(const fs::path& folder, ProgressClock& clock) con
   clock.enter("making crops", static_cast<double>(objects_.size()) * (1 + options_.copies));
   if (!training_.objects.empty()) fs::create_directory(folder / "train");
   if (!testing_.objects.empty()) fs::create_directory(folder / "test");
-  const int blocks = options_.copies / kCopyBlock + 1;  // of an object
+  const int blocks = options_.copies / kCopyBlock + 1;  // blocks of an object
   for_each_image(objects_.size() * static_cast<std::size_t>(blocks), clock, no_workspace(),
                  [&](std::size_t block, int& /*workspace*/) {
                    const std::size_t object = block / static_cast<std::size_t>(blocks);

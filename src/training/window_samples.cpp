@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBlock = 20;  // pictures that are held out together
 
-// Where a copy looks in a picture.
+// Position of a copy in a picture.
 struct Placement {
   double x = 0, y = 0;  // middle, in pixels of the picture
   double side = 1;      // pixels of the picture that are one of the window
@@ -57,7 +57,7 @@ Placement place(Size picture, const CutOptions& o, int copy, Random& random) {
   return at;
 }
 
-// Which pictures are held out: by the objects that they show.
+// Selects held-out pictures by their objects.
 std::vector<bool> choose_held_out(const ImageSet& pictures, const CutOptions& options) {
   if (pictures.size() == 0) return {};
   const std::vector<std::size_t> sources = number_sources(pictures);
