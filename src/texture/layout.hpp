@@ -33,7 +33,7 @@ struct TextureLayout {
   Size cells;  ///< columns and rows
   std::vector<OperatorLayout> operators;
   std::int64_t counts = 0;       ///< uint32 in all
-  std::int64_t label_bytes = 0;  ///< in all; 0 if no labels are asked for
+  std::int64_t label_bytes = 0;  ///< total; 0 without labels
 };
 
 }  // namespace sightline::texture

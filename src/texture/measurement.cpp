@@ -244,8 +244,7 @@ class Measurer {
     });
   }
 
-  // Of the first operator, where it has eight points.
-  // By operator; none if one has other than eight points.
+  // Codes by operator; empty if an operator has not eight points.
   std::vector<Image<std::uint8_t>> codes_of(GrayView image) const {
     std::vector<Image<std::uint8_t>> all;
     for (const LbpOperator& one : options_.settings.operators) {

@@ -34,8 +34,8 @@ struct CpuTimes {
   double one_thread = 0;  ///< SIMD
   double threads = 0;     ///< likewise on all threads
   double read = 0;        ///< all threads read the picture: a bound
-  /// All threads count codes that are there already: another bound. Of all operators; 0 if one has other
-  /// than eight points.
+  /// Seconds of all threads to count given codes of all operators: another bound. 0 if an operator has not
+  /// eight points.
   double increments = 0;
 };
 

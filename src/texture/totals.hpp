@@ -21,8 +21,8 @@ struct ContrastSummary {
 };
 inline constexpr std::array<int, 7> kContrastPercentiles{1, 5, 25, 50, 75, 95, 99};
 
-/// Of a histogram over 1/kContrastOne of a gray level ([kContrastValues]). Sums are whole numbers, so that
-/// each figure is rounded once. All 0 if there are no pixels.
+/// Summarises a histogram in steps of 1/kContrastOne gray level ([kContrastValues]). Sums are integers, so
+/// each figure is rounded once. All 0 without pixels.
 ContrastSummary summarise_contrast(std::span<const std::uint64_t> counts);
 
 /// Totals of one operator in one channel.

@@ -8,7 +8,7 @@
 
 namespace sightline::tiles {
 
-/// What tells a file from the one it was before. Throws Error (input) if there is none.
+/// Identity of a file's content, to detect changes. Throws Error (input) if there is no file.
 struct FileStamp {
   explicit FileStamp(const std::filesystem::path& file);
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
