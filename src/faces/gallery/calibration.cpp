@@ -22,7 +22,7 @@ struct Probe {
   std::size_t row = 0;
   std::int64_t to_others = kNobody;  // the nearest template of somebody else
   std::int64_t to_own = kNobody;     // the nearest other one of the same person
-  std::int32_t nearest = 0;          // who that somebody else is
+  std::int32_t nearest = 0;          // owner of the nearest other template
 };
 
 std::vector<Probe> probe_all(const Snapshot& gallery, const FaceFinder& finder) {

@@ -44,7 +44,7 @@ std::vector<std::size_t> without_others(const std::vector<Candidate>& candidates
   return kept;
 }
 
-// As many as are at least as sharp as the one in the middle.
+// The candidates that are at least as sharp as the median one.
 std::vector<std::size_t> sharper_half(std::vector<std::size_t> some,
                                       const std::vector<Candidate>& candidates) {
   if (some.empty()) return some;
@@ -119,7 +119,7 @@ ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice&
 }
 
 void Stretches::add(Candidate candidate) {
-  if (seen_ == length_ && kept_.size() == kMost) {  // of two stretches, one
+  if (seen_ == length_ && kept_.size() == kMost) {  // merge pairs of stretches
     for (std::size_t i = 0; i < kMost / 2; ++i) {
       Candidate& first = kept_[2 * i];
       Candidate& second = kept_[2 * i + 1];
@@ -222,7 +222,7 @@ Selection select_frames(const std::vector<Candidate>& candidates, const Template
   selection.others = candidates.size() - same.size();
   selection.blurred = same.size() - left.size();
 
-  std::vector<std::int64_t> nearest;  // of those left, to what is known or taken
+  std::vector<std::int64_t> nearest;  // distance of the remaining candidates to known or selected templates
   for (const std::size_t i : left) nearest.push_back(distance_to(known, candidates[i].face, finder));
   while (selection.taken.size() < most && !left.empty()) {
     // At first all may be equally far from nothing: then the sharpest.

@@ -135,7 +135,7 @@ Gallery Gallery::open_or_make(const fs::path& file, const TemplateKind& kind,
   if (fs::exists(file, error) && !fs::is_regular_file(file, error))
     throw Error(ExitCode::input, "'" + file.string() + "' is not a gallery", "name a file with --gallery");
   if (!file.parent_path().empty())
-    fs::create_directories(file.parent_path(), error);  // what fails shows below
+    fs::create_directories(file.parent_path(), error);  // failures appear below
   auto database = std::make_unique<Database>(file, Database::Mode::create, patience);
   make_tables(*database, kind);
   TemplateKind found = check_tables(*database);

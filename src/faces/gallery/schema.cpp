@@ -17,7 +17,7 @@ constexpr const char* kMarkApplication = "PRAGMA application_id = 1397515873";
 constexpr const char* kMarkVersion = "PRAGMA user_version = 1";
 constexpr std::int64_t kLargestTemplate = 1 << 20;
 
-// As SQLite keeps them, word for word: a gallery has these and nothing else.
+// The statements exactly as SQLite stores them; a gallery contains only these.
 constexpr std::array kTables = {
     "CREATE TABLE model(one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL, hash TEXT NOT NULL, "
     "settings TEXT NOT NULL, bytes INTEGER NOT NULL) STRICT",

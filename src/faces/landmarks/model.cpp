@@ -71,7 +71,7 @@ std::string patch_text() {
   return number(kBoxPixels) + "+" + number(kPatchMargin);
 }
 
-// Lengths along the dimensions of an array of that many; 0 where there is none.
+// Lengths along the dimensions of an array of that many; 0 if there is none.
 int length(const Safetensors& file, const std::string& array, std::size_t dimension) {
   const TensorShape& shape = file.at(array).shape;
   return dimension < shape.size() ? static_cast<int>(std::min<std::int64_t>(shape[dimension], 1 << 30)) : 0;

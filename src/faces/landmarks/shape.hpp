@@ -1,5 +1,5 @@
 #pragma once
-/// How pixels follow the points: the similarity from the mean shape to where the points are.
+/// Similarity transform from the mean shape to the current points, by which pixels follow the points.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,8 +28,8 @@ class MeanShape {
     for (const std::int64_t value : centred_) norm_ += value * value;
   }
 
-  /// The turn and zoom that bring the mean shape closest to a shape in the sense of least squares, whose
-  /// coordinates lie within kLeast..kMost; where it is beyond Turn::kLargest, that.
+  /// Rotation and scale with the least squared distance between the mean shape and a shape within
+  /// kLeast..kMost, limited to Turn::kLargest.
   Turn turn_to(const Shape& shape) const {
     const std::array<std::int64_t, kCoordinates> other = centred(shape);
     std::int64_t along = 0, across = 0;
@@ -64,7 +64,7 @@ class MeanShape {
   std::int64_t norm_ = 0;
 };
 
-/// Where in the patch a place's pixel is; the nearest one, where it lies outside.
+/// Index of a place's pixel in the patch; of the nearest one if it is outside.
 inline int patch_index(const Shape& shape, const Turn& turn, const PixelPlace& place) {
   constexpr int kHalf = 1 << (Turn::kBits - 1);
   const auto at = [](int anchor, int offset) {

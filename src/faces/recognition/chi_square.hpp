@@ -14,7 +14,7 @@ namespace sightline::recognition {
 /// Distances are counted in quarters: divide by this for chi-square as the formula has it.
 inline constexpr int kChiSquareUnit = 4;
 
-/// What a count of 16 bits may be: up to here, 16 a^2 has 31 bits, in which all variants calculate.
+/// Largest count of 16 bits: 16 a^2 then fits the 31 bits of all variants.
 inline constexpr int kLargestCount = 11'585;
 
 /// 4 (a - b)^2 / (a + b), to the nearest integer, halves up; 0 for two zeros.

@@ -31,7 +31,7 @@ Cells cells_of(const std::vector<Span>& regions) {
   std::vector<int> edges;
   for (const Span& region : regions) edges.insert(edges.end(), {region.begin, region.end});
   std::ranges::sort(edges);
-  // Not std::ranges::unique: Clang 14, which builds the fuzzers, cannot take GCC 12's.
+  // Not std::ranges::unique, since Clang 14, which builds the fuzzers, does not compile GCC 12's.
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   const auto index = [&](int edge) {
     return static_cast<int>(std::ranges::lower_bound(edges, edge) - edges.begin());

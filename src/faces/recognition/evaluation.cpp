@@ -159,7 +159,7 @@ IdentificationResult identify(std::span<const NamedPhoto> photos,
     }
   }
   struct Lookup {
-    std::size_t rank = 0;  // of the right person, from 0
+    std::size_t rank = 0;  // rank of the right person, from 0
     std::uint32_t nearest = 0;
   };
   std::vector<Lookup> lookups(looked_up.size());

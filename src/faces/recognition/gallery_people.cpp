@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 using gallery::Gallery;
 
 constexpr std::chrono::milliseconds kFramePatience{0};
-constexpr std::chrono::seconds kQuiet{2};  // that another program may have a gallery locked without a warning
+constexpr std::chrono::seconds kQuiet{2};  // time that another program may lock a gallery without a warning
 
-// What is as near as that is the same person's, by what is said of distances.
+// Largest distance of a match, from the limit options.
 std::uint32_t limit_of(const gallery::Snapshot& known, const Recogniser& recogniser,
                        const LimitOptions& limit) {
   if (limit.distance) return recogniser.distance_within(*limit.distance);
@@ -140,7 +140,7 @@ class FollowedGallery : public PeopleSource {
   mutable std::mutex mutex_;  ///< guards what follows
   mutable std::optional<Gallery> gallery_;
   mutable FileStamp looked_at_;
-  mutable std::optional<FileStamp> seen_;  ///< of the file that people are from, or nobody
+  mutable std::optional<FileStamp> seen_;  ///< stamp of the file that people were read from; none: no file
   mutable std::shared_ptr<const KnownPeople> people_;
   mutable std::optional<std::chrono::steady_clock::time_point> busy_since_;
   mutable std::string told_;

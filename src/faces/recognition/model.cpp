@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kVersion = "3", kSecondVersion = "2", kFirstVersion = "1";
 constexpr std::size_t kMostChannels = 8, kMostCircles = 8, kMostRates = 64;
 constexpr std::int64_t kChannelNumbers = 9, kCircleNumbers = 3;
-// Of the channel's numbers, where there are so many.
+// Indices in the channel's numbers, if there are so many.
 constexpr std::size_t kRelativeAt = 7, kFoldedAt = 8;
 
 template <typename Number>

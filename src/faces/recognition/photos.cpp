@@ -46,7 +46,7 @@ std::vector<FacePoints> points_of(const std::vector<std::string>& photos, const 
 
 namespace {
 
-// The box of the face that a photo is of; none where there is no face.
+// The box of the face that a photo is of; none if there is no face.
 std::optional<Box> middle_face(const std::vector<Detection>& found, int face_label, Size photo) {
   std::optional<Box> best;
   double least = 0;

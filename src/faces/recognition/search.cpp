@@ -122,7 +122,7 @@ void NearestSearch::find(const TemplateSet& set, std::span<const std::uint8_t> q
   parallel_for_isolated(
       parts,
       [&](std::size_t part) {
-        // All queries look at a block while it is in the cache.
+        // All queries process a block while it is in the cache.
         for (std::size_t b = set.blocks() * part / parts; b < set.blocks() * (part + 1) / parts; ++b) {
           const std::size_t used = std::min(set.size() - b * kBlock, kBlock);
           for (std::size_t q = 0; q < count; ++q) {

@@ -12,13 +12,13 @@
 
 namespace sightline::recognition {
 
-/// How many of the nearest can be asked for.
+/// Largest number of nearest templates per search.
 inline constexpr int kMostNearest = 32;
 
 struct Match {
-  std::uint32_t index = 0;  ///< in the set
-  /// Of counts, in quarters: chi-square is this divided by kChiSquareUnit. Of vectors, the squared Euclidean
-  /// distance: of two of length L the cosine is 1 - distance / (2 L^2).
+  std::uint32_t index = 0;  ///< index in the set
+  /// Counts: chi-square times kChiSquareUnit. Vectors: the squared Euclidean distance; for length L, the
+  /// cosine is 1 - distance / (2 L^2).
   std::uint32_t distance = 0;
 
   bool operator==(const Match&) const = default;

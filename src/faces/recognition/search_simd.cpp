@@ -67,7 +67,7 @@ HWY_INLINE VF32 rounded_quotient(VF32 numerator, VF32 sum) {
 #endif
 }
 
-// Of dimensions [begin, end) of the plan.
+// Adds dimensions [begin, end) of the plan.
 template <bool kSmall>
 HWY_INLINE void add_rests8_of(const std::uint8_t* block, const QueryPlan& plan, std::size_t begin,
                               const QueryPlan::Run& run, std::uint32_t* sums) {

@@ -29,8 +29,8 @@ Error not_a_format(const std::string& problem) {
   return Error(ExitCode::model, "templates cannot be searched: " + problem);
 }
 
-// No distance may pass 32 bits: a term is at most the larger count. Of vectors of all dimensions that are
-// allowed, none does.
+// Distances must fit in 32 bits: a term is at most the larger count. Vectors of all allowed dimensions
+// satisfy this.
 void check_format(const TemplateFormat& format) {
   if (format.dims < 1 || format.dims > kLargestDims) {
     throw not_a_format(std::to_string(format.dims) + " values, where 1 to " + std::to_string(kLargestDims) +

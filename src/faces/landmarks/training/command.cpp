@@ -13,7 +13,7 @@
 namespace sightline::landmarks {
 namespace {
 
-// What training costs, in seconds of some machine's core.
+// Cost of training, in seconds of a typical core.
 constexpr double kSampleCost = 1e-3, kSplitCost = 3e-9;
 
 class LandmarkTrainer : public training::StandaloneTrainer {

@@ -189,7 +189,7 @@ void DescribedFaces::fit(opencl::Queue& queue, std::size_t faces) {
   make(counts_, faces * static_cast<std::size_t>(d.descriptor_->values()) * sizeof(cl_ushort));
   const std::size_t bytes = faces * static_cast<std::size_t>(d.stride_);
   make(bytes_, bytes + sizeof(cl_uint));
-  // What lies behind a face's values has weights of 0, but is read.
+  // The padding after a face's values is read, but has weights of 0.
   queue.fill(bytes_, 0, (bytes + 3) / 4 * 4);
   if (d.projector_) {
     const std::size_t dims = faces * static_cast<std::size_t>(d.projector_->dims());

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = TemplateFormat::Kind;
 
-// As in kernels/recognition/search.cl.
+// Same as in kernels/recognition/search.cl.
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kPrepareItems = 256;
 constexpr std::size_t kChunk = 1024;

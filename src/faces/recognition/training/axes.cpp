@@ -94,7 +94,7 @@ PrincipalAxes principal_axes(const Descriptions& descriptions, std::size_t count
   const Matrix parts = products.along(axes);
   const Eigen::MatrixXd scatter = parts.cast<double>().transpose() * parts.cast<double>();
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(scatter);
-  // By falling variance.
+  // Ordered by falling variance.
   const Matrix turn = solver.eigenvectors().rowwise().reverse().leftCols(wanted).cast<float>();
   const Matrix turned_axes = axes * turn;
   const Matrix turned_parts = parts * turn;

@@ -1,21 +1,21 @@
 #pragma once
-/// Photos that end close around a face, as those of some galleries do: of what lies beyond, crops have the
-/// edge's pixel repeated.
+/// Tight-crop augmentation: imitates photos that end close around a face. Crops repeat the edge pixels
+/// beyond.
 
 #include "base/random.hpp"
 #include "image/view.hpp"
 
 namespace sightline::recognition {
 
-/// What is left of a crop: from `left` on, before `right`, and so on.
+/// Remaining part of a crop: columns [left, right), rows [top, bottom).
 struct CloseCut {
   int left = 0, top = 0, right = 0, bottom = 0;
 };
 
-/// One at random of a crop of kCropSize: all of eyes and mouth are left, of the rest now more, now less.
+/// A random part of a crop of kCropSize that includes eyes and mouth.
 CloseCut draw_close_cut(Random& random);
 
-/// Makes a crop what it would be of such a photo. The cut has at least one pixel of it.
+/// Changes a crop as if its photo ended at the cut, which has at least one pixel.
 void cut_closely(ImageView<std::uint8_t> crop, const CloseCut& cut);
 
 }  // namespace sightline::recognition

@@ -34,13 +34,13 @@ namespace {
 constexpr training::VariationBounds kRelit{
     .contrast = 0.6, .brightness = 20, .gamma = 0.8, .gradient = 1.9, .blur = 0, .noise = 3};
 
-// What training costs, in seconds of some machine's core.
+// Cost of training, in seconds of a typical core.
 constexpr double kPhotoCost = 2e-3, kProductCost = 1e-10, kPairCost = 1e-5;
-constexpr std::size_t kRegionPairs = 8000;  // by which regions are ranked
-constexpr std::uint32_t kPeopleParts = 5;   // of the people; each is judged by what the others teach
+constexpr std::size_t kRegionPairs = 8000;  // pairs for the ranking of regions
+constexpr std::uint32_t kPeopleParts = 5;   // cross-validation folds of the people
 constexpr std::size_t kMostStrangers = 1000;
 
-// Of each photo.
+// Copies of each photo.
 struct Copies {
   int relit = 1;
   int under_lamps = 0;
@@ -50,7 +50,7 @@ struct Copies {
 struct Photos {
   std::vector<std::string> names;
   std::vector<FacePoints> points;
-  std::vector<std::uint32_t> people;  ///< by photo: a number of whose it is
+  std::vector<std::uint32_t> people;  ///< person's number, by photo
 };
 
 class RecognitionTrainer : public training::StandaloneTrainer {
@@ -171,7 +171,7 @@ Photos RecognitionTrainer::load_photos() const {
   return photos;
 }
 
-// Of what the finished steps depend on.
+// Text of everything that the finished steps depend on.
 std::string RecognitionTrainer::signature(const Photos& photos) const {
   std::string text = fmt::format("recognition {} {} {}", axes_, copies_.relit, seed_);
   if (is_for_light()) text += " light";
@@ -252,7 +252,7 @@ void add_distances(const std::vector<Template>& templates, const std::vector<std
   for (const auto& some : of_each) distances.insert(distances.end(), some.begin(), some.end());
 }
 
-// Of people whom the directions were not found by: a part after the other, by what the others teach.
+// Cross-validation on people: each fold is judged by a projection learned from the others.
 std::vector<StrangerRate> judge_strangers(const PrincipalAxes& axes, std::size_t count,
                                           const std::vector<std::uint32_t>& people, std::size_t photos,
                                           const DiscriminantOptions& options) {
@@ -285,7 +285,7 @@ PeoplesPhotos first_photos(const Photos& photos) {
   return result;
 }
 
-// Whose each row of descriptions is.
+// Person of each row of descriptions.
 std::vector<std::uint32_t> RecognitionTrainer::people_of_rows(const Photos& photos,
                                                               const PeoplesPhotos& firsts) const {
   std::vector<std::uint32_t> people;

@@ -104,7 +104,7 @@ Projection make_projection(const PrincipalAxes& axes, const Discriminant& discri
   result.values = static_cast<int>(values);
   result.length = length;
   result.weights.resize(static_cast<std::size_t>(values * dims));
-  // What one step of each dimension's weights stands for.
+  // Quantisation step of each dimension's weights.
   const Eigen::RowVectorXd steps = weights.cwiseAbs().colwise().maxCoeff() / 127;
   constexpr double kMostScale = std::numeric_limits<std::uint16_t>::max();
   const double unit = steps.maxCoeff() / kMostScale;

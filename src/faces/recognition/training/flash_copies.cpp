@@ -3,8 +3,8 @@
 namespace sightline::recognition {
 namespace {
 
-constexpr int kCutLeft = 21, kCutTop = 34, kCutWidth = 88, kCutHeight = 104;  // of a usual crop
-constexpr double kBeside = 0.04, kMoved = 0.01;  // of the distance between the eyes
+constexpr int kCutLeft = 21, kCutTop = 34, kCutWidth = 88, kCutHeight = 104;  // shown part of a crop
+constexpr double kBeside = 0.04, kMoved = 0.01;                               // relative to the eye distance
 
 void displace(FacePoints& points, double deviation, Random& random) {
   for (Point& point : points) {

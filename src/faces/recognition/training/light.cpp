@@ -15,7 +15,7 @@
 namespace sightline::recognition {
 namespace {
 
-// Of each person, in each place of the flash.
+// Copies of each person for each position of the flash.
 constexpr std::size_t kLitCopies = 2;
 constexpr std::size_t kOfPerson = 2 * kLitCopies;
 constexpr std::size_t kMostJudged = 400;  // people among whom strangers are looked for

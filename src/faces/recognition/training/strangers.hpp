@@ -1,5 +1,5 @@
 #pragma once
-/// How near templates of different people come to each other.
+/// Impostor distribution: distances between templates of different people.
 
 #include <cstdint>
 #include <vector>
