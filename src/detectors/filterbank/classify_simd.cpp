@@ -144,11 +144,11 @@ HWY_INLINE void normalise(const CellRow& upper, const CellRow& lower, const Grid
   const hn::Repartition<std::uint8_t, I32> d8;
   const int lanes = static_cast<int>(hn::Lanes(df));
   const std::ptrdiff_t pitch = grid.pitch();
-  const int half = 2 * grid.bins;  // of the filters' features: those of two neighbouring cells
+  const int half = 2 * grid.bins;  // filter features of two neighbouring cells
   alignas(64) float factors[kLanePad];
   alignas(64) BlockQuads blocks;
   alignas(64) QuadBlocks quads;
-  // Of features that have been projected few are read again.
+  // Projected features are seldom read again.
   const bool past_cache = kProject && reinterpret_cast<std::uintptr_t>(features) % 64 == 0;
   for (int x0 = 0; x0 < grid.columns(); x0 += kLanePad) {
     for (int i = 0; i < kLanePad; i += lanes) {
@@ -210,8 +210,8 @@ void normalise_and_project_row(const CellRow& upper, const CellRow& lower, const
   normalise<true>(upper, lower, grid, epsilon, &pre_rejection, features, components);
 }
 
-// What a word of four bytes is to the convolution below: four 8-bit features and weights, or two 16-bit
-// components and weights.
+// Dot products of the convolution below. Quads: four 8-bit features and weights; Pairs: two 16-bit components
+// and weights.
 struct Quads {
   static HWY_INLINE VI32 dot(VI32 values, VI32 weights, VI32 sum) { return dot4(values, weights, sum); }
 };

@@ -16,7 +16,7 @@
 namespace sightline::filterbank {
 namespace {
 
-// By ResourceIndex.
+// Names by ResourceIndex.
 constexpr std::string_view kResources[] = {"frame",    "octaves",    "images",   "responses",
                                            "features", "candidates", "verified", "detections"};
 constexpr StageInfo kFilterStage{"filter", {kImages}, {kResponses}, true};
@@ -45,15 +45,15 @@ std::string accuracy_text(const WindowEvaluation& evaluation) {
   return text;
 }
 
-// What the strongest logit could not lift over the threshold need not be verified. A little less, since
-// the final score, a sum, is rounded and may reach the threshold where the difference does not.
+// Windows that the largest logit cannot lift to the threshold need no verification. The bound is slightly
+// lower, since the rounded final score may reach the threshold when the difference does not.
 double lowest_promising(const Network& network, double threshold) {
   const double lift = network.weight * network.limit;
   const double rounding = 4 * std::numeric_limits<double>::epsilon() * (std::abs(threshold) + lift);
   return threshold - lift - rounding;
 }
 
-// Of all that decides which windows pass; of the network only where it verifies.
+// Fingerprint of everything that decides which windows pass; includes the network only if it verifies.
 std::string fingerprint_of(const Model& model, bool verifies) {
   Fingerprint all;
   all.add(model.window.cells_x, model.window.cells_y, model.epsilon, model.classifier, model.bias,
@@ -205,8 +205,8 @@ Box FilterbankDetector::box(const Level& level, int x, int y, const BoxShift& sh
           (y * kCell - options_.border + (object.y + shift.top)) * scale, width * scale, height * scale};
 }
 
-// What is not reported may still count for the box of what is, so that the threshold moves none (but above 2
-// or so, where the pre-rejection rises with it and spares windows that would have counted).
+// Windows below the threshold may still contribute to a reported box, so the threshold does not move boxes
+// (except above about 2, where pre-rejection rises with it and drops contributing windows).
 double FilterbankDetector::lowest_verified() const {
   return refines() ? options_.threshold - MergeLimits{}.max_behind : options_.threshold;
 }

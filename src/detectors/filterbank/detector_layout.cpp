@@ -19,7 +19,7 @@ void include(Rows& rows, Rows more) {
   rows = rows.empty() ? more : Rows{std::min(rows.begin, more.begin), std::max(rows.end, more.end)};
 }
 
-// What every stage has to make of each level for the windows of the workspace's partition.
+// Plans the rows that each stage has to compute on each level for the partition's windows.
 void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch) {
   for (Level& level : levels) level.rows = {};
   for (Level& level : levels) {

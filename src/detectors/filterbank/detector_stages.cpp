@@ -12,8 +12,8 @@
 namespace sightline::filterbank {
 namespace {
 
-constexpr int kNetworkRows = 32;  ///< of a band of what the network sees
-constexpr int kWindowsATask = 4;  ///< of a task of `verify`
+constexpr int kNetworkRows = 32;  ///< rows of a band of the network's input
+constexpr int kWindowsATask = 4;  ///< windows per task of `verify`
 
 template <typename Work>
 void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
@@ -27,7 +27,7 @@ bool has_image(const FilterbankWorkspace& w, const Candidate& c) {
   return w.has_images && level.is_computed && level.windows.contains(c.y);
 }
 
-// Of the level's image, along either axis, where its n-th cell begins.
+// First pixel of the level's n-th cell in its image, along either axis.
 int first_pixel(const Level& level, int cell) {
   return level.first_cell + cell * kCell;
 }
@@ -137,7 +137,7 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
   }
 }
 
-// Where the features come from elsewhere.
+// Projects features that another processor computed.
 void FilterbankDetector::project(FilterbankWorkspace& w) const {
   for_each(w.block_bands, w, [&](Level& level, const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
@@ -247,12 +247,12 @@ void FilterbankDetector::keep_peaks(FilterbankWorkspace& w) {
   std::swap(w.candidates, w.peaks);
 }
 
-// What the network sees of levels whose image is not at hand: not computed, or computed elsewhere. A band of
-// rows where a candidate lies in it.
+// Input of the network for levels without an image in this workspace: approximated, or computed on another
+// processor. Only bands of rows with candidates.
 void FilterbankDetector::make_network_input(FilterbankWorkspace& w) const {
   const int height = model_.window.pixels().height;
   w.network_input_bands.clear();
-  for (const Candidate& c : w.candidates) {  // in the order of levels and rows
+  for (const Candidate& c : w.candidates) {  // ordered by level and row
     if (has_image(w, c)) continue;
     const Size size = w.levels[c.level].plan.size;
     const int top = first_pixel(w.levels[c.level], c.y);

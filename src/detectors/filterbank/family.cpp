@@ -1,4 +1,4 @@
-// What the filter bank says of itself, for the list of families.
+// Description of the filter-bank family, for the list of families.
 #include "family/family.hpp"
 
 #include "detectors/filterbank/detector.hpp"

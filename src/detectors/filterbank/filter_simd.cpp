@@ -31,8 +31,8 @@ HWY_INLINE VI32 load_pixels(const std::uint8_t* pixels) {
   return hn::PromoteTo(I32(), hn::LoadU(hn::Rebind<std::uint8_t, I32>(), pixels));
 }
 
-// How one row of pixels enters the tile, and the response of one filter to the three rows around an output
-// row. With the 8-bit dot product, see below.
+// Loads one row of pixels into the tile, and computes one filter's response to the three rows around an
+// output row. With the 8-bit dot product, see below.
 #if SIGHTLINE_VNNI
 #elif HWY_ARCH_X86
 constexpr int kTileRows = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
@@ -231,14 +231,14 @@ HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionar
   }
   const std::uint64_t far =
       _mm512_movepi8_mask(_mm512_or_si512(_mm512_sub_epi8(highest, middle), _mm512_sub_epi8(middle, lowest)));
-  if (std::popcount(far) > kSpan / 2) return used;  // what is left is not worth its pass
+  if (std::popcount(far) > kSpan / 2) return used;  // the rest is not worth its pass
 
   __m512i upper[kSpanVectors], lower[kSpanVectors];
   interleave(ring, upper);
   interleave(ring + 4, lower);
   __m512i best[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   __m512i index[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-  __m512i winner[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};  // with its sign
+  __m512i winner[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};  // signed response
   __m512i current = _mm512_setzero_si512();
   const std::int32_t* word = dictionary.rings().data();
   for (int k = 0; k < dictionary.size(); ++k, word += 3) {

@@ -24,7 +24,7 @@ using U8 = hn::CappedTag<std::uint8_t, 4 * kLanePad>;
 
 constexpr int kTables = 4;
 constexpr int kMaxBins = round_up(kMaxFilters, kLanePad);
-constexpr int kMaxPatterns = 256;  // that a byte may say, though there are kUniformLbpBins
+constexpr int kMaxPatterns = 256;  // values of a byte; only kUniformLbpBins are used
 
 // A cell's responses are added up in several tables in turn: neighbours are often for the same bin, whose
 // next addition would wait for the one before.

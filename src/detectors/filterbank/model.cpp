@@ -120,7 +120,7 @@ void check_version(const Safetensors& file, const ModelHeader& header) {
   }
 }
 
-// The network for a model that has everything that all sizes share but the network; empty where the version
+// The network for a model that has everything that all sizes share but the network; empty if the version
 // says that there is none.
 Network load_network(const Safetensors& file, const ModelHeader& header, const Model& model) {
   if (header.text("version") == kVersion) return {};
@@ -129,7 +129,7 @@ Network load_network(const Safetensors& file, const ModelHeader& header, const M
   return read_network(file, header, model.window.pixels(), header.text("version") == kBoxVersion);
 }
 
-// What all sizes share.
+// Loads the parts that all sizes share.
 Model load_common(const Safetensors& file, const ModelHeader& header) {
   Model model;
   model.label = header.text("label");
@@ -267,7 +267,7 @@ class FlatObject final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool end_object() override { return --depth_ >= 0; }
-  bool start_array(std::size_t) override { return ++depth_ > 1; }  // none at the top
+  bool start_array(std::size_t) override { return ++depth_ > 1; }  // no array at the top
   bool end_array() override { return --depth_ >= 0; }
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
     numbers.clear();

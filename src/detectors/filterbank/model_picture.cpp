@@ -46,7 +46,7 @@ struct WeightSums {
   std::vector<double> cells;    // [cell y][cell x][filter], of either sign
 };
 
-// `sign` 1: the weights above 0; -1: those below, as positive numbers. Of the given template.
+// Sums of a template's weights above 0 (`sign` 1), or of the negated ones below 0 (`sign` -1).
 WeightSums sum_weights(const Model& model, int template_index, int sign) {
   const WindowShape window = model.window;
   const int filters = model.dictionary.size();
@@ -72,7 +72,7 @@ WeightSums sum_weights(const Model& model, int template_index, int sign) {
 }
 
 // The pattern p of unit length with the largest sum of w_k (f_k . p)^2, times the square root of that sum;
-// all 0 where no pattern has a sum above 0.
+// all 0 if no pattern has a sum above 0.
 Pattern common_pattern(const Dictionary& dictionary, const double* weights, int sign) {
   double moments[kTaps][kTaps] = {};
   double norm = 0;

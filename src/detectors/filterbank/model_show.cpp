@@ -1,4 +1,4 @@
-// What `model show` prints of a filter-bank model: words and a picture.
+// Text and picture of a filter-bank model for `model show`.
 #include <filesystem>
 
 #include "detectors/filterbank/model_picture.hpp"

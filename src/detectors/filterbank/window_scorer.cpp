@@ -23,7 +23,7 @@ bool score_all(const FilterbankDetector& detector, FilterbankWorkspace& workspac
   return true;
 }
 
-// Of a window that the network does not look at, or where there is none.
+// Score of a window that the network does not see, or without a network.
 double score_unseen(const FilterbankDetector& detector, double score) {
   return detector.verifies() ? detector.model().network.rejected_score(score) : score;
 }
@@ -54,7 +54,7 @@ void add_scores(const FilterbankDetector& detector, const FilterbankWorkspace& w
   for (const Candidate& looked_at : workspace.candidates) scores.add(looked_at.score);
 }
 
-// What of the detector is evaluated.
+// Properties of the detector that are evaluated.
 struct Method {
   std::string arithmetic = "exact";
   int computed_scales = 0;

@@ -59,13 +59,13 @@ Convolution read_convolution(const Safetensors& file, const ModelHeader& header,
           .scale = {scale.begin(), scale.end()}};
 }
 
-// Of what the last convolution gives.
+// Shape of the last convolution's output.
 TensorShape head_shape(const Network& network) {
   const Size size = network.output_size();
   return {size.height, size.width, network.convolutions.back().outputs};
 }
 
-// Of all heads of boxes together.
+// Shape of all box heads together.
 TensorShape boxes_shape(const Network& network) {
   TensorShape shape = head_shape(network);
   shape.insert(shape.begin(), static_cast<std::int64_t>(kBoxHeads));

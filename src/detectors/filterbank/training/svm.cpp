@@ -26,7 +26,7 @@ struct Sample {
   const std::uint8_t* features;
   double label;  ///< 1 or -1
   double alpha = 0;
-  double curvature;  ///< of the dual along alpha
+  double curvature;  ///< curvature of the dual along alpha
 };
 
 class Solver {
@@ -69,7 +69,7 @@ class Solver {
       return false;
     }
     if (active_.size() == samples_.size()) return true;
-    restart();  // those that were set aside may have to move after all
+    restart();  // inactive samples may have to move after all
     return false;
   }
 

@@ -173,7 +173,7 @@ void FilterbankTrainer::check() {
   }
   set_window();
   std::sort(options.filters.begin(), options.filters.end());
-  // Not std::ranges::unique: Clang 14, which builds the fuzzers, cannot take GCC 12's.
+  // Not std::ranges::unique, since Clang 14, which builds the fuzzers, does not compile GCC 12's.
   const auto repeated = std::unique(options.filters.begin(), options.filters.end());
   options.filters.erase(repeated, options.filters.end());
 }
