@@ -19,7 +19,7 @@
 namespace sightline::cascade {
 namespace {
 
-// By ResourceIndex.
+// Names by ResourceIndex.
 constexpr std::string_view kResources[] = {"frame",     "images",     "integrals",
                                            "survivors", "candidates", "detections"};
 constexpr StageInfo kStages[] = {
@@ -39,7 +39,7 @@ CascadeWorkspace& own(Workspace& workspace) {
   return static_cast<CascadeWorkspace&>(workspace);
 }
 
-// Of all that decides which windows pass, and what that takes.
+// Fingerprint of everything that decides which windows pass, and the cost.
 std::string fingerprint_of(const Model& model) {
   Fingerprint all;
   all.add(model.kind, model.window.width, model.window.height);
@@ -63,7 +63,7 @@ std::string label_of(const std::string& name) {
   return name;
 }
 
-// Where OpenCV's cascades are, those that are looked at first in front.
+// Folders of OpenCV's cascades, in search order.
 std::vector<std::filesystem::path> opencv_folders() {
   std::vector<std::filesystem::path> folders;
   for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
@@ -73,7 +73,7 @@ std::vector<std::filesystem::path> opencv_folders() {
   return folders;
 }
 
-// The file of a cascade that ships with OpenCV; empty where there is none of that name.
+// The file of a cascade that ships with OpenCV; empty if there is none of that name.
 std::filesystem::path find_shipped(const std::string& name) {
   namespace fs = std::filesystem;
   if (name.empty() || name.find('/') != std::string::npos) return {};

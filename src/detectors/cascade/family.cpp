@@ -1,4 +1,4 @@
-// What cascades say of themselves, for the list of families.
+// Description of the cascade family, for the list of families.
 #include "family/family.hpp"
 
 #include <fmt/format.h>

@@ -321,7 +321,7 @@ class OldLayout {
 
   const XmlDocument& xml_;
   Builder& builder_;
-  std::int32_t leaves_ = 0;  // of the tree
+  std::int32_t leaves_ = 0;  // leaves of the tree
 };
 
 // OpenCV looks at no child of a stump: its leaves lie left and right in the order of the file. It does so

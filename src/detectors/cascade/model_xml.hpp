@@ -9,7 +9,7 @@
 
 namespace sightline::cascade {
 
-/// What a file says of how its stages were trained. OpenCV's trainer reads it, its detector does not.
+/// Training parameters in a file. OpenCV's trainer reads them, its detector does not.
 struct StageParameters {
   double min_hit_rate = 0.995;
   double max_false_alarm = 0.5;

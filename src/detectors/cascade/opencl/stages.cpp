@@ -39,8 +39,7 @@ void OpenClStages::measure_tile() {
   const Size window = detector_->model().window;
   local_stride_ = 2 * (kTileX + window.width / 2 + 1);
   if (tuning_.unrolled > 0) {
-    // All rows begin in the same bank of local memory: work-items with windows of different columns never
-    // meet in one.
+    // All rows begin in the same bank of local memory, so windows of different columns never conflict.
     constexpr int kBanks = 32;
     local_stride_ = (local_stride_ + kBanks - 1) / kBanks * kBanks;
   }

@@ -96,7 +96,7 @@ KernelTuning variant_tuning(std::string_view name, const DeviceInfo& device, Fea
       break;
     }
     if (tuning.unrolled > 0)
-      tuning.group = KernelTuning{}.group;  // what suits unrolled stages suits no other
+      tuning.group = KernelTuning{}.group;  // the size for unrolled stages suits no other
     tuning.unrolled = 0;
     if (variant.scan == "naive") {
       tuning.tile_rows = 8;

@@ -50,7 +50,7 @@ class Samples {
       sums_[i] += static_cast<double>(left[i] != 0 ? stump.left : stump.right);
   }
   double sum(std::size_t i) const { return sums_[i]; }
-  /// Those from `first` on that are alive and reach a threshold.
+  /// Number of living samples from `first` on that reach a threshold.
   std::size_t count_passed(float threshold, std::size_t first = 0) const {
     std::size_t count = 0;
     for (std::size_t i = first; i < sums_.size(); ++i) count += alive(i) && passes(i, threshold) ? 1 : 0;
@@ -61,7 +61,7 @@ class Samples {
   }
 
  private:
-  // As the detector decides.
+  // Same decision as the detector's.
   bool passes(std::size_t i, float threshold) const { return sums_[i] >= static_cast<double>(threshold); }
 
   SampleIntegrals integrals_;
@@ -88,8 +88,8 @@ float threshold_for(const Samples& objects, double hit_rate) {
   return threshold - kThresholdEpsilon;
 }
 
-// What time is estimated by, as it was for faces: stumps that a stage is likely to take, and how many of
-// these a search is worth, until all windows that are left are kept.
+// Model of the training time, from face cascades: expected stumps of a stage, and the cost of a search in
+// stumps until all remaining windows are kept.
 double expected_stumps(const TrainingOptions& options, int stage) {
   const double for_a_half = 6 + 0.17 * stage * stage;
   return std::min(for_a_half * std::log(options.stage.max_false_alarm) / std::log(0.5) + 1,
@@ -174,7 +174,7 @@ class Training {
         o.negative_copies, training::signature(o));
   }
 
-  // Which objects thresholds are set by.
+  // Objects that determine thresholds.
   Samples& measured() { return held_out_ ? *held_out_ : *objects_; }
 
   // Objects go through a stage that is done.
@@ -188,7 +188,7 @@ class Training {
     }
   }
 
-  // None where the negatives are at an end.
+  // No value if no negatives are left.
   std::optional<TrainedStage> train_stage(const Model& model, int number) {
     clock_.enter(fmt::format("stage {} of {}: searching negatives", number + 1, options_.stages),
                  search_cost(options_, number));
@@ -347,7 +347,7 @@ class Training {
   Negatives all_negatives_;
   training::WindowSamples object_pixels_;
   std::optional<Samples> objects_, held_out_;
-  std::vector<std::uint32_t> order_;  // of objects
+  std::vector<std::uint32_t> order_;  // order of objects
 };
 
 }  // namespace
