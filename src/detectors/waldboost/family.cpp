@@ -1,4 +1,4 @@
-// What WaldBoost detectors say of themselves, for the list of families.
+// Description of the WaldBoost family, for the list of families.
 #include "detectors/waldboost/detector.hpp"
 #include "detectors/waldboost/model_show.hpp"
 #include "detectors/waldboost/opencl/tuning.hpp"

@@ -18,7 +18,7 @@ namespace sightline::waldboost {
 namespace {
 
 constexpr std::string_view kVersion = "1";
-constexpr std::int64_t kFeatureNumbers = 6;  // of a row of `features`
+constexpr std::int64_t kFeatureNumbers = 6;  // numbers per row of `features`
 constexpr int kMiddle = kBlocks / 2;
 constexpr double kSmallestUnit = 1e-30;
 constexpr double kLargestUnit = 1e30;
@@ -60,7 +60,7 @@ void check_feature(const Feature& feature, FeatureKind kind, Size window, const 
                                 : "with LRP and LRD, they must be two different ones of 0 to 8");
 }
 
-// All that a file may get wrong beside the shapes of its arrays.
+// Checks everything except the shapes of arrays.
 void check_model(const Model& model, const ModelCheck& check) {
   check.label(model.label, kMaxLabel);
   check.window(model.window, kMinWindow, kMaxWindow);
@@ -126,7 +126,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   return model;
 }
 
-// The first bytes of a file; fewer where it is shorter, none where it cannot be read.
+// The first bytes of a file; fewer where it is shorter, none if it cannot be read.
 std::string read_head(const std::filesystem::path& file) {
   refuse_special_file(file, ExitCode::model);
   std::ifstream stream(file, std::ios::binary);
@@ -144,13 +144,13 @@ bool is_xml(std::string_view head) {
          head.substr(0, 8).find('\0') == std::string_view::npos;
 }
 
-// The text after the next `end`; empty where there is none.
+// The text after the next `end`; empty if there is none.
 std::string_view after(std::string_view text, std::string_view end) {
   const std::size_t at = text.find(end);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + end.size());
 }
 
-// The name of an XML's first element, past declaration, comments and document type; empty where it does not
+// The name of an XML's first element, past declaration, comments and document type; empty if it does not
 // begin in this text.
 std::string_view first_element(std::string_view text) {
   for (text = after(text, "<"); !text.empty(); text = after(text, "<")) {

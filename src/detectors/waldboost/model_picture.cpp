@@ -99,7 +99,7 @@ class Drawing {
     return "filled: the blocks whose ranks count, the first one darker";
   }
 
-  // Null where the block is empty.
+  // Null if the block is empty.
   const Color* filling(const Feature& feature, int block) const {
     if (model_.kind == FeatureKind::lbp) return block == kBlocks / 2 ? &kSecondBlock : nullptr;
     if (model_.kind == FeatureKind::haar)

@@ -11,7 +11,7 @@
 namespace sightline::waldboost {
 namespace {
 
-constexpr int kReduction = 512;  // of all usual steps together
+constexpr int kReduction = 512;  // total reduction of all usual steps
 
 std::vector<int> parse_numbers(const std::string& text, const std::string& where, const char* key, int lowest,
                                int highest, const char* example) {

@@ -109,7 +109,7 @@ void OpenClStages::upload_model() {
   upload(queue, phase_ends_, ends_);
 }
 
-// As code_at in kernels/waldboost/common.clh takes it.
+// Format of code_at in kernels/waldboost/common.clh.
 cl_int OpenClStages::place_of(const Feature& f) const {
   if (is_haar()) return f.x | f.y << 6 | f.block_width << 12 | f.block_height << 19 | f.first << 26;
   const int row = f.y * layout_.stacked + place_of_[PackedModel::plane_of(f)];

@@ -15,7 +15,7 @@ constexpr double kOfSilverman = 0.5;
 constexpr double kPatience = 0.5;
 
 struct Range {
-  double lowest = 0, width = 1;  ///< of a bin
+  double lowest = 0, width = 1;  ///< lower edge of the first bin, and bin width
   int bin(double sum) const { return std::clamp(static_cast<int>((sum - lowest) / width), 0, kBins - 1); }
 };
 

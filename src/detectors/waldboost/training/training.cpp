@@ -23,9 +23,9 @@ namespace {
 using training::ProgressClock;
 using training::TrainingState;
 
-constexpr double kUnit = 0x1p-10;      // of responses: half of it is an error of 0.05% in a likelihood
-constexpr double kFewLeft = 0.5;       // of the negatives: they are drawn anew
-constexpr double kFewEffective = 0.1;  // of them, by their weights: likewise
+constexpr double kUnit = 0x1p-10;      // unit of responses: half of it is an error of 0.05% in a likelihood
+constexpr double kFewLeft = 0.5;       // share of the negatives below which they are redrawn
+constexpr double kFewEffective = 0.1;  // likewise, for the effective number by weight
 constexpr int kLongestRound = 100;     // weak classifiers
 constexpr int kShortestRound = 8;
 constexpr std::size_t kFewestNegatives = 20;
@@ -103,10 +103,10 @@ double effective_number(std::span<const float> weights) {
   return squares > 0 ? sum * sum / squares : 0;
 }
 
-// What a finished round leaves for the next one.
+// State that a finished round passes to the next one.
 struct Progress {
   Model model;
-  double negative_total = 0;  // of exp(sum) over all windows that are left, an estimate
+  double negative_total = 0;  // estimated sum of exp(sum) over all remaining windows
   double negatives_left = 1;  // share of all windows, likewise
   bool ended = false;         // there are no more negatives
 };
@@ -348,7 +348,7 @@ class Training {
   std::vector<Feature> features_;
   training::PositiveSamples positives_;
   CodeTable positive_codes_;
-  std::int64_t windows_ = 0, held_out_windows_ = 0;  // of all negatives
+  std::int64_t windows_ = 0, held_out_windows_ = 0;  // windows of all negatives
   double objects_left_ = 1;
 };
 
