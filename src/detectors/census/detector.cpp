@@ -13,7 +13,7 @@
 namespace sightline::census {
 namespace {
 
-constexpr int kMostChoices = 4;  // of early stages, that are worth trying
+constexpr int kMostChoices = 4;  // choices of early stages worth trying
 
 CensusWorkspace& own(Workspace& workspace) {
   return static_cast<CensusWorkspace&>(workspace);

@@ -1,4 +1,4 @@
-// What census cascades say of themselves, for the list of families.
+// Description of the census family, for the list of families.
 #include "detectors/census/detector.hpp"
 #include "detectors/census/model_show.hpp"
 #include "detectors/census/opencl/tuning.hpp"

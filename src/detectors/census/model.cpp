@@ -42,7 +42,7 @@ void check_weak(const Model& model, const ModelCheck& check) {
   }
 }
 
-// Of ends that must rise from above 0 to `last`.
+// True if the ends rise from above 0 to `last`.
 template <typename Part>
 bool rises(const std::vector<Part>& parts, std::size_t last) {
   int before = 0;
@@ -82,7 +82,7 @@ void check_views(const Model& model, const ModelCheck& check) {
   }
 }
 
-// All that a file may get wrong beside the shapes of its arrays.
+// Checks everything except the shapes of arrays.
 void check_model(const Model& model, const ModelCheck& check) {
   check.label(model.label, kMaxLabel);
   check.window(model.window, kMinWindow, kMaxWindow);
@@ -123,7 +123,7 @@ void read_weak(const Safetensors& file, Model& model) {
     WeakClassifier& weak = model.weak[i];
     weak.x = places[2 * i];
     weak.y = places[2 * i + 1];
-    weak.weight = static_cast<std::uint16_t>(weights[i]);  // of a negative one, too large
+    weak.weight = static_cast<std::uint16_t>(weights[i]);  // a negative weight becomes too large
     std::copy_n(codes.begin() + static_cast<std::ptrdiff_t>(i * kSetBytes), kSetBytes, weak.codes.begin());
     if (has_cells) weak.cell = cells[i];
   }

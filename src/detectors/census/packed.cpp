@@ -27,7 +27,7 @@ Gathered pack_gathered(std::span<const WeakClassifier> stage) {
   std::vector<WeakClassifier> sorted(stage.begin(), stage.end());
   std::ranges::stable_sort(sorted, {}, offset_of);
   Gathered packed;
-  std::int32_t room = 0;  // for weights in the last run
+  std::int32_t room = 0;  // room for weights in the last run
   for (const WeakClassifier& weak : sorted) {
     const std::int32_t offset = offset_of(weak);
     if (weak.weight > room || offset - packed.runs.back().offset >= Gathered::kRun) {

@@ -20,8 +20,8 @@ using Bytes = hn::CappedTag<std::uint8_t, 64>;
 using Words = hn::ScalableTag<std::uint16_t>;
 using HalfBytes = hn::Rebind<std::uint8_t, Words>;
 
-// Of the neighbourhoods whose upper left pixels are those of a row, rounded down: a pixel is above the mean
-// where it is above this. Neighbours lie a step apart in the row, and a stride apart between rows.
+// Means of the neighbourhoods whose upper left pixels are those of a row, rounded down: a pixel is above the
+// mean if it is above this. Neighbours lie a step apart in the row, and a stride apart between rows.
 HWY_INLINE void make_means(const std::uint8_t* row, std::ptrdiff_t stride, int step, int count,
                            std::uint16_t* column_sums, std::uint8_t* means) {
   const Words d;
@@ -110,15 +110,15 @@ void make_all_codes(GrayView image, const WindowTile& tile, Size window, int mos
   if (most_cell == 1) return;
   fit_planes(scratch.cells, 1);
   make_cells(corner, image.stride(), {pixels.width - 1, pixels.height - 1}, scratch.cells.data());
-  constexpr int kReach = 2 * kCensusSide - 1;  // of a neighbourhood beyond its upper left pixel
+  constexpr int kReach = 2 * kCensusSide - 1;  // reach of a neighbourhood beyond its upper left pixel
   make_plane(scratch.cells.data(), kStride, 2, {pixels.width - kReach, pixels.height - kReach},
              scratch.bytes.data() + PackedModel::kPlane, scratch.bits.data() + PackedModel::kPlane, scratch);
 }
 
-// Of codes whose bytes' numbers, 0..63, are `index`: not 0 where they are in a set.
+// Non-zero for codes in a set; `index` is the number of a code's byte, 0..63.
 template <class V>
 HWY_INLINE V look_up(Bytes d, const PackedSet& set, V index, V bits) {
-  // Of an index below a block, the highest bit is set then, and there is nothing.
+  // An index below the block then has its highest bit set, and the look-up gives 0.
   const auto part = [&](int block) HWY_ATTR {
     const V own = hn::Sub(index, hn::Set(d, static_cast<std::uint8_t>(block * kBlock)));
     return hn::TableLookupBytesOr0(hn::LoadDup128(d, set.steps.data() + block * kBlock), own);
@@ -126,7 +126,7 @@ HWY_INLINE V look_up(Bytes d, const PackedSet& set, V index, V bits) {
   return hn::And(hn::Xor(hn::Xor(part(0), part(1)), hn::Xor(part(2), part(3))), bits);
 }
 
-// Of a vector of sums: where they do not exceed a limit.
+// Mask of the sums that do not exceed a limit.
 template <class V>
 HWY_INLINE std::uint64_t not_above(Bytes d, V sum, V limit) {
   std::uint64_t kept = 0;

@@ -13,7 +13,7 @@ constexpr double kLeastError = 1e-6;
 constexpr double kMostError = 0.499;    // there, a weak classifier says nothing
 constexpr std::size_t kByteStage = 64;  // weak classifiers: so short a stage may be searched in bytes
 constexpr double kByteThreshold = 240;  // below 255, for rounding
-constexpr double kUnit = 0x1p-10;       // of other stages' weights
+constexpr double kUnit = 0x1p-10;       // unit of other stages' weights
 
 using Histogram = std::array<double, kCensusCodes + 1>;
 

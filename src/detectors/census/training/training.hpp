@@ -23,7 +23,7 @@ struct TrainingOptions : training::WindowTrainingOptions {
   std::string label = "object";
   std::string view = "frontal";
   std::vector<int> places{10, 20, 40, 80, 484};  ///< different ones that each stage looks at, at most
-  int weak_classifiers = 1000;                   ///< of a stage at most
+  int weak_classifiers = 1000;                   ///< maximum per stage
   std::vector<int> cells{1, 2};  ///< sides of the cells that codes compare, in pixels: 1, 2 or both
   double stage_loss = 0.01;      ///< share of the held-out objects that a stage may reject, 0..1
 };
