@@ -7,7 +7,7 @@
 namespace sightline::display {
 namespace {
 
-// What has to be held with a key. Shift is left to commands that know what it means.
+// Modifiers required with a key. `any`: the command interprets Shift itself.
 enum class Held { nothing, control, control_shift, shift, any };
 
 struct LabelKey {
@@ -100,7 +100,7 @@ std::span<const HelpLine> label_help_lines() {
 }
 
 std::optional<LabelCommand> label_command_of(int code, bool control, bool shift, bool is_repeat) {
-  // What is typed with Shift on some keyboards and without on others; Caps Lock is no Shift.
+  // Characters that need Shift on some keyboards only; Caps Lock is no Shift.
   const bool is_sign = code == '+' || code == '=' || code == '-' || code == '?';
   for (const LabelEntry& entry : table())
     for (const LabelKey& key : entry.keys)

@@ -225,7 +225,7 @@ class Panels : private PanelPainter {
     std::string name, value, unit;
     Ink ink = kBright;
     bool gap = false;   // a rule above
-    bool bold = false;  // of the value
+    bool bold = false;  // bold value
     bool indent = false;
     bool alone = false;  // the name takes the whole line
   };
@@ -422,7 +422,7 @@ class Panels : private PanelPainter {
   }
 
   const Overlay& overlay_;
-  int top_ = 0, bottom_ = 0;  // what notices leave
+  int top_ = 0, bottom_ = 0;  // vertical space left by notices
   int lanes_top_ = 0;
   std::vector<int> slack_;
 };

@@ -37,8 +37,7 @@ Video::Video(const std::string& remedy) {
   SDL_SetHint(SDL_HINT_QUIT_ON_LAST_WINDOW_CLOSE, "0");
   survive_x11_errors();
   if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0) fail(SDL_GetError(), remedy);
-  // Where there is no screen, SDL falls back to drivers that show nothing; fine only where they are asked
-  // for.
+  // Without a screen, SDL falls back to drivers that show nothing, which is accepted only on request.
   const std::string driver = SDL_GetCurrentVideoDriver();
   const bool shows_nothing = driver == "offscreen" || driver == "dummy" || driver == "evdev";
   if (shows_nothing && !SDL_GetHint(SDL_HINT_VIDEODRIVER)) {

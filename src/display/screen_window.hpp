@@ -12,7 +12,7 @@
 
 namespace sightline::display {
 
-/// SDL's video part, as long as this lives. Throws Error (failed) where there is no screen.
+/// SDL's video part, as long as this lives. Throws Error (failed) if there is no screen.
 class Video {
  public:
   /// @param remedy  what the user can do without a screen
@@ -27,7 +27,7 @@ class Video {
   bool is_abandoned_ = false;
 };
 
-/// Of one of a picture's pixels; what is not positive counts as 1.
+/// Aspect ratio of a picture's pixels; a value that is not positive counts as 1.
 double aspect_of(const media::Rational& own, const media::Rational& otherwise);
 
 /// Thread-safety: the main thread, but for `wake`.
@@ -56,7 +56,7 @@ class ScreenWindow {
   bool was_woken() { return std::exchange(is_woken_, false); }
   void wake() noexcept;
 
-  /// Whether what the screen shows is not what was drawn; a drawing mends it.
+  /// True if the screen does not show the last drawing; drawing again clears it.
   bool is_stale() const { return is_stale_; }
   void set_stale(bool stale) { is_stale_ = stale; }
   /// Whether there is anything to draw for.
