@@ -25,7 +25,7 @@ struct Logistic {
   double offset = 0;
 };
 
-// Of the negative log-likelihood at a curve: its value, gradient and Hessian.
+// Negative log-likelihood of a curve: value, gradient and Hessian.
 struct Likelihood {
   double value = 0;
   double by_slope = 0, by_offset = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace text_rows;
 
-constexpr char kWhat[] = "ground truth";  // in messages
+constexpr char kWhat[] = "ground truth";  // kind of file in messages
 
 constexpr std::size_t kCornerFields = 5;  // name x1 y1 x2 y2
 constexpr std::size_t kClassFields = 6;   // name x1 y1 x2 y2 class
@@ -66,7 +66,7 @@ std::map<int, std::string> yolo_classes(const std::filesystem::path& folder) {
   return labels;
 }
 
-// In alphabetical order; empty where there is none.
+// In alphabetical order; empty if there is none.
 std::string first_label_file(const std::filesystem::path& folder) {
   std::string first;
   std::error_code error;
@@ -142,7 +142,7 @@ GroundTruth load_box_list(const std::filesystem::path& file) {
   GroundTruth truth;
   EmptyBoxes empty_boxes;
   std::size_t columns = 0;
-  std::map<std::string, int, std::less<>> numbers;  // of classes
+  std::map<std::string, int, std::less<>> numbers;  // numbers of classes
   for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
     const auto fields = split_at_blanks(text);
     const std::string name(fields[0]);

@@ -8,7 +8,7 @@ namespace sightline {
 namespace {
 
 constexpr double kNear = 0.3;     ///< overlap from which on a box is about an object
-constexpr double kAtEdge = 0.02;  ///< of the object's height
+constexpr double kAtEdge = 0.02;  ///< margin relative to the object's height
 constexpr int kSamples = 24;      ///< a side of a box, to measure what is covered
 
 double overlap_of(const Box& found, const Box& object, const MatchOptions& options) {
