@@ -6,7 +6,7 @@
 namespace sightline::labelling {
 namespace {
 
-// Which of two edges a coordinate is at: the nearer one within reach, else 0.
+// Edge at a coordinate: the nearer of two within reach, else 0.
 int edge_of(double at, double low, double high) {
   const double to_low = std::abs(at - low), to_high = std::abs(at - high);
   if (std::min(to_low, to_high) > PointerTool::kReach) return 0;
