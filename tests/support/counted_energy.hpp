@@ -40,7 +40,7 @@ class CountedEnergy {
     since_ = now();
     idle_watts_ = watts;
   }
-  /// What time it is; before the first call, the machine's clock counts. Must not go back.
+  /// Sets the time; before the first call, the machine's clock is used. Must not decrease.
   void set_seconds(double seconds) {
     const std::lock_guard lock(mutex_);
     if (seconds_ < 0) since_ = seconds;
@@ -84,7 +84,7 @@ class CountedEnergy {
   sightline::test::TempDir folder_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> nanojoules_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   double idle_watts_;
   double before_ = 0;  // joules of idling until `since_`
   double since_ = 0;
