@@ -1,5 +1,5 @@
 #pragma once
-/// How long frames keep processors busy, out of their traces.
+/// Busy time of processors per frame, from traces.
 
 #include "pipeline/runtime/trace.hpp"
 
@@ -7,8 +7,8 @@ namespace sightline::pipeline {
 
 /// Summed over frames.
 struct BusySeconds {
-  double cpu = 0;     ///< core-seconds over threads: what all of these together take
-  double device = 0;  ///< of all devices
+  double cpu = 0;     ///< core-seconds divided by threads
+  double device = 0;  ///< sum over all devices
 
   void add(const FrameTrace& trace, int threads) {
     for (const Span& span : trace.spans) {

@@ -38,7 +38,7 @@ DeviceLine::DeviceLine(const FrameProcessor& processor, const DeviceStages& stag
   });
   flow::make_edge(*submit_, step);
   const bool unified = stages_.device().info().unified_memory;
-  // Where copies are needed, those of one frame overlap with the kernels of another.
+  // If copies are needed, those of one frame overlap with the kernels of another.
   limit_ = unified ? 1 : 6;
   waiting_.reserve(64);
   polled_.reserve(64);
@@ -57,7 +57,7 @@ void DeviceLine::device_answered(Slot& slot, bool failed) noexcept {
   gateway_.load()->release_wait();
 }
 
-// As many frames are handed to the device at once as keep it busy; more would only compete for it.
+// Submits only as many frames at once as keep the device busy; more would only compete.
 void DeviceLine::hand_over(Slot& slot) {
   slot.parts[number_].ready = now_ns();
   {

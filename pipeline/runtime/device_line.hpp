@@ -23,7 +23,7 @@ namespace flow = oneapi::tbb::flow;
 struct Token {
   static constexpr int kBegins = -1;
   Slot* slot = nullptr;
-  int device = kBegins;  ///< that it comes from
+  int device = kBegins;  ///< device of the answer
 };
 
 using Step = flow::function_node<Token>;
@@ -56,8 +56,8 @@ class DeviceLine : public Outstanding::Receiver {
 
   /// Enqueues the frame's next segment, once it is the frame's turn; a token follows.
   void hand_over(Slot& slot);
-  /// The answer to the segment, from the step's side: takes over what the device leaves, and lets the next
-  /// frame in. An error stays in the slot's part, and the device is given up.
+  /// Handles the device's answer to the segment: takes over its results and admits the next frame. An error
+  /// stays in the slot's part, and the device is disabled.
   void take_back(Slot& slot);
 
   /// Takes the device out of use; `on_loss` is told once.
@@ -94,10 +94,10 @@ class DeviceLine : public Outstanding::Receiver {
   std::atomic<double> seconds_{0};
   std::mutex mutex_;
   int at_work_ = 0;  ///< frames handed to the device and not answered
-  int limit_ = 1;    ///< of these
+  int limit_ = 1;    ///< limit of `at_work_`
   DeviceThroughput throughput_;
   std::vector<Slot*> waiting_;
-  std::vector<Slot*> polled_;  ///< slots whose end the poller waits for
+  std::vector<Slot*> polled_;  ///< slots that the poller waits for
   std::condition_variable_any poll_;
   std::unique_ptr<DeviceQueue> clock_queue_;
   DeviceClock clock_;

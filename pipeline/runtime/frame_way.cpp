@@ -7,7 +7,7 @@ namespace sightline::pipeline {
 
 namespace {
 
-// Of whatever kind it is.
+// Clears a result of any kind.
 void clear_found(FrameResult& result) {
   result.objects.clear();
   result.output.reset();
@@ -154,7 +154,7 @@ void Pipeline::Impl::run_segments(Slot& slot) {
     if (segment.on_device) {
       slot.handed = segment;
       const std::size_t device = slot.device_of(segment);
-      // What is pinned to the device that the frame is dealt to comes with the rest.
+      // Stages pinned to the frame's own device run with the rest.
       for (; slot.segment + 1 < segments.size(); ++slot.segment) {
         const Segment& next = segments[slot.segment + 1];
         if (!next.on_device || slot.device_of(next) != device) break;

@@ -91,7 +91,7 @@ void LiveSource::start() {
 std::optional<media::Frame> LiveSource::read() {
   start();
   std::optional<media::Frame> frame = queue_.take();
-  if (!frame && queue_.closed()) stop();  // by the flag
+  if (!frame && queue_.closed()) stop();  // stopped by the flag
   return frame;
 }
 

@@ -55,7 +55,7 @@ bool Pipeline::Impl::device_lost() const {
   return std::ranges::any_of(lines_, [](const auto& line) { return line->lost(); });
 }
 
-// What can run of a schedule: without the devices that are lost. To be called with the mutex held.
+// The schedule without lost devices. Call it with the mutex held.
 const Plan* Pipeline::Impl::plan_for(const Schedule& asked) {
   Schedule schedule = asked;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -89,7 +89,7 @@ void Pipeline::Impl::set_setting(std::size_t setting) {
   setting_ = setting;
 }
 
-// Waits for a free slot; null where the run is ending. Several sources have their share of the slots each, at
+// Waits for a free slot; null if the run is ending. Several sources have their share of the slots each, at
 // least one, so that none starves another.
 Slot* Pipeline::Impl::acquire(StreamState& stream, const RunOptions& options) {
   std::unique_lock lock(mutex_);
@@ -166,7 +166,7 @@ void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
   changed_.notify_all();
 }
 
-// Where a thread cannot be had, the others end what they have begun.
+// If a thread cannot be created, the others finish their work.
 void Pipeline::Impl::start_feeders(std::deque<StreamState>& states, const RunOptions& options) {
   std::size_t started = 0;
   try {
