@@ -22,12 +22,12 @@
 // are those of class PreRejection in src/filterbank/kernels.hpp.
 
 #define BY_PAD 16
-#define CELL_QUADS (BINS / 4)  // of one cell of a block
+#define CELL_QUADS (BINS / 4)  // quads of one cell of a block
 #define PATTERN_QUADS (PATTERN_BINS / 4)
 #define BLOCK_QUADS (BINS + PATTERN_QUADS)
 #define MOST_QUADS (CELL_QUADS > PATTERN_QUADS ? CELL_QUADS : PATTERN_QUADS)
 #if PATTERN_BINS > 0
-#define QUADS quads  // of the part
+#define QUADS quads  // quads of the part
 #else
 #define QUADS CELL_QUADS
 #endif

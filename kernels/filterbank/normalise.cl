@@ -92,7 +92,7 @@ kernel void normalise(global const float* restrict roots, global const int* rest
     }
   }
 #if PATTERN_BINS > 0
-  if (below) {  // of the one block whose first cell it is
+  if (below) {  // for the block whose first cell it is
     for (int quad = get_global_id(1); quad < PATTERN_BINS / 4; quad += parts) {
       for (int i = 0; i < 4; ++i) four[i] = LOAD(root + (BINS + 4 * quad + i) * pitch);
       STORE(quad_of(four, (floatv)(PATTERN_FACTOR)), feature + (BINS + quad) * pitch);

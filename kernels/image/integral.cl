@@ -9,9 +9,9 @@
 // A level on the sheet. Mirrors struct IntegralLevel on the host. Offsets are in bytes of the images and in elements
 // of a plane.
 typedef struct {
-  int width;                       // of the image, in pixels
+  int width;                       // width of the image, in pixels
   int image_offset, image_stride;  // bytes
-  int origin, step;                // of the integrals
+  int origin, step;                // origin and step of the integrals
 } IntegralLevel;
 
 #define CHUNK (ROW_ITEMS * ROW_PIXELS)
