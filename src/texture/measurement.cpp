@@ -272,10 +272,10 @@ class Measurer {
   }
   void stop_if_asked() const {
     if (options_.stop && options_.stop->load())
-      throw Error(ExitCode::failed, "stopped before all was measured");
+      throw Error(ExitCode::failed, "stopped before the end of the measurement");
   }
   [[noreturn]] static void differs(const std::string& who, const std::string& where) {
-    throw Error(ExitCode::failed, who + " counts other patterns: " + where,
+    throw Error(ExitCode::failed, who + " gives other counts: " + where,
                 "this is a defect of a driver or of Sightline: report it");
   }
 
@@ -291,7 +291,7 @@ class Measurer {
 TextureMeasurement measure(GrayView picture, const MeasurementOptions& options,
                            const std::vector<opencl::ChosenDevice>& devices) {
   for (const std::string& variant : options.variants) check_kernel_variant(variant, kHistogramVariants);
-  if (options.sizes.empty()) throw Error(ExitCode::usage, "no size is named", "write --sizes 1024,8336");
+  if (options.sizes.empty()) throw Error(ExitCode::usage, "no size is given", "write --sizes 1024,8336");
   Measurer measurer(picture, options);
   TextureMeasurement result;
   result.texture = TextureProcessor(options.settings).info().model;

@@ -103,7 +103,7 @@ T need(const std::optional<T>& value, const char* key, const std::string& text) 
 
 // A number that is negative, or has a fraction, would be made one that is not without a word.
 std::uint64_t count_of(const Json& json) {
-  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json.dump() + "' is no count");
+  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json.dump() + "' is not a count");
   return json.get<std::uint64_t>();
 }
 
@@ -189,8 +189,8 @@ std::string to_json(const std::vector<TextureRecord>& records, bool shares) {
 
 std::vector<TextureRecord> parse_records(const std::string& text, const std::string& name) {
   const auto refuse = [&](const std::string& reason) {
-    return Error(ExitCode::input, "'" + name + "' holds no textures: " + reason,
-                 "name a file that `sightline texture --output FILE.json` has written");
+    return Error(ExitCode::input, "'" + name + "' contains no textures: " + reason,
+                 "use a file written by `sightline texture --output FILE.json`");
   };
   try {
     check_json_limits(text);

@@ -54,7 +54,7 @@ SlidePicture::SlidePicture(const std::filesystem::path& file, const OpenOptions&
   openslide_get_level_dimensions(slide_.get(), level_, &info_.width, &info_.height);
   if (info_.width < 1 || info_.height < 1 || info_.width > std::numeric_limits<int>::max() ||
       info_.height > std::numeric_limits<int>::max())
-    throw Error(ExitCode::input, "'" + info_.name + "' holds a picture of a size that is not read");
+    throw Error(ExitCode::input, "'" + info_.name + "' contains a picture of an unsupported size");
   scale_ = openslide_get_level_downsample(slide_.get(), level_);
   if (const char* colour =
           openslide_get_property_value(slide_.get(), OPENSLIDE_PROPERTY_NAME_BACKGROUND_COLOR))
@@ -76,10 +76,11 @@ SlidePicture::Slide SlidePicture::open() const {
               [](_openslide* one) {
                 if (one) Close()(one);
               });
-  const char* reason = slide ? openslide_get_error(slide.get()) : "it is no slide that OpenSlide knows";
+  const char* reason =
+      slide ? openslide_get_error(slide.get()) : "OpenSlide does not know this kind of slide";
   if (reason)
     throw Error(ExitCode::input, "'" + file_.string() + "' cannot be read as a slide: " + reason,
-                "is it whole, with the files that belong to it?");
+                "check that it is complete, with all its files");
   return slide;
 }
 

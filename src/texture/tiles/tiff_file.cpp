@@ -91,13 +91,13 @@ TiffFile open_tiff_page(const std::filesystem::path& file, int page) {
     const std::string& said = tiff.messages().error;
     throw Error(ExitCode::input, problem + (said.empty() ? "" : ": " + said), remedy);
   };
-  if (!tiff) fail("'" + file.string() + "' cannot be read as a TIFF", "is it whole?");
+  if (!tiff) fail("'" + file.string() + "' cannot be read as a TIFF", "check that it is complete");
   if (page > 0 && TIFFSetDirectory(tiff.get(), static_cast<tdir_t>(page)) != 1) {
     tiff.messages().clear();
     const auto pages = static_cast<std::int64_t>(TIFFNumberOfDirectories(tiff.get()));
     if (page < pages) fail("page " + std::to_string(page) + " of '" + file.string() + "' cannot be read", "");
     fail("'" + file.string() + "' has no page " + std::to_string(page),
-         pages == 1 ? "it has page 0 alone" : ("its pages are 0 to " + std::to_string(pages - 1)).c_str());
+         pages == 1 ? "it has only page 0" : ("its pages are 0 to " + std::to_string(pages - 1)).c_str());
   }
   if (tiff.tag<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) == COMPRESSION_JPEG &&
       tiff.tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, 0) == PHOTOMETRIC_YCBCR)

@@ -48,7 +48,7 @@ TiffPages tiff_pages(const std::filesystem::path& file) {
   }
   if (!found)
     throw Error(ExitCode::input,
-                "'" + file.string() + "' holds a reduced copy of its picture alone, as camera raw files do",
+                "'" + file.string() + "' contains only a reduced copy of its picture, like camera raw files",
                 "convert it to a TIFF or JPEG with the camera's software");
   found->left_out = pictures - 1;
   return *found;

@@ -32,7 +32,7 @@ std::string TiffPicture::decode_raw(TiffFile& tiff, std::uint32_t part, std::uin
   tiff.messages().clear();
   tmsize_t read = -1;
   if (TIFFGetStrileByteCount(tiff.get(), part) == 0) {
-    tiff.messages().error = "it is not in the file";
+    tiff.messages().error = "it is missing in the file";
   } else if (!fault::strikes(fault::Kind::decode, "TIFFReadEncodedTile")) {
     read = layout_.tiled ? TIFFReadEncodedTile(tiff.get(), part, raw, bytes)
                          : TIFFReadEncodedStrip(tiff.get(), part, raw, bytes);
