@@ -236,7 +236,7 @@ TEST(ListsOfPhotos, AreReadAndRefused) {
   };
   refused("0 a b 2\n", "1 for one person", load_named_pairs);
   refused("0 a b 1\n1 a b 0\n", "no folds", load_named_pairs);
-  refused("gallery a a_1\nfoe b b_1\n", "'foe' is no role", load_named_photos);
+  refused("gallery a a_1\nfoe b b_1\n", "'foe' is not a role", load_named_photos);
   refused("gallery a a_1\n", "no probes", load_named_photos);
   refused("gallery a a_1\nprobe b b_1\n", "does not fit", load_named_photos);
   refused("a_1 1 2 3\n", "ten numbers", load_face_points);

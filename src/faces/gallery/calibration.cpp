@@ -62,7 +62,7 @@ void refuse_same(const Snapshot& gallery, const std::vector<Probe>& probes) {
     throw Error(
         ExitCode::input,
         "'" + name(gallery.owners[one.row]) + "' and '" + name(one.nearest) + "' have a picture in common",
-        "`sightline faces merge` makes one person of them, `sightline faces delete --picture` takes it away");
+        "merge them with `sightline faces merge`, or delete it with `sightline faces delete --picture`");
   }
 }
 

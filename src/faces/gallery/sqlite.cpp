@@ -94,7 +94,7 @@ void Database::check_side_files() const {
     if (::lstat(side, &there) != 0 || is_own_file(there)) continue;
     throw Error(ExitCode::input,
                 "cannot use the gallery '" + file_.string() + "': '" + side + "' is not a regular file",
-                "remove that, and keep galleries in a folder that nobody else may write to");
+                "remove it, and keep galleries in a folder that only you can write to");
   }
 }
 
@@ -153,22 +153,21 @@ void Database::fail(int code) const {
       throw std::bad_alloc();
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw Error(ExitCode::failed, name + " is in use by another program", "try again when that is done");
+      throw Error(ExitCode::failed, name + " is in use by another program", "try again later");
     case SQLITE_NOTADB:
       throw Error(ExitCode::input, "'" + file_.string() + "' is not a gallery",
-                  "galleries are made by `sightline faces add`");
+                  "make a gallery with `sightline faces add`");
     case SQLITE_CORRUPT:
-      throw Error(ExitCode::input, name + " is damaged",
-                  "take a copy of it that is whole, or add the people anew");
+      throw Error(ExitCode::input, name + " is damaged", "restore a backup, or add the people again");
     case SQLITE_CANTOPEN:
       throw Error(
           ExitCode::input, "cannot open " + name + " (" + reason + ")",
-          "check the name, the folder and their permissions; the owner of a gallery of an earlier version "
-          "must change it once (`sightline faces calibrate`) where others read it");
+          "check the name, the folder and their permissions; for other readers, the owner of a gallery of an "
+          "earlier version must change it once (`sightline faces calibrate`)");
     case SQLITE_READONLY:
       if (code == SQLITE_READONLY_ROLLBACK) {
-        throw Error(ExitCode::failed, "cannot read " + name + ": a change of it was interrupted",
-                    "let its owner run `sightline faces list`, which undoes the change");
+        throw Error(ExitCode::failed, "cannot read " + name + ": a change was interrupted",
+                    "let its owner run `sightline faces list` to undo the change");
       }
       [[fallthrough]];
     case SQLITE_PERM:
@@ -177,7 +176,7 @@ void Database::fail(int code) const {
     case SQLITE_FULL:
     case SQLITE_IOERR:
       throw Error(ExitCode::failed, "cannot read or write " + name + " (" + reason + ")",
-                  "check the space left; what was in it before is still there");
+                  "check the disk space; the previous content is intact");
     default:
       throw Error(ExitCode::failed, "cannot use " + name + " (" + reason + ")");
   }

@@ -21,7 +21,7 @@ std::int64_t fixed(double value, double shift = 0) {
 
 std::int64_t in_frame(double value) {
   if (!(std::abs(value) <= kFarthest))
-    throw Error(ExitCode::failed, "a face lies too far out in its frame to be recognised",
+    throw Error(ExitCode::failed, "a face is too far out in its frame to be recognised",
                 "frames can have up to " + std::to_string(kFarthest) + " pixels a side");
   return fixed(value);
 }

@@ -58,7 +58,7 @@ class FollowedGallery : public PeopleSource {
     look(Gallery::kPatience);
     if (!gallery_) {
       spdlog::warn(
-          "nobody is known yet: there is no gallery '{}' (`sightline faces add --name NAME` makes it)",
+          "no people are known: there is no gallery '{}' (make it with `sightline faces add --name NAME`)",
           file_.string());
     } else if (follow) {
       gallery_->set_patience(kFramePatience);
@@ -92,7 +92,7 @@ class FollowedGallery : public PeopleSource {
     looked_at_ = stamp;
     const FileStamp before = seen_.value_or(FileStamp{});
     if (!Gallery::is_there(file_)) {
-      if (gallery_) spdlog::warn("nobody is known: the gallery '{}' is gone", file_.string());
+      if (gallery_) spdlog::warn("no people are known: the gallery '{}' is gone", file_.string());
       gallery_.reset();
       people_ = nobody(*recogniser_);
       seen_ = stamp;
@@ -100,7 +100,7 @@ class FollowedGallery : public PeopleSource {
     }
     const bool is_other = stamp.device != before.device || stamp.node != before.node;
     if (gallery_ && is_other)
-      spdlog::info("the gallery '{}' was replaced by another file: its people are read anew", file_.string());
+      spdlog::info("the gallery '{}' was replaced by another file: reading its people again", file_.string());
     if (gallery_ && !is_other) {
       const bool changed = gallery_->changed();
       if (!changed && stamp == before) return;
@@ -117,14 +117,14 @@ class FollowedGallery : public PeopleSource {
   void wait(const std::string& reason) const {
     const auto now = std::chrono::steady_clock::now();
     if (!busy_since_) busy_since_ = now;
-    if (now - *busy_since_ >= kQuiet) warn_once("people stay as they are: " + reason);
+    if (now - *busy_since_ >= kQuiet) warn_once("known people stay unchanged: " + reason);
   }
 
   void forget_all(const std::string& reason) const {
     gallery_.reset();
     people_ = nobody(*recogniser_);
     seen_ = looked_at_;
-    warn_once("nobody is known: " + reason);
+    warn_once("no people are known: " + reason);
   }
 
   void warn_once(const std::string& text) const {

@@ -40,7 +40,7 @@ std::size_t query_count(const TemplateSet& set, std::span<const std::uint8_t> qu
   const std::size_t bytes = bytes_per_template(set.format());
   if (queries.size() % bytes != 0) {
     throw Error(ExitCode::model, "queries of " + std::to_string(queries.size()) +
-                                     " bytes are no templates of " + std::to_string(bytes));
+                                     " bytes are not a multiple of templates of " + std::to_string(bytes));
   }
   return queries.size() / bytes;
 }

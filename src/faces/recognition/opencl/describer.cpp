@@ -70,7 +70,7 @@ OpenClDescriber::OpenClDescriber(const FaceDescriptor& descriptor, const Project
                                  const opencl::Context& context, opencl::ProgramCache* cache)
     : descriptor_(&descriptor), projector_(projector) {
   if (projector && (projector->values() != descriptor.values() || descriptor.largest_count() > kMostCount))
-    throw Error(ExitCode::usage, "the projection of faces does not take this descriptor's values");
+    throw Error(ExitCode::usage, "the projection of faces does not fit this descriptor");
   constexpr int kItems = 128, kItemsOnCpu = 16;
   group_ = context.device().type == opencl::DeviceType::cpu ? kItemsOnCpu : kItems;
   while (static_cast<std::uint64_t>(group_) > context.device().largest_work_group) group_ /= 2;

@@ -57,7 +57,7 @@ Discriminant find_discriminant(const std::vector<float>& parts, std::size_t axes
   }
   const WithinPeople found = within_people(rows, own_people);
   if (found.people < 2 || options.dims > size)
-    throw Error(ExitCode::input, "the photos are of too few people to learn what tells them apart",
+    throw Error(ExitCode::input, "the photos show too few people to train on",
                 "give several photos each of some hundred people");
   const Doubles total = rows.transpose() * rows / static_cast<double>(rows.rows());
   Doubles within = found.scatter();
