@@ -77,7 +77,7 @@ Event event_of(cl_event handle) noexcept {
 }
 
 cl_event handle_of(const Event& event) {
-  if (event && event.ops() != &kEventOps) throw std::logic_error("not an event of OpenCL's");
+  if (event && event.ops() != &kEventOps) throw std::logic_error("not an OpenCL event");
   return static_cast<cl_event>(event.handle());
 }
 

@@ -138,7 +138,7 @@ void remember(const JsonStore& memory, const std::string& key, const std::vector
   try {
     memory.store(key, {{"failed", problems}, {"boot", boot}});
   } catch (const Error& error) {
-    spdlog::debug("every start will ask the OpenCL drivers whether they work: {}", error.what());
+    spdlog::debug("every start will test the OpenCL drivers again: {}", error.what());
   }
 }
 
@@ -193,8 +193,7 @@ void load(const std::vector<RegisteredDriver>& drivers, bool is_systems_list) {
 void warn_of(const std::vector<FailedDriver>& left_out) {
   for (const FailedDriver& driver : left_out) {
     spdlog::warn(
-        "OpenCL driver '{}' is left out with its devices: asked for them, {}; to have it asked "
-        "again, delete '{}'",
+        "OpenCL driver '{}' was skipped: when asked for its devices, {}; to test it again, delete '{}'",
         driver.name, driver.problem, driver_memory_file().string());
   }
 }
@@ -218,8 +217,8 @@ DriverReport check_and_load() {
       if (!problem.empty()) report.not_loaded.push_back({name_of(driver), problem});
     } else if (is_adopted) {
       report.adopted.emplace_back(driver.library);
-      spdlog::info("OpenCL driver '{}' is not registered and is used all the same; to register it, {}",
-                   driver.library, how_to_register(driver.library));
+      spdlog::info("using the unregistered OpenCL driver '{}'; to register it, {}", driver.library,
+                   how_to_register(driver.library));
     }
   }
   return report;

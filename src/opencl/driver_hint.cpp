@@ -117,9 +117,8 @@ std::string driver_hint(const DriverPlaces& places) {
   const std::vector<fs::path> drivers = unregistered_drivers(places);
   if (drivers.empty()) return "";
   const std::string driver = drivers.front().string();
-  return "The driver " + driver + " is here, but " + places.vendors.string() +
-         " does not name it: to use it, set OCL_ICD_VENDORS=" + driver + " or " + how_to_register(driver) +
-         ".";
+  return "The driver " + driver + " is installed, but not listed in " + places.vendors.string() +
+         ": to use it, set OCL_ICD_VENDORS=" + driver + " or " + how_to_register(driver) + ".";
 }
 
 }  // namespace sightline::opencl

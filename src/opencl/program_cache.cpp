@@ -26,7 +26,7 @@ struct Header {
 void warn_once(const fs::path& folder, const std::string& reason) {
   static std::atomic_flag warned = ATOMIC_FLAG_INIT;
   if (!warned.test_and_set()) {
-    spdlog::warn("the kernel cache '{}' cannot be used ({}): every start will build the kernels again",
+    spdlog::warn("cannot use the kernel cache '{}' ({}): every start will build the kernels again",
                  folder.string(), reason);
   }
 }

@@ -167,7 +167,7 @@ std::optional<TuningValues> TuningDatabase::find(const DeviceInfo& device, const
     }
   }
   if (is_possible(table, values)) return values;
-  spdlog::warn("{}: entry for '{}' is not understood; run `sightline tune`", file().string(), device.name);
+  spdlog::warn("{}: the entry for '{}' is invalid; run `sightline tune`", file().string(), device.name);
   return std::nullopt;
 }
 
