@@ -159,7 +159,7 @@ class Labels : private PanelPainter {
       parts = {{"new class: ", kDim},
                {*overlay_.typing, kBright, true},
                {"\u258F", kWaiting},
-               {"  Enter takes it, Esc leaves it", kDim}};
+               {"  Enter: accept, Esc: cancel", kDim}};
     } else if (!overlay_.message.empty()) {
       parts = {{overlay_.message, kBright}};
     }

@@ -17,7 +17,7 @@ int log_error(Display* display, XErrorEvent* error) {
   XGetErrorDatabaseText(display, "XRequest", code.c_str(), code.c_str(), request.data(),
                         static_cast<int>(request.size()));
   spdlog::log(error->error_code == BadWindow ? spdlog::level::debug : spdlog::level::warn,
-              "the X server refused a request ({}: {}); the window may not look as it should", request.data(),
+              "the X server refused a request ({}: {}); the window may look wrong", request.data(),
               reason.data());
   return 0;
 }
