@@ -54,8 +54,8 @@ SampleFolder::SampleFolder(const FileImageSet& pictures, std::vector<MarkedObjec
     check_inside(box, picture.view().size(), name);
     if (std::min(box.width, box.height) < kSmallestObject) {
       throw Error(ExitCode::input,
-                  fmt::format("the box at ({:g}, {:g}) in '{}' has {:g}x{:g} pixels, which show nothing",
-                              box.x, box.y, name, box.width, box.height),
+                  fmt::format("the box at ({:g}, {:g}) in '{}' is too small ({:g}x{:g} pixels)", box.x, box.y,
+                              name, box.width, box.height),
                   fmt::format("mark objects of {:g} pixels or more", kSmallestObject));
     }
     contents[i] = content_hash(picture.view());
@@ -63,11 +63,10 @@ SampleFolder::SampleFolder(const FileImageSet& pictures, std::vector<MarkedObjec
   split(contents);
   if (options_.scenes + options_.empty_scenes == 0) return;
   if (testing_.objects.empty() || !testing_backgrounds_) {
-    throw Error(
-        ExitCode::input,
-        fmt::format("scenes are made of what is for testing, and these are {} objects and {} backgrounds",
-                    testing_.objects.size(), testing_.backgrounds.size()),
-        "give more pictures and backgrounds, or a larger --test-share");
+    throw Error(ExitCode::input,
+                fmt::format("cannot make scenes: the test part has {} objects and {} backgrounds",
+                            testing_.objects.size(), testing_.backgrounds.size()),
+                "give more pictures and backgrounds, or a larger --test-share");
   }
 }
 

@@ -152,8 +152,8 @@ PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& option
 
 void require_both_sides(const PositiveSamples& samples) {
   if (samples.seen.size() == 0 || samples.held_out.size() == 0)
-    throw Error(ExitCode::input, "there are too few positive pictures to hold some out",
-                "mark some dozens of objects at least; copies of one are held out together");
+    throw Error(ExitCode::input, "too few positive pictures to hold some out",
+                "mark at least some dozens of objects; copies of one are held out together");
 }
 
 }  // namespace sightline::training
