@@ -104,7 +104,7 @@ BoxPart part_of(const Config& config) {
   const BoxPart part{(*sides)[0], (*sides)[1], (*sides)[2], (*sides)[3]};
   if (part.left < part.right && part.top < part.bottom) return part;
   throw Error(ExitCode::usage, config.name() + ": 'part' of [[detector.inside]] is empty",
-              "give left, top, right and bottom, in parts of the box from 0 to 1");
+              "give left, top, right and bottom relative to the box, 0 to 1");
 }
 
 std::unique_ptr<Detector> make_nested(const Config& config);

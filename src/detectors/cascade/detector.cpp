@@ -93,7 +93,7 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   if (!(search.scale_step >= kSmallestStep))
     throw Error(ExitCode::usage, "the scale step must be above 1", "give a --scale-step of 1.05 to 1.5");
   if (options_.min_neighbors < 0)
-    throw Error(ExitCode::usage, "the number of neighbours is negative", "give --min-neighbors 0 or more");
+    throw Error(ExitCode::usage, "--min-neighbors is negative", "give --min-neighbors 0 or more");
   const bool limited = search.max_size.height > 0;
   if (limited &&
       (search.max_size.height < search.min_size.height || search.max_size.width < search.min_size.width))

@@ -12,7 +12,7 @@ namespace {
 
 MakeOpenCv* load_module() {
   namespace fs = std::filesystem;
-  std::string reason = "it is not there";
+  std::string reason = "it is missing";
   for (const fs::path& folder : {program_folder(), program_folder() / SIGHTLINE_RELATIVE_MODULES,
                                  fs::path(SIGHTLINE_INSTALLED_MODULES)}) {
     const fs::path file = folder / kOpenCvModule;
@@ -26,8 +26,8 @@ MakeOpenCv* load_module() {
     reason = why ? why : "it is damaged";
   }
   throw Error(ExitCode::device,
-              std::string("OpenCV is not compared with: no module ") + kOpenCvModule + ": " + reason,
-              "build Sightline where libopencv-dev is installed");
+              std::string("cannot compare with OpenCV: no module ") + kOpenCvModule + ": " + reason,
+              "install libopencv-dev and build Sightline again");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ CensusDetector::CensusDetector(Model model, const Options& options)
   check_kernel_variant(options.kernels, kKernelVariants);
   const int stages = model_.most_stages();
   if (options.early_stages < 0)
-    throw Error(ExitCode::usage, "early_stages must not be negative", "give 0 for what is best");
+    throw Error(ExitCode::usage, "early_stages must not be negative", "give 0 for the best value");
   early_stages_ = std::min(options.early_stages, stages);
   info_.cost_key += ", " + std::to_string(early_stages_) + " early stages";
   tunable_ = {"early_stages", stages, {}};

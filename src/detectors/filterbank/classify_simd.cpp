@@ -448,7 +448,7 @@ PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape w
       if (std::abs(weight) > kMaxWeight) {
         throw Error(
             ExitCode::model, "classifier weight " + std::to_string(next) + " is " + std::to_string(weight),
-            "weights must lie between -" + std::to_string(kMaxWeight) + " and " + std::to_string(kMaxWeight));
+            "weights must be between -" + std::to_string(kMaxWeight) + " and " + std::to_string(kMaxWeight));
       }
       words[i / 4] = static_cast<std::int32_t>(static_cast<std::uint32_t>(words[i / 4]) |
                                                (static_cast<std::uint32_t>(weight) & 0xFFU) << (8 * (i % 4)));

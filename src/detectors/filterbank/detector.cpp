@@ -90,7 +90,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   const double natural = model_.object.height;
   if (options.border < 0 || options.border % kCell != 0) {
     throw Error(ExitCode::usage,
-                "a border of " + std::to_string(options.border) + " pixels is not whole cells",
+                "a border of " + std::to_string(options.border) + " pixels is not a multiple of a cell",
                 "give a multiple of " + std::to_string(kCell));
   }
   pyramid_ = scales_for(natural, options.min_size, options.max_size, options.scale_step, options.border);

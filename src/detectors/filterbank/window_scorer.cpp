@@ -128,28 +128,26 @@ class FilterbankWindowScorer : public WindowScorer {
     OptionSet options;
     options
         .add("--filters N", &filters_,
-             "Size of the model's dictionary, of those it has; the configuration's, or the largest of a "
-             "--model, unless given; several, as in 25,50,100: a curve for each")
+             "Number of filters, one of the model's sizes; several, such as 25,50,100, give a curve each "
+             "(default: the configuration's, or the largest of --model)")
         .separated_by(',')
         .one_at_a_time();
     options
         .add("--computed-scales N", &method_.computed_scales,
-             "Scales in each octave that are filtered, the others follow from the nearest of them; 0: all")
+             "Number of filtered scales per octave; the others are approximated from the nearest; 0: all")
         .between(0, 1000)
         .show_default()
         .alias("--real-levels");
-    options.add("--arithmetic KIND", &method_.arithmetic, "exact or float")
+    options.add("--arithmetic KIND", &method_.arithmetic, "Arithmetic: exact or float")
         .one_of({"exact", "float"})
         .show_default();
-    options.add("--no-verify", &method_.no_verify,
-                "Without the verification network, where the model has one");
+    options.add("--no-verify", &method_.no_verify, "Skip the verification network, if the model has one");
     return options;
   }
 
   void check_storable() const override {
     if (method_.arithmetic == "exact" && method_.computed_scales == 0 && !method_.no_verify) return;
-    throw Error(ExitCode::usage,
-                "--store keeps what exact arithmetic and the whole model give on every scale",
+    throw Error(ExitCode::usage, "--store needs exact arithmetic and the complete model on every scale",
                 "leave out --store, or --arithmetic, --computed-scales and --no-verify");
   }
 

@@ -32,7 +32,7 @@ void check_feature(const Feature& feature, FeatureKind kind, Size window, const 
   const bool is_haar = kind == FeatureKind::haar;
   if (is_haar && (feature.first >= kHaarShapes.size() || feature.second != 0)) {
     fail("has shape " + number(feature.first) + " and " + number(feature.second),
-         "with Haar features, the shape is one of 0 to 4, and the other number 0");
+         "with Haar features, the shape must be 0 to 4 and the other number 0");
   }
   const int largest = is_haar ? kMaxWindow : kMaxBlock;
   for (const int side : {feature.block_width, feature.block_height}) {
@@ -47,7 +47,7 @@ void check_feature(const Feature& feature, FeatureKind kind, Size window, const 
       feature.y + grid.height * feature.block_height > window.height) {
     fail("has " + number(grid.width) + "x" + number(grid.height) + " blocks of " +
              number(feature.block_width) + "x" + number(feature.block_height) + " pixels at (" +
-             number(feature.x) + ", " + number(feature.y) + "), which do not lie in the window",
+             number(feature.x) + ", " + number(feature.y) + "), which are not inside the window",
          "the window has " + number(window.width) + "x" + number(window.height) + " pixels");
   }
   if (is_haar) return;
@@ -57,7 +57,7 @@ void check_feature(const Feature& feature, FeatureKind kind, Size window, const 
   if (usable) return;
   fail("compares blocks " + number(feature.first) + " and " + number(feature.second),
        kind == FeatureKind::lbp ? "with LBP, both must be 0"
-                                : "with LRP and LRD, they must be two different ones of 0 to 8");
+                                : "with LRP and LRD, they must be two different numbers from 0 to 8");
 }
 
 // Checks everything except the shapes of arrays.
@@ -101,7 +101,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const ModelHeader header(file, path);
   header.expect("kind", kModelKind,
                 "choose a model of the WaldBoost detector, or the configuration that fits this model");
-  header.expect("version", kVersion, "train it again, or use the program that it was made for");
+  header.expect("version", kVersion, "train it again, or use the version that made it");
   Model model;
   model.label = header.text("label");
   model.window = read_window(header, kMinWindow, kMaxWindow);

@@ -141,7 +141,7 @@ class Reader {
     feature.block_height = number("blockHeight", 1, kMaxBlock);
     if (feature.x + kGrid * feature.block_width > model_.window.width ||
         feature.y + kGrid * feature.block_height > model_.window.height)
-      xml_.refuse(element, "the 3x3 blocks do not lie in the window");
+      xml_.refuse(element, "the 3x3 blocks are not inside the window");
     model_.features.push_back(feature);
   }
 

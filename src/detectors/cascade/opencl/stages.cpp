@@ -50,8 +50,7 @@ void OpenClStages::measure_tile() {
 void OpenClStages::settle() {
   KernelTuning& t = tuning_;
   if (t.scan != "naive" && t.scan != "reduced" && t.scan != "compacted") {
-    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'",
-                "there are naive, reduced and compacted");
+    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'", "use naive, reduced or compacted");
   }
   const opencl::DeviceInfo& device = context().device();
   constexpr int kMostRows = 64;
@@ -144,7 +143,7 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   cascade_.corners.clear();
   if (!has_doubles(context.device()) && (!cascade_.fixed_point || model.kind == FeatureKind::haar)) {
     throw Error(ExitCode::model,
-                "'" + context.name() + "' has no double precision, which this cascade needs there",
+                "'" + context.name() + "' has no double precision, which this cascade needs on devices",
                 "use --device none");
   }
   const PackedStages packed = tuning_.packed ? pack_stages(model) : PackedStages{};

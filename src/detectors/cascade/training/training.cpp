@@ -123,12 +123,12 @@ class Training {
     training::PositiveSamples cut = training::cut_positives(positives, options, clock_);
     if (positives.size() < kFewestObjects || cut.seen.size() == 0)
       throw Error(ExitCode::input,
-                  fmt::format("there are too few positive pictures to train on ({})", positives.size()),
-                  "give some tens at least, better hundreds");
+                  fmt::format("too few positive pictures to train on ({})", positives.size()),
+                  "give at least some tens, better hundreds");
     objects_.emplace(options.kind, cut.seen, options.window);
     if (cut.held_out.size() > 0) held_out_.emplace(options.kind, cut.held_out, options.window);
     if (objects_->count_alive() == 0 || measured().count_alive() == 0)
-      throw Error(ExitCode::input, "the positive pictures show nothing: every pixel of an object is alike",
+      throw Error(ExitCode::input, "the positive pictures show nothing: all pixels of an object are equal",
                   "check --boxes and --margin");
     object_pixels_ = std::move(cut.seen);
     // Objects take part in a random order, which stays the same while the first of them drop out.
@@ -158,8 +158,7 @@ class Training {
       cascade.stages.push_back(*stage);
     }
     if (cascade.stages.empty())
-      throw Error(ExitCode::input, "no stage could be trained",
-                  "give more and larger pictures without the object to --negatives");
+      throw Error(ExitCode::input, "no stage could be trained", "give more and larger --negatives");
     cascade.model = make_model(pool_, cascade.stages);
     return cascade;
   }
@@ -208,8 +207,7 @@ class Training {
       if (number > 0)
         spdlog::warn(
             "negatives ran out: {} stages of {} pass only {} of {} windows of the negative pictures, too few "
-            "to train "
-            "another; more --negatives make more stages",
+            "to train another; give more --negatives for more stages",
             number, options_.stages, counts.passed, counts.windows);
       return std::nullopt;
     }
@@ -229,7 +227,7 @@ class Training {
     }
     const std::size_t positives = pixels.size();
     if (positives == 0) {
-      spdlog::warn("stage {}: no object is left to train on; training ends here", number + 1);
+      spdlog::warn("stage {}: no objects are left; training ends here", number + 1);
       return std::nullopt;
     }
     for (std::size_t i = 0; i < windows.size(); ++i) pixels.add(windows.view(i));
@@ -238,7 +236,7 @@ class Training {
     const TrainedStage stage = add_stumps(trained, number);
     if (stage.stumps.empty() || stage.false_alarm >= 1) {
       spdlog::warn(
-          "stage {}: no feature tells what is left of the negatives from the objects; training ends here",
+          "stage {}: no feature separates the remaining negatives from the objects; training ends here",
           number + 1);
       return std::nullopt;
     }

@@ -86,7 +86,7 @@ class Training {
       if (!ended) save(step, model);
     }
     if (model.stages.empty())
-      throw Error(ExitCode::input, "there are no windows in the negative pictures", "give larger pictures");
+      throw Error(ExitCode::input, "the negative pictures have no windows", "give larger pictures");
     finish(model);
     return model;
   }

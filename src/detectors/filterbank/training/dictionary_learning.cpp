@@ -143,7 +143,7 @@ template <typename Patch>
 std::vector<Patch> sample_patches(const ImageSet& images, int count, PatchSampling sampling,
                                   std::uint64_t seed, const std::function<bool(double)>& progress) {
   constexpr int kSide = std::tuple_size_v<Patch> == 9 ? 3 : 5;
-  if (images.size() == 0) throw Error(ExitCode::input, "there are no pictures to learn a dictionary from");
+  if (images.size() == 0) throw Error(ExitCode::input, "no pictures to learn a dictionary from");
   std::vector<Patch> patches;
   patches.reserve(count);
   for (std::size_t i = 0; i < images.size(); ++i) {

@@ -149,7 +149,7 @@ class Training {
       save(step, progress);
     }
     if (progress.model.size() == 0)
-      throw Error(ExitCode::input, "there are no windows in the negative pictures", "give larger pictures");
+      throw Error(ExitCode::input, "the negative pictures have no windows", "give larger pictures");
     finish(progress.model);
     return std::move(progress.model);
   }
