@@ -19,17 +19,17 @@ struct LevelWindow {
 };
 
 /// Box-regression offset: distance of an object's box from its window, in level pixels.
-struct BoxShift {
+struct BoxOffset {
   double middle = 0;  ///< offset of the mean of left and right
   double top = 0;
   double bottom = 0;
-  friend bool operator==(const BoxShift&, const BoxShift&) = default;
+  friend bool operator==(const BoxOffset&, const BoxOffset&) = default;
 };
 
 /// A window that may be reported.
 struct Candidate : LevelWindow {
-  double score = 0;  ///< the detector's, the higher the surer; a later stage may replace it
-  BoxShift shift{};  ///< 0 unless a stage says where in the window the object lies
+  double score = 0;   ///< the detector's, the higher the surer; a later stage may replace it
+  BoxOffset shift{};  ///< 0 unless a stage says where in the window the object lies
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -195,7 +195,7 @@ double FilterbankDetector::score(const Level& level, int x, int y) const {
 }
 
 // A box is as wide as its height says; without a shift, nothing is rounded that would not be otherwise.
-Box FilterbankDetector::box(const Level& level, int x, int y, const BoxShift& shift) const {
+Box FilterbankDetector::box(const Level& level, int x, int y, const BoxOffset& shift) const {
   const double scale = level.plan.scale;
   const Box& object = model_.object;
   const double height = object.height + (shift.bottom - shift.top);

@@ -35,7 +35,7 @@ class FilterbankDetector : public SlidingWindowDetector {
   /// The classifier's score of a window whose first cell is (x, y) of the level, once scored.
   double score(const Level& level, int x, int y) const;
   /// The object's box in frame pixels for a window of the level.
-  Box box(const Level& level, int x, int y, const BoxShift& shift = {}) const;
+  Box box(const Level& level, int x, int y, const BoxOffset& shift = {}) const;
 
   /// Appends the candidates of a band of windows whose scores are in the level.
   void collect_candidates(const Level& level, const Band& band, std::vector<Candidate>& found) const;
