@@ -160,9 +160,9 @@ class SlidingWindowDetector : public Detector {
   explicit SlidingWindowDetector(int max_candidates) : limit_(max_candidates) {}
 
   /// Drops the worst where there are more candidates than the limit; those that stay are then in the order of
-  /// `is_surer`.
+  /// `higher_confidence`.
   void keep_best(SlidingWindowWorkspace& workspace) const {
-    limit_.keep_best(workspace.candidates, is_surer);
+    limit_.keep_best(workspace.candidates, higher_confidence);
   }
 
   DetectorInfo info_;  ///< the family's constructor fills it

@@ -34,7 +34,7 @@ struct Candidate : LevelWindow {
 };
 
 /// A strict order of a frame's candidates, in which no two of them are equal.
-inline bool is_surer(const Candidate& a, const Candidate& b) {
+inline bool higher_confidence(const Candidate& a, const Candidate& b) {
   return std::tie(b.score, a.level, a.y, a.x) < std::tie(a.score, b.level, b.y, b.x);
 }
 

@@ -114,9 +114,9 @@ TEST(SlidingWindowCandidates, HaveAnOrder) {
   std::vector<Candidate> shuffled{in_order[3], in_order[1], in_order[0], in_order[2]};
   std::sort(shuffled.begin(), shuffled.end());
   EXPECT_EQ(shuffled, in_order);
-  std::sort(shuffled.begin(), shuffled.end(), is_surer);
+  std::sort(shuffled.begin(), shuffled.end(), higher_confidence);
   EXPECT_THAT(shuffled, ElementsAre(in_order[1], in_order[3], in_order[0], in_order[2]));
-  EXPECT_FALSE(is_surer(in_order[0], in_order[0]));
+  EXPECT_FALSE(higher_confidence(in_order[0], in_order[0]));
 }
 
 // A detector of nothing, to get at what the base class does.
