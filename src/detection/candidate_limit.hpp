@@ -13,7 +13,7 @@ namespace sightline {
 inline constexpr int kMostCandidates = 10'000'000;
 
 /// Keeps the best windows where there are more than the limit, and tells the user so, once.
-/// Thread-safety: `keep_best` from any thread.
+/// Thread-safety: `keep_top_k` from any thread.
 class CandidateLimit {
  public:
   /// @param most  windows of a frame, at least 1
@@ -22,7 +22,7 @@ class CandidateLimit {
   /// Sorts by `is_better` (a strict total order) and truncates to the limit; fewer windows stay unsorted. The
   /// selection does not depend on the order of the windows.
   template <typename Window, typename IsBetter>
-  void keep_best(std::vector<Window>& windows, const IsBetter& is_better) const {
+  void keep_top_k(std::vector<Window>& windows, const IsBetter& is_better) const {
     if (windows.size() <= most_) return;
     tell(windows.size());
     const auto end = windows.begin() + static_cast<std::ptrdiff_t>(most_);

@@ -189,7 +189,7 @@ void InsideSearch::search_inside(InsideWorkspace& w) const {
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (const Detection& detection : found[i]) all.push_back({detection, i / inside_.size()});
   }
-  limit_.keep_best(all, comes_first);
+  limit_.keep_top_k(all, comes_first);
   const std::vector<Detection> unique = unique_objects(std::move(all));
   w.detections.insert(w.detections.end(), unique.begin(), unique.end());
 }

@@ -157,7 +157,7 @@ Box PixelWindowDetector::box(const PixelLevel& level, int x, int y) const {
 }
 
 void PixelWindowDetector::group(PixelWindowWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::vector<Detection> windows;
   windows.reserve(w.candidates.size());
   const std::size_t levels = w.levels.size();

@@ -138,7 +138,7 @@ class SlidingWindowWorkspace : public Workspace {
 
   PictureView frame;                  ///< not owned; valid until the last stage has run
   PlannedFrame planned;               ///< frame that geometry, rows and bands were made for
-  std::vector<Candidate> candidates;  ///< sorted by level, y, x until `keep_best`
+  std::vector<Candidate> candidates;  ///< sorted by level, y, x until `keep_top_k`
   std::vector<Detection> detections;  ///< the result, in pixels of the frame, by falling score
 
  private:
@@ -161,8 +161,8 @@ class SlidingWindowDetector : public Detector {
 
   /// Drops the worst where there are more candidates than the limit; those that stay are then in the order of
   /// `higher_confidence`.
-  void keep_best(SlidingWindowWorkspace& workspace) const {
-    limit_.keep_best(workspace.candidates, higher_confidence);
+  void keep_top_k(SlidingWindowWorkspace& workspace) const {
+    limit_.keep_top_k(workspace.candidates, higher_confidence);
   }
 
   DetectorInfo info_;  ///< the family's constructor fills it

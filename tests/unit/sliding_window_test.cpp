@@ -123,7 +123,7 @@ TEST(SlidingWindowCandidates, HaveAnOrder) {
 class Detector1 : public SlidingWindowDetector {
  public:
   explicit Detector1(int most) : SlidingWindowDetector(most) { info_.family = "one"; }
-  using SlidingWindowDetector::keep_best;
+  using SlidingWindowDetector::keep_top_k;
   std::span<const std::string_view> resources() const override { return {}; }
   std::span<const StageInfo> stages() const override { return {}; }
   std::unique_ptr<Workspace> make_workspace() const override {
@@ -142,7 +142,7 @@ TEST(SlidingWindowDetectorBase, MergesAndLimitsCandidates) {
   detector.merge(a, b);
   EXPECT_THAT(a.candidates, ElementsAre(Candidate{0, 0, 2, 0.7}, Candidate{0, 0, 4, 0.5},
                                         Candidate{1, 0, 0, 0.7}, Candidate{2, 3, 3, 0.1}));
-  detector.keep_best(a);
+  detector.keep_top_k(a);
   EXPECT_THAT(a.candidates,
               ElementsAre(Candidate{0, 0, 2, 0.7}, Candidate{1, 0, 0, 0.7}, Candidate{0, 0, 4, 0.5}));
   a.detections = {{{1, 2, 3, 4}, 1, 0}};

@@ -246,7 +246,7 @@ void CascadeDetector::finish_survivors(CascadeWorkspace& w) const {
 }
 
 void CascadeDetector::group(CascadeWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::vector<ScoredBox> boxes;
   boxes.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)

@@ -287,7 +287,7 @@ NetworkSums FilterbankDetector::network_sums(const FilterbankWorkspace& w, const
 }
 
 std::size_t FilterbankDetector::choose_windows(FilterbankWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::sort(w.candidates.begin(), w.candidates.end());
   if (!options_.verify_all) keep_peaks(w);
   return w.candidates.size();
@@ -311,7 +311,7 @@ void FilterbankDetector::verify(FilterbankWorkspace& w) const {
 }
 
 void FilterbankDetector::group(FilterbankWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::vector<Detection> candidates;
   candidates.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)
