@@ -13,7 +13,7 @@ namespace sightline::pipeline {
 
 using namespace std::chrono_literals;
 
-void keep_forever(const void* object) noexcept try {
+void leak_deliberately(const void* object) noexcept try {
   static std::mutex mutex;
   static auto* const kept = new std::vector<const void*>;
   const std::lock_guard lock(mutex);
@@ -205,7 +205,7 @@ void DeviceLine::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
     part.error = std::move(error);
     part.abandoned = true;
     polled_.erase(std::remove(polled_.begin(), polled_.end(), slot.get()), polled_.end());
-    keep_forever(part.outstanding.release());  // a late answer may still come
+    leak_deliberately(part.outstanding.release());  // a late answer may still come
     part.outstanding = std::move(next);
     device_answered(*slot, true);
   }

@@ -236,8 +236,8 @@ void Pipeline::Impl::retry(Slot& slot) {
     part.error.clear();
     part.failed = false;
     if (!std::exchange(part.abandoned, false)) continue;
-    keep_forever(part.slot.release());  // the device may still write to them, for ever
-    keep_forever(part.partition.release());
+    leak_deliberately(part.slot.release());  // the device may still write to them, for ever
+    leak_deliberately(part.partition.release());
   }
   ++slot.stream->accounts.retried;
   slot.ready = now_ns();

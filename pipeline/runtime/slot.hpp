@@ -128,6 +128,6 @@ struct Slot {
 };
 
 /// Leaks memory that an unresponsive device may still write to, visibly deliberate for leak checkers.
-void keep_forever(const void* object) noexcept;
+void leak_deliberately(const void* object) noexcept;
 
 }  // namespace sightline::pipeline
