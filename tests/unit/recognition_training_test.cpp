@@ -188,8 +188,8 @@ TEST(RegionsOfFaces, ThatTellPeopleApartWeighMore) {
 TEST(Strangers, AreCountedByRate) {
   std::vector<std::uint32_t> distances;
   for (std::uint32_t i = 1; i <= 1000; ++i) distances.push_back(i);
-  EXPECT_THAT(stranger_rates(distances), ElementsAre(StrangerRate{1e-2, 10}, StrangerRate{3e-2, 30},
-                                                     StrangerRate{0.1, 100}, StrangerRate{0.3, 300}));
+  EXPECT_THAT(false_match_rates(distances), ElementsAre(FalseMatchRate{1e-2, 10}, FalseMatchRate{3e-2, 30},
+                                                        FalseMatchRate{0.1, 100}, FalseMatchRate{0.3, 300}));
 }
 
 TEST(Verification, TakesAFoldsThresholdFromTheOthers) {

@@ -78,7 +78,7 @@ void check_weights(const FaceModel& model, const ModelCheck& check) {
   check.result_of([&] { return TemplateSet(template_format(model)); });  // distances fit
 }
 
-void check_strangers(const std::vector<StrangerRate>& strangers, const ModelCheck& check) {
+void check_strangers(const std::vector<FalseMatchRate>& strangers, const ModelCheck& check) {
   if (strangers.size() > kMostRates)
     check.fail(number(strangers.size()) + " false-match rates", "the limit is " + number(kMostRates));
   for (std::size_t i = 0; i < strangers.size(); ++i) {
@@ -164,8 +164,8 @@ void read_projection(const Safetensors& file, const ModelHeader& header, FaceMod
 }
 
 void read_strangers(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
-  const auto count = length(file, header, "stranger_rates", kMostRates);
-  const auto rates = file.array<double>("stranger_rates", {count});
+  const auto count = length(file, header, "false_match_rates", kMostRates);
+  const auto rates = file.array<double>("false_match_rates", {count});
   const auto distances = file.array<std::int64_t>("stranger_distances", {count});
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (distances[i] < 0 || distances[i] > std::numeric_limits<std::uint32_t>::max())
@@ -220,9 +220,9 @@ void write_template(const TemplateFormat& format, const Projector* projector,
 
 std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, double rate) {
   const auto above =
-      std::ranges::find_if(model.strangers, [&](const StrangerRate& known) { return known.rate > rate; });
+      std::ranges::find_if(model.strangers, [&](const FalseMatchRate& known) { return known.rate > rate; });
   if (above == model.strangers.begin()) return std::nullopt;
-  const StrangerRate& below = *(above - 1);
+  const FalseMatchRate& below = *(above - 1);
   if (above == model.strangers.end()) return below.distance;
   // In proportion to the logarithm of the rate, by which tails of distances are nearly straight.
   const double part = std::log(rate / below.rate) / std::log(above->rate / below.rate);
@@ -266,7 +266,7 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
     const auto weights = file.array<std::uint8_t>("region_weights", {Safetensors::kAny});
     model.region_weights.assign(weights.begin(), weights.end());
   }
-  if (file.contains("stranger_rates")) read_strangers(file, header, model);
+  if (file.contains("false_match_rates")) read_strangers(file, header, model);
   check_model(model, check);
   return model;
 }
@@ -325,12 +325,12 @@ Safetensors container_of(const FaceModel& model) {
   if (!model.strangers.empty()) {
     std::vector<double> rates;
     std::vector<std::int64_t> distances;
-    for (const StrangerRate& known : model.strangers) {
+    for (const FalseMatchRate& known : model.strangers) {
       rates.push_back(known.rate);
       distances.push_back(known.distance);
     }
     const auto count = static_cast<std::int64_t>(rates.size());
-    container.set<double>("stranger_rates", {count}, rates);
+    container.set<double>("false_match_rates", {count}, rates);
     container.set<std::int64_t>("stranger_distances", {count}, distances);
   }
   return container;

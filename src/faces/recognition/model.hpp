@@ -34,10 +34,10 @@ inline constexpr std::int64_t kProjectionLimit = std::int64_t{1} << 29;
 
 /// Entry of the false-match rate table: at most a share of `rate` of the pairs of different people have a
 /// distance up to `distance`.
-struct StrangerRate {
+struct FalseMatchRate {
   double rate = 0;
   std::uint32_t distance = 0;
-  friend bool operator==(const StrangerRate&, const StrangerRate&) = default;
+  friend bool operator==(const FalseMatchRate&, const FalseMatchRate&) = default;
 };
 
 /// Immutable once loaded.
@@ -48,8 +48,8 @@ struct FaceModel {
   /// A weight a region, in the order of FaceDescriptor's values. Only of models without projection.
   std::vector<std::uint8_t> region_weights;
   std::optional<Projection> projection;
-  std::vector<StrangerRate> strangers;  ///< rates rising, distances too; may be empty
-  std::string provenance;               ///< description of its origin; may be empty
+  std::vector<FalseMatchRate> strangers;  ///< rates rising, distances too; may be empty
+  std::string provenance;                 ///< description of its origin; may be empty
 };
 
 /// Format and comparison of templates.
@@ -78,10 +78,9 @@ inline constexpr std::string_view kFaceModelKind = "sightline-recognition";
 /// height, step's width and height, 1 if relative; of version 1, without the last; of version 3, 1 more if
 /// folded), of version 3 `geometry` I32 [2] (pixels between the eyes, row of the eyes); `circles` F64 [N, 3]
 /// (channel, points, radius); of a learned one `projection` I8 [dims, values], `bias` I32 [dims], `scales`
-/// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `stranger_rates` F64 [K] and
-/// `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1", "2", or "3" where a model
-/// needs it), and perhaps `provenance`. Throws
-/// Error (model): the file, the place and the reason.
+/// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `false_match_rates` F64 [K]
+/// and `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1", "2", or "3" where a model needs it), and
+/// perhaps `provenance`. Throws Error (model): the file, the place and the reason.
 FaceModel load_face_model(const std::filesystem::path& file, std::uint64_t max_bytes);
 /// Whether a file begins as one of them; false if it cannot be read.
 bool looks_like_face_model(const std::filesystem::path& file);

@@ -255,9 +255,9 @@ void add_distances(const std::vector<Template>& templates, const std::vector<std
 }
 
 // Cross-validation on people: each fold is judged by a projection learned from the others.
-std::vector<StrangerRate> judge_strangers(const PrincipalAxes& axes, std::size_t count,
-                                          const std::vector<std::uint32_t>& people, std::size_t photos,
-                                          const DiscriminantOptions& options) {
+std::vector<FalseMatchRate> judge_strangers(const PrincipalAxes& axes, std::size_t count,
+                                            const std::vector<std::uint32_t>& people, std::size_t photos,
+                                            const DiscriminantOptions& options) {
   std::vector<std::uint32_t> distances;
   for (std::uint32_t part = 0; part < kPeopleParts; ++part) {
     std::vector<bool> is_used(people.size());
@@ -272,7 +272,7 @@ std::vector<StrangerRate> judge_strangers(const PrincipalAxes& axes, std::size_t
     }
     add_distances(templates, own, squared_distance, distances);
   }
-  return stranger_rates(std::move(distances));
+  return false_match_rates(std::move(distances));
 }
 
 // The first photo of each person.
@@ -369,7 +369,7 @@ void RecognitionTrainer::train_regions(const Photos& photos, const training::Ima
   add_distances(
       templates, people, [&](const auto& a, const auto& b) { return reference::distance(format, a, b); },
       distances);
-  model.strangers = stranger_rates(std::move(distances));
+  model.strangers = false_match_rates(std::move(distances));
 }
 
 void RecognitionTrainer::train(const std::filesystem::path& state, const std::filesystem::path& output,

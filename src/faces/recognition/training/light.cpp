@@ -67,7 +67,7 @@ std::vector<PhotoPair> pairs_of_copies(std::size_t people, std::uint64_t seed) {
   return pairs;
 }
 
-std::vector<StrangerRate> judge_lit_strangers(const std::vector<Counts>& counts, const FaceModel& model) {
+std::vector<FalseMatchRate> judge_lit_strangers(const std::vector<Counts>& counts, const FaceModel& model) {
   PhotoDescriber describer(model);
   std::vector<std::vector<std::uint8_t>> near, far;
   for (std::size_t i = 0; i < counts.size() && near.size() < kMostJudged; i += kOfPerson) {
@@ -83,7 +83,7 @@ std::vector<StrangerRate> judge_lit_strangers(const std::vector<Counts>& counts,
       if (j != i) *next++ = reference::distance(format, near[i], far[j]);
     }
   });
-  return stranger_rates(std::move(distances));
+  return false_match_rates(std::move(distances));
 }
 
 double pairs_cost(std::size_t people) {

@@ -5,11 +5,11 @@
 
 namespace sightline::recognition {
 
-std::vector<StrangerRate> stranger_rates(std::vector<std::uint32_t> distances) {
+std::vector<FalseMatchRate> false_match_rates(std::vector<std::uint32_t> distances) {
   constexpr double kRates[] = {1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3};
   constexpr double kFewestPairs = 10;  // below the distance
   std::ranges::sort(distances);
-  std::vector<StrangerRate> result;
+  std::vector<FalseMatchRate> result;
   for (const double rate : kRates) {
     const double pairs = rate * static_cast<double>(distances.size());
     if (pairs < kFewestPairs) continue;
