@@ -6,8 +6,8 @@
 
 #include "faces/recognition/crop.hpp"
 #include "faces/recognition/training/close_cut.hpp"
-#include "faces/recognition/training/flash_copies.hpp"
 #include "faces/recognition/training/lamp.hpp"
+#include "faces/recognition/training/relighting.hpp"
 #include "image/view.hpp"
 
 namespace sightline::recognition {
@@ -141,14 +141,14 @@ TEST(Flash, BumpsAreSeenInLightFromTheSide) {
   EXPECT_GT(roughness(60, 0.1), 2 * roughness(0, 0.1));
 }
 
-TEST(FlashCopier, IsTheFaceCutCloseInTheModelsGeometry) {
+TEST(Relighter, IsTheFaceCutCloseInTheModelsGeometry) {
   // A flash beside the camera in a room: eyes, here two dark spots, are where the geometry has them.
   Image<std::uint8_t> photo = face();
   for (const int x : {39, 91}) {
     for (int i = 0; i < 64; ++i) photo.view().at(x - 4 + i % 8, 56 + i / 8) = 20;
   }
   const CropGeometry geometry{70, 40};
-  FlashCopier copier(geometry);
+  Relighter copier(geometry);
   Random random(4);
   double darker = 0;
   for (std::uint64_t person = 0; person < 8; ++person) {

@@ -7,8 +7,8 @@
 #include "base/random.hpp"
 #include "faces/recognition/photos.hpp"
 #include "faces/recognition/search.hpp"
-#include "faces/recognition/training/flash_copies.hpp"
 #include "faces/recognition/training/regions.hpp"
+#include "faces/recognition/training/relighting.hpp"
 #include "faces/recognition/training/strangers.hpp"
 #include "training/for_each_image.hpp"
 
@@ -31,7 +31,7 @@ void make_copies(const PeoplesPhotos& people, const training::ImageSet& pictures
                  const FaceModel& model, const Take& take) {
   struct Workspace {
     explicit Workspace(const FaceModel& model) : copier(model.geometry), describer(model) {}
-    FlashCopier copier;
+    Relighter copier;
     PhotoDescriber describer;
   };
   constexpr FlashRig kRigs[] = {FlashRig::room, FlashRig::flash, FlashRig::noisy};

@@ -1,6 +1,6 @@
 #pragma once
 /// Training of a model for hard light, on people lit by flashes near the camera and elsewhere
-/// (flash_copies.hpp): weights of face regions, and the impostor distribution.
+/// (relighting.hpp): weights of face regions, and the impostor distribution.
 
 #include <cstdint>
 #include <span>

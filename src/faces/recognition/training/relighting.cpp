@@ -1,4 +1,4 @@
-#include "faces/recognition/training/flash_copies.hpp"
+#include "faces/recognition/training/relighting.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -15,8 +15,8 @@ void displace(FacePoints& points, double deviation, Random& random) {
 
 }  // namespace
 
-ImageView<std::uint8_t> FlashCopier::copy(GrayView photo, const FacePoints& points, FlashRig rig,
-                                          FlashPlace place, std::uint64_t person, Random& random) {
+ImageView<std::uint8_t> Relighter::copy(GrayView photo, const FacePoints& points, FlashRig rig,
+                                        FlashPlace place, std::uint64_t person, Random& random) {
   const double eyes = CropGeometry().eye_distance;
   cropper_.crop(photo, similarity_of(points), lit_.view());
   light_by_lamp(lit_.view(), draw_flash_scene(rig, place, Random(person), random), random);

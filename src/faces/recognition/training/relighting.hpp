@@ -12,9 +12,9 @@
 namespace sightline::recognition {
 
 /// Makes copies and keeps memory for one. Thread-safety: one thread at a time.
-class FlashCopier {
+class Relighter {
  public:
-  explicit FlashCopier(const CropGeometry& geometry) : points_(crop_points(geometry)) {}
+  explicit Relighter(const CropGeometry& geometry) : points_(crop_points(geometry)) {}
 
   /// A crop of kCropSize, valid until the next call. The copy is 1.7 eye distances wide and 2 high. All
   /// people share one set of points, so each person's true points deviate by about 4% of the eye distance,
