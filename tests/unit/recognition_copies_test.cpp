@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "faces/recognition/crop.hpp"
-#include "faces/recognition/training/close_cut.hpp"
 #include "faces/recognition/training/lamp.hpp"
 #include "faces/recognition/training/relighting.hpp"
+#include "faces/recognition/training/tight_crop.hpp"
 #include "image/view.hpp"
 
 namespace sightline::recognition {
@@ -161,14 +161,14 @@ TEST(Relighter, IsTheFaceCutCloseInTheModelsGeometry) {
   EXPECT_GT(darker / 8, 40);
 }
 
-TEST(CloseCut, RepeatsTheEdgeOfWhatIsLeft) {
+TEST(TightCrop, RepeatsTheEdgeOfWhatIsLeft) {
   Image<std::uint8_t> crop(kCropSize.width, kCropSize.height);
   const auto pixel = [](int x, int y) { return static_cast<std::uint8_t>(x + 7 * y); };
   for (int y = 0; y < crop.height(); ++y) {
     for (int x = 0; x < crop.width(); ++x) crop.view().at(x, y) = pixel(x, y);
   }
-  const CloseCut cut{3, 5, 100, 149};
-  cut_closely(crop.view(), cut);
+  const TightCrop cut{3, 5, 100, 149};
+  crop_tightly(crop.view(), cut);
   for (int y = 0; y < crop.height(); ++y) {
     for (int x = 0; x < crop.width(); ++x) {
       ASSERT_EQ(crop.view().at(x, y),
@@ -178,11 +178,11 @@ TEST(CloseCut, RepeatsTheEdgeOfWhatIsLeft) {
   }
 }
 
-TEST(CloseCut, LeavesEyesAndMouth) {
+TEST(TightCrop, LeavesEyesAndMouth) {
   Random random(3);
   int most = 0;
   for (int i = 0; i < 1000; ++i) {
-    const CloseCut cut = draw_close_cut(random);
+    const TightCrop cut = draw_tight_crop(random);
     ASSERT_GE(std::min(cut.left, cut.top), 0);
     for (const Point& point : kCropPoints) {
       ASSERT_LT(cut.left, point.x);

@@ -15,12 +15,12 @@
 #include "faces/recognition/search.hpp"
 #include "faces/recognition/training/axes.hpp"
 #include "faces/recognition/training/channels.hpp"
-#include "faces/recognition/training/close_cut.hpp"
 #include "faces/recognition/training/discriminant.hpp"
 #include "faces/recognition/training/lamp.hpp"
 #include "faces/recognition/training/light.hpp"
 #include "faces/recognition/training/regions.hpp"
 #include "faces/recognition/training/strangers.hpp"
+#include "faces/recognition/training/tight_crop.hpp"
 #include "training/file_image_set.hpp"
 #include "training/for_each_image.hpp"
 #include "training/standalone_trainer.hpp"
@@ -201,7 +201,7 @@ Descriptions describe_photos(const FaceModel& model, const Photos& photos, const
           const ImageView<std::uint8_t> crop = describer.crop(photo.view(), photos.points[i]);
           if (copy > static_cast<std::size_t>(copies.relit)) {
             light_by_lamp(crop, draw_lamp_scene(random), random);
-            if (random.below(2) == 0) cut_closely(crop, draw_close_cut(random));
+            if (random.below(2) == 0) crop_tightly(crop, draw_tight_crop(random));
           } else if (copy > 0) {
             const training::Variation light = training::draw_variation(kRelit, random);
             training::relight(crop, light, {kCropSize.width / 2.0, kCropSize.height / 2.0}, kCropSize.height);
