@@ -36,7 +36,7 @@ struct alignas(kSetBytes) PackedSet {
 };
 
 /// A weak classifier as vectors of windows that are neighbours look it up.
-struct SideBySide {
+struct PackedWeakClassifier {
   PackedSet set;
   std::int32_t offset;  ///< offset of its code from the window's corner, in positions
   std::uint8_t weight;  ///< or less, where that rejects as well
@@ -45,10 +45,10 @@ struct SideBySide {
 /// A stage as windows from anywhere in a tile go through it together, a vector of them at a time. Their codes
 /// are gathered for that, those of some places next to each other at once, and weak classifiers are in the
 /// order of their places.
-struct Gathered {
+struct GatheredStage {
   static constexpr int kRun = 8;  ///< places that are gathered at once
   struct Run {
-    std::int32_t offset;  ///< offset of its first position; see SideBySide
+    std::int32_t offset;  ///< offset of its first position; see PackedWeakClassifier
     int end;              ///< end of its weak classifiers; they begin at the end of the previous stage's
   };
   std::vector<Run> runs;  ///< runs whose weights have 16-bit sums
@@ -81,24 +81,26 @@ class PackedModel {
   /// The sum above which a stage rejects; below 0: always.
   std::int32_t limit(int stage) const { return limits_[static_cast<std::size_t>(stage)]; }
   /// True if a stage can be SIMD-packed: its sums fit in bytes and are not needed later. Otherwise
-  /// side_by_side is empty.
-  bool fits_bytes(int stage) const { return !side_by_side(stage).empty(); }
+  /// packed_stage is empty.
+  bool fits_bytes(int stage) const { return !packed_stage(stage).empty(); }
   /// A stage's weak classifiers for vectors of windows.
-  std::span<const SideBySide> side_by_side(int stage) const {
-    return side_by_side_[static_cast<std::size_t>(stage)];
+  std::span<const PackedWeakClassifier> packed_stage(int stage) const {
+    return packed_stages_[static_cast<std::size_t>(stage)];
   }
   /// A stage for windows in lists.
-  const Gathered& gathered(int stage) const { return gathered_[static_cast<std::size_t>(stage)]; }
+  const GatheredStage& gathered_stage(int stage) const {
+    return gathered_stages_[static_cast<std::size_t>(stage)];
+  }
 
  private:
-  void pack_side_by_side(int stage);
+  void pack_stage(int stage);
 
   const Model* model_ = nullptr;
   int most_cell_ = 1;
   std::vector<std::int32_t> limits_;
   // Indexed by stage:
-  std::vector<std::vector<SideBySide>> side_by_side_;
-  std::vector<Gathered> gathered_;
+  std::vector<std::vector<PackedWeakClassifier>> packed_stages_;
+  std::vector<GatheredStage> gathered_stages_;
 };
 
 /// Scratch memory of a thread for a tile: about 350 kB, and 300 kB more with cells.

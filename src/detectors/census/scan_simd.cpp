@@ -150,7 +150,7 @@ int pass_vectors(const PackedModel& packed, int stage, int count, ScanScratch& s
   for (int i = 0; i < count; i += 2) {
     const std::int32_t corner[] = {corners[i], corners[i + 1]};
     auto first = hn::Zero(d), second = hn::Zero(d);
-    for (const SideBySide& look : packed.side_by_side(stage)) {
+    for (const PackedWeakClassifier& look : packed.packed_stage(stage)) {
       const auto add = [&](auto sum, std::ptrdiff_t place) HWY_ATTR {
         const auto found = look_up(d, look.set, hn::LoadU(d, scratch.bytes.data() + place),
                                    hn::LoadU(d, scratch.bits.data() + place));
@@ -200,7 +200,7 @@ int pass_tile(const PackedModel& packed, int begin, int end, const WindowTile& t
 template <class D>
 HWY_INLINE hn::Vec<D> load_pieces(D d, const std::uint8_t* bytes, const std::int32_t* places) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-  if constexpr (kLanes == Gathered::kRun) {
+  if constexpr (kLanes == GatheredStage::kRun) {
     return hn::LoadU(d, bytes + *places);
   } else {
     const hn::Half<D> half;
@@ -212,7 +212,7 @@ HWY_INLINE hn::Vec<D> load_pieces(D d, const std::uint8_t* bytes, const std::int
 // Codes of a run of places in a vector of windows: into `run`, a vector for each place.
 HWY_INLINE void gather_run(const std::uint8_t* bytes, const std::int32_t* places, std::uint8_t* run) {
   const Bytes d;
-  constexpr int kRun = Gathered::kRun;
+  constexpr int kRun = GatheredStage::kRun;
   hn::Vec<Bytes> in[kRun], out[kRun];
   for (int i = 0; i < kRun; ++i) out[i] = load_pieces(d, bytes, places + 2 * i);
   // The byte of window w and place p is the one with the number 8 w + p, a number of seven bits, in the same
@@ -229,17 +229,17 @@ HWY_INLINE void gather_run(const std::uint8_t* bytes, const std::int32_t* places
 }
 
 // The sums of a vector of windows.
-HWY_INLINE void sum_gathered(const Gathered& stage, const ScanScratch& scratch, const std::int32_t* places,
-                             std::int32_t* sums) {
+HWY_INLINE void sum_gathered(const GatheredStage& stage, const ScanScratch& scratch,
+                             const std::int32_t* places, std::int32_t* sums) {
   const Bytes d;
   const hn::RepartitionToWide<Bytes> d16;
   const hn::RepartitionToWide<decltype(d16)> d32;
   const std::size_t lanes = hn::Lanes(d);
-  alignas(64) std::uint8_t bytes[Gathered::kRun * hn::MaxLanes(Bytes())];
-  alignas(64) std::uint8_t bits[Gathered::kRun * hn::MaxLanes(Bytes())];
+  alignas(64) std::uint8_t bytes[GatheredStage::kRun * hn::MaxLanes(Bytes())];
+  alignas(64) std::uint8_t bits[GatheredStage::kRun * hn::MaxLanes(Bytes())];
   hn::Vec<decltype(d32)> all[4] = {hn::Zero(d32), hn::Zero(d32), hn::Zero(d32), hn::Zero(d32)};
   int look = 0;
-  for (const Gathered::Run& run : stage.runs) {
+  for (const GatheredStage::Run& run : stage.runs) {
     gather_run(scratch.bytes.data() + run.offset, places, bytes);
     gather_run(scratch.bits.data() + run.offset, places, bits);
     auto lower = hn::Zero(d16), upper = hn::Zero(d16);
@@ -274,7 +274,7 @@ int pass_list(const PackedModel& packed, int stage, int count, ScanScratch& scra
     const int here = std::min(lanes, count - first);
     std::copy_n(scratch.places.data() + first, here, places);
     std::fill(places + here, places + lanes, places[0]);
-    sum_gathered(packed.gathered(stage), scratch, places, sums);
+    sum_gathered(packed.gathered_stage(stage), scratch, places, sums);
     for (int i = 0; i < here; ++i) {
       scratch.places[kept] = places[i];
       scratch.sums[kept] = sums[i];
