@@ -248,7 +248,7 @@ struct Recorder::Impl {
   bool is_cut_due(const Frame& frame) const {
     if (!writer_ || frames_ == 0) return false;
     constexpr double rounding = 1e-6, backwards = 1;
-    const Rotation& limit = options_.rotation;
+    const SegmentLimits& limit = options_.rotation;
     return (limit.seconds > 0 && frame.time() - first_time_ >= limit.seconds - rounding) ||
            (limit.bytes > 0 && bytes_ + largest_ > limit.bytes) || frame.time() < last_time_ - backwards;
   }

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "base/rotation.hpp"
+#include "base/segment_limits.hpp"
 #include "media/frame.hpp"
 #include "media/stream_info.hpp"
 #include "media/writer.hpp"
@@ -19,7 +19,7 @@ struct RecordOptions {
   /// A name, a pattern or a folder, as FileNames takes them (base/file_names.hpp). Numbered from the first
   /// file with rotation; no existing file is ever replaced.
   std::string path;
-  Rotation rotation;
+  SegmentLimits rotation;
   int keep = 0;            ///< number of files to keep, the oldest are deleted; 0: all
   std::size_t queue = 16;  ///< frames that wait for the encoder, at least 1; each holds its picture
   WriteOptions writing;    ///< `live` is set and `audio` is not regarded: recordings have no sound
@@ -54,8 +54,8 @@ inline constexpr const char* kRecorderFailed = "recorder failed";
 /// - Times are the frames', relative to the first one of each file. At a dropped frame, the picture before it
 ///   stays.
 /// - Rotation cuts between two frames: the next file starts with a key frame at time 0 and no frame is lost.
-///   A file covers less than Rotation::seconds, and has at most Rotation::bytes, except for its index and
-///   larger single frames. Time that goes back by more than a second also starts a new file.
+///   A file covers less than SegmentLimits::seconds, and has at most SegmentLimits::bytes, except for its
+///   index and larger single frames. Time that goes back by more than a second also starts a new file.
 /// - A file has the size of its first frame; later frames of another size are scaled into it, until the next
 ///   file.
 /// - A disk that is full, or another error while writing, ends the recording: the error is logged once and
