@@ -149,8 +149,8 @@ Spread copy_rate(DeviceSession& session, const opencl::Buffer& from, const openc
   opencl::Kernel kernel = session.kernel(kAccessProgram, width == 4 ? "copy4" : "copy");
   kernel.arguments(from, to);
   const std::size_t items = words / width;
-  const opencl::Range range =
-      group > 0 ? opencl::groups(items / group, group) : opencl::Range{{items, 1, 1}, {}};
+  const opencl::NDRange range =
+      group > 0 ? opencl::groups(items / group, group) : opencl::NDRange{{items, 1, 1}, {}};
   return rate(repeat(session.effort(), [&] { return session.run(kernel, range); }),
               8.0 * static_cast<double>(words));
 }

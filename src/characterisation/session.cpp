@@ -49,7 +49,7 @@ std::unique_ptr<opencl::Program> DeviceSession::made(const ProgramName& name) co
   return std::make_unique<opencl::Program>(*context_, "characterisation/" + name.file, name.options, cache_);
 }
 
-double DeviceSession::run(const opencl::Kernel& kernel, const opencl::Range& range) {
+double DeviceSession::run(const opencl::Kernel& kernel, const opencl::NDRange& range) {
   const opencl::Event event = kernel.enqueue(queue_, range);
   queue_.flush();
   queue_.wait(event);

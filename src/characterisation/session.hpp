@@ -41,7 +41,7 @@ class DeviceSession {
   std::size_t programs() const { return programs_.size(); }
 
   /// Runs it and waits; seconds on the device's clock.
-  double run(const opencl::Kernel& kernel, const opencl::Range& range);
+  double run(const opencl::Kernel& kernel, const opencl::NDRange& range);
 
   /// A buffer with these words in it.
   opencl::Buffer words(const std::vector<std::uint32_t>& values);

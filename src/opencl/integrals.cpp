@@ -87,7 +87,7 @@ void Integrals::enqueue(Queue& queue, const Buffer& images, const Buffer& integr
   launched(
       row_sums_.enqueue(queue, groups(row_tiles_.size(), static_cast<std::size_t>(program_->row_items_))));
   column_sums_.arguments(levels_, column_tiles_.buffer(), stride_, plane_, integrals);
-  Range columns = groups(column_tiles_.size(), kColumnGroup);
+  NDRange columns = groups(column_tiles_.size(), kColumnGroup);
   columns.global[1] = static_cast<std::size_t>(program_->upright_planes_);
   launched(column_sums_.enqueue(queue, columns));
   if (!program_->tilted_) return;

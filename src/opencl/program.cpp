@@ -133,7 +133,7 @@ void Kernel::set_bytes(cl_uint index, std::size_t size, const void* value) {
   check(clSetKernelArg(kernel_.get(), index, size, value), "clSetKernelArg", context_->name());
 }
 
-Event Kernel::enqueue(Queue& queue, const Range& range) const {
+Event Kernel::enqueue(Queue& queue, const NDRange& range) const {
   // An empty range, as of a share of a frame without a single window, is an error in OpenCL 1.2.
   if (range.global[0] * range.global[1] * range.global[2] == 0) return queue.marker();
   cl_event event = nullptr;

@@ -44,13 +44,13 @@ class Program {
 std::string exact_build_options();
 
 /// Sizes of a launch: work-items in each dimension, and in each work-group (0: the driver's choice).
-struct Range {
+struct NDRange {
   std::array<std::size_t, 3> global{1, 1, 1};
   std::array<std::size_t, 3> local{0, 0, 0};
 };
 
 /// So many work-groups side by side, each of `items` by `rows` work-items.
-inline Range groups(std::size_t count, std::size_t items, std::size_t rows = 1) {
+inline NDRange groups(std::size_t count, std::size_t items, std::size_t rows = 1) {
   return {{count * items, rows, 1}, {items, rows, 1}};
 }
 
@@ -68,7 +68,7 @@ class Kernel {
     return *this;
   }
 
-  Event enqueue(Queue& queue, const Range& range) const;
+  Event enqueue(Queue& queue, const NDRange& range) const;
   std::size_t largest_work_group() const;
   /// Work-items that the device runs as one (a sub-group, a vector): groups are best multiples of it.
   std::size_t work_group_multiple() const;

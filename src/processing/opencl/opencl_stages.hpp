@@ -79,10 +79,10 @@ class OpenClSlotBase : public DeviceSlot {
   /// must outlive the slot.
   void launched(opencl::Event event) { launched(stage_name_, std::move(event)); }
   void launched(std::string_view part, opencl::Event event);
-  void launch(const opencl::Kernel& kernel, const opencl::Range& range) {
+  void launch(const opencl::Kernel& kernel, const opencl::NDRange& range) {
     launched(kernel.enqueue(queue, range));
   }
-  void launch(std::string_view part, const opencl::Kernel& kernel, const opencl::Range& range) {
+  void launch(std::string_view part, const opencl::Kernel& kernel, const opencl::NDRange& range) {
     launched(part, kernel.enqueue(queue, range));
   }
 

@@ -58,7 +58,7 @@ DeviceChannel device_channel(const Normalisation& normalisation) {
 }
 
 // Work-groups of so many items for every pixel of a crop, in each of `rows` and `faces`.
-opencl::Range for_pixels(Size crop, int group, std::size_t rows, std::size_t faces) {
+opencl::NDRange for_pixels(Size crop, int group, std::size_t rows, std::size_t faces) {
   const auto items = static_cast<std::size_t>(group);
   const std::size_t pixels = static_cast<std::size_t>(crop.width) * static_cast<std::size_t>(crop.height);
   return {{(pixels + items - 1) / items * items, rows, faces}, {items, 1, 1}};
