@@ -40,9 +40,9 @@ PaddedImage image_of(Size size, const std::vector<int>& pixels) {
 }
 
 std::uint32_t response_at(const PaddedImage& image, const Dictionary& dictionary, int x, int y,
-                          Signs signs = Signs::together) {
+                          ContrastMode contrast = ContrastMode::insensitive) {
   GuardedImage<std::uint32_t> response_map(image.view().size());
-  filter_rows(image.view(), dictionary, signs, 0, image.view().height(), response_map.view());
+  filter_rows(image.view(), dictionary, contrast, 0, image.view().height(), response_map.view());
   return response_map.view().at(x, y);
 }
 
@@ -55,12 +55,13 @@ Filter opposite_of(const Filter& filter) {
 // Where all responses of the image first differ from the reference's, or memory that is not theirs was
 // written;
 // "" where neither is so.
-std::string difference_from_reference(const PaddedImage& image, const Dictionary& dictionary, Signs signs) {
+std::string difference_from_reference(const PaddedImage& image, const Dictionary& dictionary,
+                                      ContrastMode contrast) {
   const Size size = image.view().size();
   GuardedImage<std::uint32_t> response_map(size);
   GuardedImage<std::uint32_t> expected(size);
-  filter_rows(image.view(), dictionary, signs, 0, size.height, response_map.view());
-  reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
+  filter_rows(image.view(), dictionary, contrast, 0, size.height, response_map.view());
+  reference::filter_rows(image.view(), dictionary, contrast, 0, size.height, expected.view());
   if (!response_map.rows_untouched_outside(0, size.height)) return "written outside";
   return first_difference(response_map.view(), expected.view(), 0, size.height);
 }
@@ -94,7 +95,7 @@ TEST_P(FilterKernel, LowestIndexWinsATie) {
   for (const auto& filters : {std::vector<Filter>(256, kDown), std::vector<Filter>{opposite, kDown},
                               std::vector<Filter>{kDown, opposite, kDown}}) {
     GuardedImage<std::uint32_t> response_map({37, 6});
-    filter_rows(noise.view(), dictionary_of(filters), Signs::together, 0, 6, response_map.view());
+    filter_rows(noise.view(), dictionary_of(filters), ContrastMode::insensitive, 0, 6, response_map.view());
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 37; ++x)
         ASSERT_EQ(response_bin(response_map.view().at(x, y)), 0U) << filters.size();
@@ -113,13 +114,13 @@ TEST_P(FilterKernel, SignsApartHandWorked) {
   const PaddedImage turned = image_of({3, 3}, {90, 60, 30,  //
                                                80, 50, 20,  //
                                                70, 40, 10});
-  EXPECT_EQ(response_at(rising, dictionary, 1, 1, Signs::apart), pack_response(240, 1));
-  EXPECT_EQ(response_at(falling, dictionary, 1, 1, Signs::apart), pack_response(240, 1 + 2));
-  EXPECT_EQ(response_at(turned, dictionary, 1, 1, Signs::apart), pack_response(240, 0 + 2));
+  EXPECT_EQ(response_at(rising, dictionary, 1, 1, ContrastMode::sensitive), pack_response(240, 1));
+  EXPECT_EQ(response_at(falling, dictionary, 1, 1, ContrastMode::sensitive), pack_response(240, 1 + 2));
+  EXPECT_EQ(response_at(turned, dictionary, 1, 1, ContrastMode::sensitive), pack_response(240, 0 + 2));
   EXPECT_EQ(response_at(falling, dictionary, 1, 1), pack_response(240, 1));
   // The corner, see above.
-  EXPECT_EQ(response_at(rising, dictionary, 0, 0, Signs::apart), pack_response(120, 1));
-  EXPECT_EQ(response_at(falling, dictionary, 0, 0, Signs::apart), pack_response(120, 1 + 2));
+  EXPECT_EQ(response_at(rising, dictionary, 0, 0, ContrastMode::sensitive), pack_response(120, 1));
+  EXPECT_EQ(response_at(falling, dictionary, 0, 0, ContrastMode::sensitive), pack_response(120, 1 + 2));
 }
 
 // Whatever the signs of those that tie.
@@ -129,7 +130,7 @@ TEST_P(FilterKernel, SignsApartLowestFilterWinsATie) {
                                                  30, 40, 50});
   const Filter left = opposite_of(kAcross);
   const auto packed_response = [&](const std::vector<Filter>& filters) {
-    return response_at(diagonal, dictionary_of(filters), 1, 1, Signs::apart);
+    return response_at(diagonal, dictionary_of(filters), 1, 1, ContrastMode::sensitive);
   };
   EXPECT_EQ(packed_response({kAcross, kDown}), pack_response(80, 0));
   EXPECT_EQ(packed_response({kAcross, left}), pack_response(80, 0));
@@ -147,7 +148,7 @@ TEST_P(FilterKernel, SignsApartLowestFilterWinsATie) {
   for (const auto& filters :
        {std::vector<Filter>{kDown, opposite_of(kDown)}, std::vector<Filter>{opposite_of(kDown), kDown}}) {
     GuardedImage<std::uint32_t> response_map({137, 6});
-    filter_rows(noise.view(), dictionary_of(filters), Signs::apart, 0, 6, response_map.view());
+    filter_rows(noise.view(), dictionary_of(filters), ContrastMode::sensitive, 0, 6, response_map.view());
     int below_zero = 0;
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 137; ++x) {
@@ -172,12 +173,14 @@ TEST_P(FilterKernel, LargestResponse) {
   EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1), pack_response(65535, 1));
   const Filter opposite = opposite_of(largest);
   EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1), pack_response(65535, 1));
-  EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1, Signs::apart), pack_response(65535, 1));
-  EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart),
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1, ContrastMode::sensitive),
+            pack_response(65535, 1));
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, ContrastMode::sensitive),
             pack_response(65535, 3));
   std::vector<Filter> many(128, Filter{});
   many.back() = opposite;  // all 24 bits
-  EXPECT_EQ(response_at(image, dictionary_of(many), 1, 1, Signs::apart), pack_response(65535, 255));
+  EXPECT_EQ(response_at(image, dictionary_of(many), 1, 1, ContrastMode::sensitive),
+            pack_response(65535, 255));
 }
 
 // Forms with narrow integers have to notice where these do not suffice: responses around 2^15 of patches
@@ -193,9 +196,9 @@ TEST_P(FilterKernel, ResponsesAround15Bits) {
         image_of({3, 3}, {across + 188 - 224, 224, 100 + rest, 60, 128, 100, 128, 128, 128});
     EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1), pack_response(response, 1));
     EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1), pack_response(response, 1));
-    EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1, Signs::apart),
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1, ContrastMode::sensitive),
               pack_response(response, 1));
-    EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart),
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, ContrastMode::sensitive),
               pack_response(response, 3));
   }
 }
@@ -213,8 +216,8 @@ TEST_P(FilterKernel, DifferencesAround7Bits) {
                          : contrast % 2              ? 255 - contrast
                                                      : contrast);
       const PaddedImage image = image_of(size, pixels);
-      for (const Signs signs : {Signs::together, Signs::apart})
-        ASSERT_EQ(difference_from_reference(image, dictionary, signs), "") << contrast << " " << one_in;
+      for (const ContrastMode mode : {ContrastMode::insensitive, ContrastMode::sensitive})
+        ASSERT_EQ(difference_from_reference(image, dictionary, mode), "") << contrast << " " << one_in;
     }
   }
 }
@@ -222,9 +225,9 @@ TEST_P(FilterKernel, DifferencesAround7Bits) {
 TEST_P(FilterKernel, FlatPatchesHaveNoResponse) {
   for (const Pattern pattern : {Pattern::black, Pattern::white}) {
     const PaddedImage image = padded_image({21, 5}, pattern, 0);
-    for (const Signs signs : {Signs::together, Signs::apart}) {
+    for (const ContrastMode contrast : {ContrastMode::insensitive, ContrastMode::sensitive}) {
       GuardedImage<std::uint32_t> response_map({21, 5});
-      filter_rows(image.view(), random_dictionary(100, 4), signs, 0, 5, response_map.view());
+      filter_rows(image.view(), random_dictionary(100, 4), contrast, 0, 5, response_map.view());
       for (int y = 0; y < 5; ++y) {
         for (int x = 0; x < 21; ++x) ASSERT_EQ(response_map.view().at(x, y), pack_response(0, 0));
       }
@@ -232,12 +235,12 @@ TEST_P(FilterKernel, FlatPatchesHaveNoResponse) {
   }
 }
 
-void check_all_sizes(int filters, Signs signs) {
+void check_all_sizes(int filters, ContrastMode contrast) {
   const Dictionary dictionary = random_dictionary(filters, static_cast<unsigned>(filters));
   for (const Size size : kSizes) {
     for (const Pattern pattern : test::kPatterns) {
       const PaddedImage image = padded_image(size, pattern, static_cast<unsigned>(filters + size.width));
-      ASSERT_EQ(difference_from_reference(image, dictionary, signs), "")
+      ASSERT_EQ(difference_from_reference(image, dictionary, contrast), "")
           << size.width << "x" << size.height << ", " << filters << " filters, pattern "
           << static_cast<int>(pattern);
     }
@@ -245,24 +248,25 @@ void check_all_sizes(int filters, Signs signs) {
 }
 
 TEST_P(FilterKernel, EqualsReference) {
-  for (const int filters : kDictionarySizes) check_all_sizes(filters, Signs::together);
+  for (const int filters : kDictionarySizes) check_all_sizes(filters, ContrastMode::insensitive);
 }
 
 TEST_P(FilterKernel, SignsApartEqualsReference) {
-  for (const int filters : {1, 3, 9, 25, 70, 100, 127, 128}) check_all_sizes(filters, Signs::apart);
+  for (const int filters : {1, 3, 9, 25, 70, 100, 127, 128})
+    check_all_sizes(filters, ContrastMode::sensitive);
 }
 
 TEST_P(FilterKernel, WritesItsRowsOnly) {
   const Size size{35, 13};
   const PaddedImage image = padded_image(size, Pattern::noise, 5);
   const Dictionary dictionary = random_dictionary(9, 6);
-  for (const Signs signs : {Signs::together, Signs::apart}) {
+  for (const ContrastMode contrast : {ContrastMode::insensitive, ContrastMode::sensitive}) {
     GuardedImage<std::uint32_t> expected(size);
-    reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
+    reference::filter_rows(image.view(), dictionary, contrast, 0, size.height, expected.view());
     for (int begin = 0; begin <= size.height; ++begin) {
       for (int end = begin; end <= size.height; ++end) {
         GuardedImage<std::uint32_t> response_map(size);
-        filter_rows(image.view(), dictionary, signs, begin, end, response_map.view());
+        filter_rows(image.view(), dictionary, contrast, begin, end, response_map.view());
         ASSERT_EQ(first_difference(response_map.view(), expected.view(), begin, end), "")
             << begin << " to " << end;
         ASSERT_TRUE(response_map.rows_untouched_outside(begin, end)) << begin << " to " << end;

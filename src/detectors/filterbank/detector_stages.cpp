@@ -87,8 +87,9 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
 
 void FilterbankDetector::filter_band(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
-  const Signs signs = model_.descriptor.contrast_sensitive() ? Signs::apart : Signs::together;
-  filter_rows(image, model_.dictionary, signs, band.begin, band.end, level.response_map.view());
+  const ContrastMode contrast =
+      model_.descriptor.contrast_sensitive() ? ContrastMode::sensitive : ContrastMode::insensitive;
+  filter_rows(image, model_.dictionary, contrast, band.begin, band.end, level.response_map.view());
   if (model_.descriptor.patterns) add_patterns(image, band.begin, band.end, level.response_map.view());
 }
 

@@ -84,13 +84,13 @@ inline constexpr int kMaxWeight = 90;
 
 /// Whether responses of either sign share a filter's bin, or those below 0 have one of their own: the
 /// filter's index plus the number of filters (128 filters at most).
-enum class Signs { together, apart };
+enum class ContrastMode { insensitive, sensitive };
 
 /// Response of every filter to the 3x3 patch at every pixel of rows [y_begin, y_end); keeps the largest
 /// |response| and the bin of the lowest filter that reaches it. `image` must have one readable pixel all
 /// round and 19 to the right (PaddedImage). `response_map` has the image's size; its rows may be written up
 /// to the stride.
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map);
 
 /// Adds every pixel's local binary pattern to its response, which must have none yet. `image` and
@@ -180,7 +180,7 @@ void estimate_rows(const std::int32_t* components, const Grid& grid, const PreRe
 void block_energies(const std::uint8_t* features, const Grid& grid, std::int32_t* energies);
 
 namespace reference {
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map);
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
 void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,

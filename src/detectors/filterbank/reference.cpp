@@ -10,9 +10,9 @@
 
 namespace sightline::filterbank::reference {
 
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map) {
-  const int below_zero = signs == Signs::apart ? dictionary.size() : 0;
+  const int below_zero = contrast == ContrastMode::sensitive ? dictionary.size() : 0;
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); ++x) {
       int best = -1;
