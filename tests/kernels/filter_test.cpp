@@ -404,11 +404,11 @@ TEST_P(FilterKernel, PatternsOfItsRowsOnly) {
 // (not fused).
 constexpr double kFloatBound = (9 + 17) * 765.0 * 0x1p-24;  // 1.19e-3
 
-double float_response(GrayView image, const FloatFilter& filter, Largest largest, int x, int y) {
+double float_response(GrayView image, const FloatFilter& filter, ResponseMode mode, int x, int y) {
   double sum = 0;
   for (int i = 0; i < kTaps; ++i)
     sum += static_cast<double>(filter[i]) * image.at(x + i % 3 - 1, y + i / 3 - 1);
-  return largest == Largest::magnitude ? std::fabs(sum) : std::max(sum, 0.0);
+  return mode == ResponseMode::magnitude ? std::fabs(sum) : std::max(sum, 0.0);
 }
 
 TEST_P(FilterKernel, FloatHandWorked) {
@@ -417,7 +417,8 @@ TEST_P(FilterKernel, FloatHandWorked) {
   const PaddedImage image = image_of({3, 3}, {10, 20, 30, 40, 50, 60, 70, 80, 90});
   GuardedImage<float> responses({3, 3});
   GuardedImage<std::uint8_t> indices({3, 3});
-  filter_rows_float(image.view(), dictionary, Largest::magnitude, 0, 3, responses.view(), indices.view());
+  filter_rows_float(image.view(), dictionary, ResponseMode::magnitude, 0, 3, responses.view(),
+                    indices.view());
   EXPECT_NEAR(responses.view().at(1, 1), 240 / std::sqrt(12.0), kFloatBound);
   EXPECT_EQ(indices.view().at(1, 1), 1);
   EXPECT_NEAR(responses.view().at(0, 0), 120 / std::sqrt(12.0), kFloatBound);
@@ -429,37 +430,37 @@ TEST_P(FilterKernel, LargestValueHandWorked) {
   const PaddedImage image = image_of({3, 3}, {70, 80, 90, 40, 50, 60, 10, 20, 30});
   GuardedImage<float> responses({3, 3});
   GuardedImage<std::uint8_t> indices({3, 3});
-  const auto filter = [&](const PaddedImage& of, Largest largest) {
-    filter_rows_float(of.view(), dictionary, largest, 0, 3, responses.view(), indices.view());
+  const auto filter = [&](const PaddedImage& of, ResponseMode mode) {
+    filter_rows_float(of.view(), dictionary, mode, 0, 3, responses.view(), indices.view());
   };
-  filter(image, Largest::value);
+  filter(image, ResponseMode::value);
   EXPECT_NEAR(responses.view().at(1, 1), 80 / std::sqrt(12.0), kFloatBound);
   EXPECT_EQ(indices.view().at(1, 1), 1);
-  filter(image, Largest::magnitude);
+  filter(image, ResponseMode::magnitude);
   EXPECT_NEAR(responses.view().at(1, 1), 240 / std::sqrt(12.0), kFloatBound);
   EXPECT_EQ(indices.view().at(1, 1), 0);
   // Where no response is above 0, there is none.
-  filter(image_of({3, 3}, {90, 80, 70, 60, 50, 40, 30, 20, 10}), Largest::value);
+  filter(image_of({3, 3}, {90, 80, 70, 60, 50, 40, 30, 20, 10}), ResponseMode::value);
   EXPECT_EQ(responses.view().at(1, 1), 0.0F);
   EXPECT_EQ(indices.view().at(1, 1), 0);
 }
 
 class FloatKernel : public FilterKernel {
  protected:
-  void compare(Largest largest);
+  void compare(ResponseMode mode);
 };
 INSTANTIATE_TEST_SUITE_P(AllTargets, FloatKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
 TEST_P(FloatKernel, MagnitudesNearReference) {
-  compare(Largest::magnitude);
+  compare(ResponseMode::magnitude);
 }
 
 TEST_P(FloatKernel, ValuesNearReference) {
-  compare(Largest::value);
+  compare(ResponseMode::value);
 }
 
-void FloatKernel::compare(Largest largest) {
+void FloatKernel::compare(ResponseMode mode) {
   for (const int filters : kDictionarySizes) {
     const Dictionary dictionary = random_dictionary(filters, static_cast<unsigned>(filters));
     for (const Size size : kSizes) {
@@ -468,9 +469,8 @@ void FloatKernel::compare(Largest largest) {
         const PaddedImage image = padded_image(size, pattern, static_cast<unsigned>(filters + size.width));
         GuardedImage<float> responses(size), expected(size);
         GuardedImage<std::uint8_t> indices(size), expected_indices(size);
-        filter_rows_float(image.view(), dictionary, largest, 0, size.height, responses.view(),
-                          indices.view());
-        reference::filter_rows_float(image.view(), dictionary, largest, 0, size.height, expected.view(),
+        filter_rows_float(image.view(), dictionary, mode, 0, size.height, responses.view(), indices.view());
+        reference::filter_rows_float(image.view(), dictionary, mode, 0, size.height, expected.view(),
                                      expected_indices.view());
         ASSERT_TRUE(responses.rows_untouched_outside(0, size.height));
         ASSERT_TRUE(indices.rows_untouched_outside(0, size.height));
@@ -482,8 +482,8 @@ void FloatKernel::compare(Largest largest) {
             if (index == other) continue;
             ASSERT_LT(index, filters);
             // Rounding may let another filter win where the two true responses tie within both errors.
-            ASSERT_NEAR(float_response(image.view(), dictionary.reference()[index], largest, x, y),
-                        float_response(image.view(), dictionary.reference()[other], largest, x, y),
+            ASSERT_NEAR(float_response(image.view(), dictionary.reference()[index], mode, x, y),
+                        float_response(image.view(), dictionary.reference()[other], mode, x, y),
                         2 * kFloatBound);
           }
         }
@@ -500,7 +500,8 @@ TEST_P(FilterKernel, AskingForTheInstructionSetLeavesItAsItIs) {
   const auto responses = [&] {
     GuardedImage<float> result(image.view().size());
     GuardedImage<std::uint8_t> indices(image.view().size());
-    filter_rows_float(image.view(), dictionary, Largest::magnitude, 0, 30, result.view(), indices.view());
+    filter_rows_float(image.view(), dictionary, ResponseMode::magnitude, 0, 30, result.view(),
+                      indices.view());
     std::vector<float> values;
     for (int y = 0; y < 30; ++y)
       values.insert(values.end(), result.view().row(y), result.view().row(y) + image.view().width());
@@ -516,8 +517,8 @@ TEST_P(FilterKernel, FloatTieGoesToTheLowestIndex) {
   const PaddedImage noise = padded_image({37, 6}, Pattern::noise, 1);
   GuardedImage<float> responses({37, 6});
   GuardedImage<std::uint8_t> indices({37, 6});
-  for (const Largest largest : {Largest::magnitude, Largest::value}) {
-    filter_rows_float(noise.view(), dictionary_of(std::vector<Filter>(256, kDown)), largest, 0, 6,
+  for (const ResponseMode mode : {ResponseMode::magnitude, ResponseMode::value}) {
+    filter_rows_float(noise.view(), dictionary_of(std::vector<Filter>(256, kDown)), mode, 0, 6,
                       responses.view(), indices.view());
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 37; ++x) ASSERT_EQ(indices.view().at(x, y), 0);
@@ -533,7 +534,7 @@ TEST_P(FilterKernel, FloatWritesItsRowsOnly) {
     for (int end = begin; end <= size.height; ++end) {
       GuardedImage<float> responses(size);
       GuardedImage<std::uint8_t> indices(size);
-      filter_rows_float(image.view(), dictionary, Largest::magnitude, begin, end, responses.view(),
+      filter_rows_float(image.view(), dictionary, ResponseMode::magnitude, begin, end, responses.view(),
                         indices.view());
       ASSERT_TRUE(responses.rows_untouched_outside(begin, end)) << begin << " to " << end;
       ASSERT_TRUE(indices.rows_untouched_outside(begin, end)) << begin << " to " << end;

@@ -97,8 +97,8 @@ void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
   const bool by_value = model_.descriptor.signed_value();
   if (by_value || model_.descriptor.standard()) {
-    filter_rows_float(image, model_.dictionary, by_value ? Largest::value : Largest::magnitude, band.begin,
-                      band.end, level.responses.view(), level.indices.view());
+    filter_rows_float(image, model_.dictionary, by_value ? ResponseMode::value : ResponseMode::magnitude,
+                      band.begin, band.end, level.responses.view(), level.indices.view());
   } else {
     filter_rows_signed(image, model_.dictionary, band.begin, band.end, level.responses.view(),
                        level.indices.view());

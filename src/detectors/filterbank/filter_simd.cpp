@@ -333,7 +333,7 @@ void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode cont
 // --- the float form
 // ---------------------------------------------------------------------------------------------
 
-template <Largest kLargest, int kRows>
+template <ResponseMode kMode, int kRows>
 HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, int count, int y,
                                   ImageView<float> responses, ImageView<std::uint8_t> indices) {
   const F32 d;
@@ -348,7 +348,7 @@ HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, in
     VF32 best[kRows];
     VI32 best_index[kRows];
     for (int r = 0; r < kRows; ++r) {
-      best[r] = hn::Set(d, kLargest == Largest::magnitude ? -1.0F : 0.0F);
+      best[r] = hn::Set(d, kMode == ResponseMode::magnitude ? -1.0F : 0.0F);
       best_index[r] = hn::Zero(di);
     }
     for (int k = 0; k < count; ++k) {
@@ -361,14 +361,14 @@ HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, in
       }
       const VI32 index = hn::Set(di, k);
       for (int r = 0; r < kRows; ++r) {
-        const VF32 size = kLargest == Largest::magnitude ? hn::Abs(sum[r]) : sum[r];
+        const VF32 size = kMode == ResponseMode::magnitude ? hn::Abs(sum[r]) : sum[r];
         const auto better = hn::Gt(size, best[r]);
         best[r] = hn::Max(best[r], size);
         best_index[r] = hn::IfThenElse(hn::RebindMask(di, better), index, best_index[r]);
       }
     }
     for (int r = 0; r < kRows; ++r) {
-      if constexpr (kLargest == Largest::value)
+      if constexpr (kMode == ResponseMode::value)
         best[r] = hn::IfThenElseZero(hn::Ge(best[r], hn::Set(d, kLeastResponse)), best[r]);
       hn::StoreU(best[r], d, responses.row(y + r) + x);
       const hn::Rebind<std::uint8_t, I32> d8;
@@ -377,23 +377,23 @@ HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, in
   }
 }
 
-template <Largest kLargest>
+template <ResponseMode kMode>
 void filter_all_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
   constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 4 : 1;
   const FloatFilter* filters = dictionary.reference().data();
   int y = y_begin;
   for (; y + kRows <= y_end; y += kRows) {
-    filter_tile_float<kLargest, kRows>(image, filters, dictionary.size(), y, responses, indices);
+    filter_tile_float<kMode, kRows>(image, filters, dictionary.size(), y, responses, indices);
   }
   for (; y < y_end; ++y)
-    filter_tile_float<kLargest, 1>(image, filters, dictionary.size(), y, responses, indices);
+    filter_tile_float<kMode, 1>(image, filters, dictionary.size(), y, responses, indices);
 }
 
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
-  const auto filter =
-      largest == Largest::value ? &filter_all_float<Largest::value> : &filter_all_float<Largest::magnitude>;
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices) {
+  const auto filter = mode == ResponseMode::value ? &filter_all_float<ResponseMode::value>
+                                                  : &filter_all_float<ResponseMode::magnitude>;
   filter(image, dictionary, y_begin, y_end, responses, indices);
 }
 
@@ -410,9 +410,9 @@ void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode cont
   HWY_DYNAMIC_DISPATCH(filter_rows)(image, dictionary, contrast, y_begin, y_end, response_map);
 }
 
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
-  HWY_DYNAMIC_DISPATCH(filter_rows_float)(image, dictionary, largest, y_begin, y_end, responses, indices);
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices) {
+  HWY_DYNAMIC_DISPATCH(filter_rows_float)(image, dictionary, mode, y_begin, y_end, responses, indices);
 }
 }  // namespace sightline::filterbank
 #endif  // HWY_ONCE

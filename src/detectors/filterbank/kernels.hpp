@@ -102,12 +102,12 @@ inline constexpr float kLeastResponse = 0.01F;
 
 /// Response that is kept of each pixel: the one of the largest magnitude, or the largest one above 0 (the
 /// published algorithm; the first filter's if none is above 0); 0 if it is below kLeastResponse.
-enum class Largest { magnitude, value };
+enum class ResponseMode { magnitude, value };
 
 /// The float form: reference dictionary, `responses` gets the kept response (a magnitude, or a value from 0
 /// up), `indices` the lowest index that reaches it (strides >= width rounded up to 16).
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices);
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices);
 
 /// Float filters of any patch, each response with its sign: `responses` gets the one of the largest
 /// magnitude, or 0 if that is below kLeastResponse, `indices` the lowest index that reaches it (strides as
@@ -183,8 +183,8 @@ namespace reference {
 void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map);
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices);
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices);
 void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
                    int cell_y, const CellRow& cells);
 void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,

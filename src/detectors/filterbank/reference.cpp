@@ -39,11 +39,11 @@ void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_
   }
 }
 
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices) {
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); ++x) {
-      float best = largest == Largest::magnitude ? -1.0F : 0.0F;
+      float best = mode == ResponseMode::magnitude ? -1.0F : 0.0F;
       int best_index = 0;
       for (int k = 0; k < dictionary.size(); ++k) {
         const FloatFilter& filter = dictionary.reference()[k];
@@ -52,13 +52,13 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest lar
           response =
               std::fma(filter[i], static_cast<float>(image.at(x + i % 3 - 1, y + i / 3 - 1)), response);
         }
-        if (largest == Largest::magnitude) response = std::fabs(response);
+        if (mode == ResponseMode::magnitude) response = std::fabs(response);
         if (response > best) {
           best = response;
           best_index = k;
         }
       }
-      responses.at(x, y) = largest == Largest::value && best < kLeastResponse ? 0.0F : best;
+      responses.at(x, y) = mode == ResponseMode::value && best < kLeastResponse ? 0.0F : best;
       indices.at(x, y) = static_cast<std::uint8_t>(best_index);
     }
   }
