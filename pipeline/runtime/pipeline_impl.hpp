@@ -1,6 +1,6 @@
 #pragma once
-/// Internal to the pipeline. `pipeline.cpp` begins and ends runs and admits frames, `frame_way.cpp` leads
-/// frames through their schedule, and each device has a queue (device_line.hpp).
+/// Internal to the pipeline. `pipeline.cpp` begins and ends runs and admits frames, `frame_dispatch.cpp`
+/// leads frames through their schedule, and each device has a queue (dispatch_queue.hpp).
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/message.hpp"
-#include "pipeline/runtime/device_line.hpp"
+#include "pipeline/runtime/dispatch_queue.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 #include "pipeline/runtime/run_report.hpp"
 #include "pipeline/runtime/slot.hpp"
@@ -108,8 +108,8 @@ class Pipeline::Impl {
   std::atomic<bool> source_failed_{false};  ///< no more frames enter; those in flight are delivered
   std::mutex trace_mutex_;
   std::span<TraceSink* const> traces_;
-  std::vector<std::unique_ptr<DeviceLine>> lines_;  ///< by device; last member, since their threads use the
-                                                    ///< others
+  std::vector<std::unique_ptr<DispatchQueue>> dispatch_queues_;  ///< by device; last member, since their
+                                                                 ///< threads use the others
 };
 
 }  // namespace sightline::pipeline

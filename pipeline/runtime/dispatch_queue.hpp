@@ -31,7 +31,7 @@ using Step = flow::function_node<Token>;
 /// Hands frames to a device, one after the other and as many at once as keep it busy, learns of their end,
 /// and gives the device up where it fails or does not answer. Every frame handed over is answered once, by a
 /// token to the graph's step. Thread-safety: any thread.
-class DeviceLine : public Outstanding::Receiver {
+class DispatchQueue : public Outstanding::Receiver {
  public:
   struct Options {
     bool poll = false;        ///< ask for the end of work rather than be called back
@@ -40,9 +40,9 @@ class DeviceLine : public Outstanding::Receiver {
   /// @param number   of the device, from 0; processor `number` + 1 in traces
   /// @param on_loss  called once, when the device is given up
   /// Everything passed must outlive the object.
-  DeviceLine(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
-             std::string name, const Options& options, flow::graph& graph, Step& step,
-             std::function<void(const std::string& error)> on_loss);
+  DispatchQueue(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
+                std::string name, const Options& options, flow::graph& graph, Step& step,
+                std::function<void(const std::string& error)> on_loss);
 
   const DeviceStages& stages() const { return stages_; }
   const std::string& name() const { return name_; }
