@@ -60,7 +60,7 @@ void widen_borders(std::vector<PyramidLevel>& levels, std::span<const int> compu
 void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   const Size frame = w.frame.size();
   std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
-  const std::vector<int> computed = computed_scales(plan, pyramid_.step, options_.computed_scales);
+  const std::vector<int> computed = filtered_levels(plan, pyramid_.step, options_.computed_scales);
   widen_borders(plan, computed, pyramid_.border);
   std::int64_t pixels = 0;  // about 11 bytes each, for responses and features
   for (const PyramidLevel& level : plan)

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "detectors/filterbank/computed_scales.hpp"
 #include "detectors/filterbank/dictionary.hpp"
+#include "detectors/filterbank/filtered_levels.hpp"
 #include "detectors/filterbank/layout.hpp"
 #include "image/view.hpp"
 

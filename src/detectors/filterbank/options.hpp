@@ -40,7 +40,7 @@ struct Options {
   int max_candidates = 20000;  ///< windows that `classify` leaves to the stages after it, the best ones
   Arithmetic arithmetic = Arithmetic::exact;
   /// Levels an octave that are filtered; the others sum up the responses of the nearest one
-  /// (computed_scales.hpp). 0: all are. Exact arithmetic only.
+  /// (filtered_levels.hpp). 0: all are. Exact arithmetic only.
   int computed_scales = 0;
   /// Windows are rejected whose estimate (class PreRejection) is further than this below what `classify` lets
   /// through; infinite: none are. Linear classifier and exact arithmetic only.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "detection/sliding_window.hpp"
-#include "detectors/filterbank/computed_scales.hpp"
+#include "detectors/filterbank/filtered_levels.hpp"
 #include "detectors/filterbank/kernels.hpp"
 #include "detectors/filterbank/layout.hpp"
 #include "image/pyramid.hpp"

@@ -38,6 +38,6 @@ struct CellEdges {
 /// octave has `per_octave` computed scales, each at the level nearest to its ideal scale; the first level is
 /// always computed. 0: all levels are computed.
 /// @param step  ratio of neighbouring levels' scales, above 1
-std::vector<int> computed_scales(std::span<const PyramidLevel> levels, double step, int per_octave);
+std::vector<int> filtered_levels(std::span<const PyramidLevel> levels, double step, int per_octave);
 
 }  // namespace sightline::filterbank
