@@ -1,6 +1,6 @@
 # Functions that define Sightline's libraries.
 
-# What most sources include, parsed once for each part.
+# Headers that most sources include, precompiled once for each part.
 set(SIGHTLINE_COMMON_HEADERS
   <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional>
   <limits> <map> <memory> <mutex> <optional> <set> <span> <stdexcept> <string> <string_view> <thread> <tuple> <utility>
@@ -23,8 +23,8 @@ endfunction()
 
 # sightline_part(LIBRARY PART LEVEL LINK library... SOURCES file...): a part of sightline_LIBRARY that is compiled at
 # optimisation level -O<LEVEL> in a Release build. `LINK` lists the external libraries whose headers it includes; the
-# program links them. Files *_simd.cpp are compiled once for each instruction set by Highway and include what they say
-# themselves.
+# program links them. Files *_simd.cpp are compiled once for each instruction set by Highway and use no precompiled
+# header.
 function(sightline_part library part level)
   cmake_parse_arguments(PARSE_ARGV 3 PART "" "" "LINK;SOURCES")
   set(target sightline_${library}_${part})
@@ -42,7 +42,7 @@ function(sightline_part library part level)
     target_compile_definitions(${target} PRIVATE HWY_DISABLED_TARGETS=0x7F)
     target_compile_options(${target} PRIVATE -march=x86-64-v2)
   endif()
-  # Unity builds compile up to eight sources of one folder together, so that a new file changes its folder's units alone.
+  # Unity builds compile up to eight sources of one folder together, so that a new file changes only its folder's units.
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   foreach(source IN LISTS PART_SOURCES)
     if(IS_ABSOLUTE ${source})
