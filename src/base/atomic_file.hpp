@@ -17,10 +17,9 @@ enum class Readers { all, owner };
 /// When a new file gets its name: once it is whole, or at once (others read it while it grows).
 enum class Naming { when_whole, at_once };
 
-/// A file being written, through one descriptor from its creation to its end: whoever can write to the folder
-/// cannot have the bytes go elsewhere by swapping names. Until `finish` it is called `NAME.part-` and eight
-/// random hexadecimal digits, and it is removed where `finish` is never called. Links are resolved as
-/// `without_link` says.
+/// A file written through one descriptor from creation to end, so that other users of the folder cannot
+/// redirect the bytes by swapping names. Until `finish` its name is `NAME.part-` and eight random hexadecimal
+/// digits; without `finish`, it is removed. Links are resolved by `without_link`.
 ///
 /// It is written under its own name, as `open_anew` does, where that is asked for, and where there is no
 /// other way: it is no regular file (a pipe, a device, what /dev and /proc lead to), or lies in a folder that

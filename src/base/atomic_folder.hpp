@@ -12,10 +12,8 @@ namespace sightline {
 class AtomicFolder {
  public:
   /// Makes the place; the folder around it must be there.
-  /// @param replaces  what has the name goes when this folder takes it; otherwise that is an Error, but for
-  /// an empty
-  ///                  folder
-  /// Throws Error (failed) if there is something of that name, or no folder can be made.
+  /// @param replaces  replaces an existing object of that name; otherwise an existing one is an Error, except
+  /// for an empty folder Throws Error (failed) if there is something of that name, or no folder can be made.
   AtomicFolder(const std::filesystem::path& name, bool replaces);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;

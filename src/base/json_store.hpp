@@ -13,9 +13,9 @@ namespace sightline {
 /// known.
 std::filesystem::path cache_file(const char* name);
 
-/// A file that cannot be read counts as empty. Bytes that are no UTF-8 are replaced; under such a key nothing
-/// is found again. Thread-safety: `store` replaces the file in one step; the last of several writers wins,
-/// and what others stored meanwhile may be lost.
+/// A file that cannot be read counts as empty. Bytes that are not UTF-8 are replaced; entries under such a
+/// key are not found again. Thread-safety: `store` replaces the file in one step; the last of several writers
+/// wins, and what others stored meanwhile may be lost.
 class JsonStore {
  public:
   /// An empty path remembers nothing.

@@ -24,8 +24,8 @@ struct Row {
 /// The marked boxes of a file that have no area: one of them is no reason to refuse the others.
 class EmptyBoxes {
  public:
-  /// False where the box is to be left out.
-  /// @param place  of the box: file and line, or which entry of the file
+  /// False if the box must be left out.
+  /// @param place  place of the box: file and line, or entry of the file
   bool has_area(double width, double height, const std::string& place);
   /// Warns once with the number of boxes left out and the place of the first. Throws Error(input) where more
   /// boxes have a negative side than an area: then the file has another format.
