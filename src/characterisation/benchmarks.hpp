@@ -61,7 +61,7 @@ Spread copy_rate(DeviceSession& session, const opencl::Buffer& from, const openc
                  std::size_t words, int width, std::size_t group);
 /// Words of arrays that are far larger than caches, and that the device has room for.
 std::size_t large_array_words(const DeviceSession& session);
-/// A buffer of so many words, each its own index.
+/// A buffer of `words` words, each its own index.
 opencl::Buffer numbered_words(DeviceSession& session, std::size_t words);
 
 }  // namespace sightline::characterisation

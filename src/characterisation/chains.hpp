@@ -24,7 +24,7 @@ struct Chain {
 template <typename T, typename Step>
 Chain(const char*, const char*, const char*, T, T, Step) -> Chain<T, Step>;
 
-/// The value is taken for one that anything may have changed: nothing is computed beforehand or left out.
+/// Optimisation barrier: the compiler must assume that the value may have changed.
 template <typename T>
 inline void keep(T& value) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -72,7 +72,7 @@ void for_each_chain(const Work& work) {
              [](float& x, float& b) { keep(x), x = b / x, keep(x), x = b / x; }});
 }
 
-/// Both values after so many turns.
+/// Both values after `turns` turns.
 template <typename T, typename Step>
 std::pair<T, T> run_chain(const Chain<T, Step>& chain, int turns) {
   T x = chain.x, b = chain.b;

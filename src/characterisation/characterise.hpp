@@ -15,7 +15,7 @@ struct CharacteriseOptions {
   Length length = Length::quick;
   /// Throws when the run is to end; may be empty. Called between repeats.
   std::function<void()> check_stop;
-  /// Told what begins, for people: "transfers"; may be empty.
+  /// Called with each step that begins: "transfers"; may be empty.
   std::function<void(const std::string& what)> progress;
 };
 

@@ -31,8 +31,8 @@ struct Point {
 /// One quantity over another. Points are in rising order of x.
 struct Curve {
   std::string id;      ///< stable key: "latency.global"
-  std::string group;   ///< curves of one plot have the same; for people: "Latency by size of the array"
-  std::string title;   ///< among them, for people: "read in a chain"
+  std::string group;   ///< plot title, shared by its curves: "Latency by size of the array"
+  std::string title;   ///< legend text: "read in a chain"
   std::string x_name;  ///< label with unit: "size, bytes"
   std::string y_unit;  ///< "ns", "GB/s", ...
   Clock clock = Clock::device;

@@ -26,7 +26,7 @@ class Chase {
         end_(session.context(), 4),
         kernel_(session.kernel(kLatencyProgram, "chase")) {}
 
-  // Device seconds of so many turns.
+  // Device seconds of `turns` turns.
   double run(int turns) {
     kernel_.arguments(next_, cl_uint{cycle_.after(steps_)}, cl_int{turns}, end_);
     const double seconds = session_.run(kernel_, {{1, 1, 1}, {1, 1, 1}});
@@ -51,7 +51,7 @@ class Chase {
     while (steps_ < cycle_.order.size()) run(kStretch);
   }
 
-  // For so many ways through the whole chain.
+  // Turns for `ways` passes through the whole chain.
   int turns_of(std::size_t ways) const {
     return static_cast<int>((ways * cycle_.order.size() + kTurn - 1) / kTurn);
   }

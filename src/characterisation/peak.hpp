@@ -13,8 +13,8 @@ double peak_dot_products();
 /// The work behind them, to be timed on several threads at once: multiply-adds of each kind of number in
 /// chains, in registers; reads of an array of 8 KiB.
 enum class PeakWork { float_numbers, double_numbers, whole_numbers, bytes, cached_reads };
-/// Does so many rounds on this thread. Returns multiply-adds done, or bytes read; 0 if the processor has
-/// no such instruction.
+/// Runs `rounds` rounds on this thread. Returns multiply-adds done, or bytes read; 0 if the processor has no
+/// such instruction.
 /// @param sink  two floats, the second 0; the first depends on the results afterwards
 double run_peak(PeakWork work, int rounds, float* sink);
 

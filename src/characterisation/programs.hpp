@@ -14,7 +14,7 @@ inline const ProgramName kOperationsProgram{"arithmetic.cl", ""};
 inline const ProgramName kAtomicsProgram{"atomics.cl", ""};
 inline const ProgramName kLaunchProgram{"launch.cl", ""};
 
-/// Reading in vectors of so many words, one of kReadWidths.
+/// Program that reads vectors of `width` words, one of kReadWidths.
 ProgramName read_program(int width);
 inline constexpr int kReadWidths[] = {1, 2, 4, 8, 16};
 

@@ -27,7 +27,7 @@ void DeviceSession::build(const std::vector<ProgramName>& names) {
       try {
         built[i] = made(names[i]);
       } catch (const std::exception& error) {
-        spdlog::debug("{}", error.what());  // told again where it is needed
+        spdlog::debug("{}", error.what());  // reported again on use
       }
     });
   });

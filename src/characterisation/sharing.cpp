@@ -21,7 +21,7 @@ std::uint32_t way_result(std::uint32_t item, std::uint32_t way, int steps) {
   return x;
 }
 
-// The fixed amount of work of `parallelism`, by so many work-items.
+// The fixed amount of work of `parallelism`, for a varying number of work-items.
 class FixedWork {
  public:
   explicit FixedWork(DeviceSession& session)

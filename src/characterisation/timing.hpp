@@ -70,8 +70,8 @@ inline Spread spread_of(std::vector<double> values) {
   return {smallest, median(std::move(values)), largest};
 }
 
-/// The same of many short repeats: the tenth percentile, the median and the ninetieth percentile, so that no
-/// single one that was lucky or disturbed decides. @param values  not empty
+/// Spread of many short repeats as 10th percentile, median and 90th percentile, which are robust against
+/// outliers. @param values  not empty
 inline Spread percentiles_of(std::vector<double> values) {
   std::ranges::sort(values);
   return {percentile(values, 0.1), percentile(values, 0.5), percentile(values, 0.9)};
