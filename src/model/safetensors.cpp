@@ -52,7 +52,7 @@ const TypeName& entry_of(DType type) {
   throw Error(ExitCode::model, "'" + name + "': " + problem);
 }
 
-/// Bytes of so many numbers, or nothing where that does not fit 64 bits or a length is negative.
+/// Bytes of an array; no value if they exceed 64 bits or a length is negative.
 std::optional<std::uint64_t> byte_count(const TensorShape& shape, std::size_t element) {
   // A length of zero makes the product zero, whatever overflows before it.
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t length) { return length < 0; }))
