@@ -185,7 +185,7 @@ std::vector<CompositeDetector::Chain> CompositeDetector::make_chains() {
                                ? texts_.emplace_back(names_[member.branch] + "'s " + std::string(name))
                                : name);
     }
-    // Objects are what the member before writes last.
+    // The objects are the last output of the previous member.
     const ResourceSet objects = member.behind ? chain.back().info.writes : ResourceSet();
     const auto here = [&](ResourceSet set) {
       ResourceSet moved = set & ResourceSet{kFrameResource};
@@ -493,7 +493,7 @@ class CompositeDetector::CompositeStages : public DeviceStages {
   }
 
  private:
-  // A member's stages in a submission, with what they run on.
+  // A member's stages in a submission, with their workspace and slot.
   struct Part {
     std::size_t member;
     std::size_t first, last;

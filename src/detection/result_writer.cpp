@@ -128,7 +128,7 @@ void ResultWriter::Output::write(std::string_view text) {
     } else if (written == 0) {
       fail(EIO);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      // Standard output may have been made non-blocking by whoever shares the terminal or pipe.
+      // Another program that shares the terminal or pipe may have made standard output non-blocking.
       pollfd wait{fd_, POLLOUT, 0};
       ::poll(&wait, 1, -1);
     } else if (errno != EINTR) {

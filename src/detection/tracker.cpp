@@ -56,7 +56,7 @@ void Tracker::identify(Track& track, const Detection& object) {
   track.attributes = track.identity.pooled(object.attributes);
 }
 
-// Before and after a frame's objects are taken: what was pooled, and what a frame says that was on its way.
+// Called before and after a frame's objects are added, for pooled names and for names of frames in flight.
 void Tracker::drop_forgotten_names() {
   if (!options_.names) return;
   const auto known = options_.names->names();

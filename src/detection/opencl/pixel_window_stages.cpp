@@ -153,7 +153,7 @@ void PixelWindowStages::enqueue(PixelWindowSlot& slot, const PixelWindowWorkspac
   if (finish_.get()) slot.launched(slot.late.clear(slot.queue));
   enqueue_scan(slot, w);
   if (!finish_.get()) return;
-  // Groups go on to further windows; so many fill any device.
+  // Enough work-groups to fill any device; each processes several windows.
   const opencl::DeviceInfo& device = context().device();
   const int a_unit = device.type == opencl::DeviceType::cpu ? 4 : 32;
   const auto finishers = static_cast<std::size_t>(std::max(device.compute_units, 1) * a_unit);

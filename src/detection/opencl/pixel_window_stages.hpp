@@ -93,7 +93,7 @@ class PixelWindowStages : public OpenClStagesOf<PixelWindowWorkspace, PixelWindo
   PixelWindowStages(const PixelWindowDetector& detector, const opencl::Context& context,
                     opencl::ProgramCache* cache);
 
-  /// Changes settings to what the device allows. Throws Error (usage) if the scan is none of `scans`.
+  /// Adapts the tuning to the device. Throws Error (usage) if the scan is none of `scans`.
   void settle(PixelWindowTuning& tuning, std::span<const char* const> scans) const;
   /// Makes tiles lower until they fit into local memory.
   /// @param window_bytes  for each window
