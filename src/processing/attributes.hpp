@@ -44,7 +44,7 @@ struct DetectionAttributes {
 class SharedAttributes {
  public:
   SharedAttributes() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): a detection takes what somebody knows of it
+  // NOLINTNEXTLINE(google-explicit-constructor): implicit conversion to a detection's attributes
   SharedAttributes(DetectionAttributes values)
       : values_(std::make_shared<const DetectionAttributes>(std::move(values))) {}
 
@@ -54,7 +54,7 @@ class SharedAttributes {
   /// The name; empty if there is none.
   const std::string& name() const;
 
-  /// The same with all landmarks moved by so many pixels.
+  /// The same with all landmarks moved by (x, y) pixels.
   SharedAttributes moved(double x, double y) const;
   /// The same without landmarks.
   SharedAttributes without_landmarks() const;

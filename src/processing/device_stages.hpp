@@ -21,7 +21,7 @@ struct DeviceSpan {
   enum class Kind { upload, stage, download };
   Kind kind = Kind::stage;
   std::size_t stage = 0;  ///< number of the stage that runs, or that the copy is for
-  std::string_view name;  ///< name of the part, for people
+  std::string_view name;  ///< displayed name of the part
   DeviceEvent first;
   DeviceEvent last;  ///< empty for a single command
 

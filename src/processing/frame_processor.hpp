@@ -24,8 +24,8 @@ struct FrameResult;
 struct ProcessorInfo {
   std::string family;    ///< such as "filterbank"; empty for several families
   std::string model;     ///< file name and short description
-  std::string cost_key;  ///< key of all that decides the cost of a frame except its size and the machine
-  std::string variant;   ///< size of the model, for people ("25 filters"); empty if there is only one
+  std::string cost_key;  ///< key of everything that determines a frame's cost except its size and the machine
+  std::string variant;   ///< size of the model ("25 filters"); empty if there is only one
   std::string accuracy;  ///< text from a stored evaluation; empty: none
   std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty if some can
   /// Miss rate in the evaluation of `accuracy` at 1e-5 false positives per window, 0 to 1; none without one.
@@ -39,7 +39,7 @@ struct ProcessorSetting {
   std::optional<double> missed;  ///< see ProcessorInfo::missed
 };
 
-/// Count of work items in one frame, for people: "windows left after boosting stage 3".
+/// Named count of work items in one frame: "windows left after boosting stage 3".
 struct WorkCount {
   std::string what;
   std::int64_t count = 0;

@@ -51,7 +51,7 @@ struct FrameResult {
   std::shared_ptr<const FrameOutput> output = {};
   std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty if there is one
 
-  /// Objects, or what the output counts.
+  /// Number of objects, or the output's count.
   std::int64_t count() const { return output ? output->count() : static_cast<std::int64_t>(objects.size()); }
 };
 

@@ -93,7 +93,7 @@ class OpenClSlotBase : public DeviceSlot {
   /// Registers a list of the slot's, for its constructor. All lists have room for equally many records, so
   /// that one may be made from another.
   void has_list(opencl::AppendList& list) { lists_.push_back(&list); }
-  /// The same for one that is a resource.
+  /// The same for a list that is a resource.
   void has_list(opencl::AppendList& list, std::size_t resource) {
     has_list(list);
     list_of_[resource] = &list;

@@ -18,7 +18,7 @@ using opencl::TuningVariant;
 
 // Gains below this are the clock's.
 constexpr double kWorthAStep = 0.01;
-// A sweep whose first variant takes so many times the best of those before it is not gone on with.
+// A sweep stops if its first variant takes this multiple of the best time so far.
 constexpr double kHopeless = 2;
 
 class Tuner {
@@ -26,7 +26,7 @@ class Tuner {
   Tuner(const TuningProblem& problem, PictureView frame, const TuneOptions& options)
       : problem_(problem), options_(options), timer_(problem.processor, {&frame, 1}) {}
 
-  // Whether the kernels take values that nobody has tried with this family.
+  // Tests whether the kernels work with values untested in this family.
   bool runs(const TuningValues& values) {
     try {
       timer_.time(*problem_.make_stages(values), "start values");

@@ -42,8 +42,8 @@ class VariantTimer {
 
   /// Time of each part of a frame: the fastest of several runs, after one to warm up; mean over the
   /// frames.
-  /// @param variant   for people, in errors
-  /// @param is_exact  the results are compared with the CPU's: others are an Error (failed)
+  /// @param variant   description for errors
+  /// @param is_exact  compares the results with the CPU's; a difference is an Error (failed)
   /// @param each      called with the slot after every frame's last run; may be empty
   /// Throws DeviceError.
   Parts time(const OpenClStageBase& stages, const std::string& variant, bool is_exact = true,
@@ -58,7 +58,7 @@ class VariantTimer {
 
 /// Options of kernel tuning.
 struct TuneOptions {
-  opencl::TuningReport report = {};  ///< told of every trial; may be empty
+  opencl::TuningReport report = {};  ///< called for every trial; may be empty
   /// Tries only the variants on a downhill walk from the start values, instead of all variants.
   bool quick = false;
   opencl::DeviceHints hints = {};  ///< source of the start values, if known
