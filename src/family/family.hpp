@@ -132,8 +132,8 @@ class Family {
   /// The same detector in plain scalar code on one thread: what `measure --variants` compares the others
   /// with. Null if the family has none. Throws as `make`.
   virtual std::unique_ptr<Detector> make_reference(const Config& config) const;
-  /// The same model in another library, on so many threads (0: all). Null if there is none. Throws as
-  /// `make`, and Error (device) where the library is not installed.
+  /// The same model in another library, on `threads` threads (0: all). Null if there is none. Throws like
+  /// `make`, and Error (device) if the library is not installed.
   virtual std::unique_ptr<Counterpart> make_counterpart(const Config& config, int threads) const;
   /// The settings that a run may turn between where the user lists none, from the most accurate to the
   /// fastest; the configuration as it is stands among them, without changes. Unless the family says
