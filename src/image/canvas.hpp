@@ -1,5 +1,5 @@
 #pragma once
-/// Draws pictures for people: rectangles, lines, text, images, written as PNG.
+/// Draws diagrams: rectangles, lines, text, images, written as PNG.
 
 #include <cstdint>
 #include <memory>

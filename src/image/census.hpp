@@ -20,7 +20,7 @@ inline int census_cell(GrayView image, int x, int y, int cell) {
 }
 
 /// The code of the neighbourhood whose upper left pixel is (x, y).
-/// @param cell  side of what is compared: 1 or 2
+/// @param cell  side of the compared cells: 1 or 2
 inline int census_code(GrayView image, int x, int y, int cell = 1) {
   const auto value = [&](int i) {
     return census_cell(image, x + i % kCensusSide * cell, y + i / kCensusSide * cell, cell);
@@ -33,8 +33,8 @@ inline int census_code(GrayView image, int x, int y, int cell = 1) {
   return code;
 }
 
-/// The code of the same neighbourhood where the image is turned by a quarter, counterclockwise: what was at
-/// the right is then at the top.
+/// The code of the same neighbourhood in the image turned by a quarter counterclockwise, which moves the
+/// right side to the top.
 constexpr int turned_census_code(int code) {
   int turned = 0;
   for (int row = 0; row < kCensusSide; ++row) {

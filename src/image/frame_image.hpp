@@ -22,7 +22,7 @@ class FrameImage {
     using Pixels = Image<std::uint8_t>;
     const std::size_t bytes = Pixels::elements_of(size);
     if (from_ && asked_ < bytes) {
-      memory_.reset();  // first, so that there is room
+      memory_.reset();  // frees first, to make room
       memory_ = from_->allocate(bytes);
       asked_ = bytes;
     }

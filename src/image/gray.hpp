@@ -23,7 +23,7 @@ constexpr int red_byte(PackedFormat format) {
   return format == PackedFormat::rgb24 || format == PackedFormat::rgba ? 0 : 2;
 }
 
-/// Packed pixels owned by somebody else. `stride` is in bytes and may be negative (bottom-up pictures).
+/// Non-owning view of packed pixels. `stride` is in bytes and may be negative (bottom-up pictures).
 struct PackedView {
   const std::uint8_t* data = nullptr;
   int width = 0;  ///< pixels

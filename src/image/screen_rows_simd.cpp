@@ -1,4 +1,5 @@
-// The SIMD forms of what a screen's row costs most; `screen_rows.cpp` holds the rest and the references.
+// SIMD forms of the most expensive steps of a screen's row; `screen_rows.cpp` has the others and the
+// references.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/screen_rows_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
