@@ -218,7 +218,7 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
                    std::max(to_pixel(b.y + b.height), to_pixel(b.y) + 1)};
     if (clip(box, width, height).empty()) continue;
 
-    // Numbers are put together from digits, so that what is cached does not grow with the numbers met.
+    // Numbers are composed of digits, so that the cache does not grow with new numbers.
     std::vector<std::string> parts;
     const auto append = [&](const std::string& number) {
       for (const char c : number) parts.emplace_back(1, c);

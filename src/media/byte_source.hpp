@@ -47,8 +47,8 @@ struct HttpOrigin {
 /// Requests an HTTP or HTTPS URL of the origin's host. Redirects stay on that host, and do not turn from
 /// HTTPS to HTTP. Once the host was reached at a public or private address, loopback and link-local addresses
 /// are refused. Certificates are checked, against $SSL_CERT_FILE where it is set.
-/// @param problem  why it failed, for people
-/// @return null and FFmpeg's `code` where there is no answer with content
+/// @param problem  reason of the failure
+/// @return null and FFmpeg's `code` if there is no answer with content
 std::unique_ptr<ByteSource> open_http(const std::string& url, std::shared_ptr<HttpOrigin> origin,
                                       Interrupted interrupted, int& code, std::string& problem);
 

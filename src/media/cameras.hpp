@@ -55,8 +55,8 @@ class VideoDevices {
 std::vector<Camera> list_cameras();
 std::vector<Camera> list_cameras(VideoDevices& devices);
 
-/// The first one that can be used.
-/// @throws Error (input) if there is none, with what to do
+/// The first usable camera.
+/// @throws Error (input) with a remedy if there is none
 Camera first_camera();
 Camera first_camera(VideoDevices& devices);
 

@@ -39,7 +39,7 @@ class Samples {
 
   /// A row of a component, `width` samples; each is written `step` bytes behind the one before.
   void read(int component, int y, int width, std::uint8_t* out, int step) {
-    // A copy: what is written could be anything's bytes for all that the compiler knows.
+    // A copy, because the compiler must assume that written bytes alias.
     const AVComponentDescriptor place = format_.comp[component];
     const std::uint8_t* const row = picture_.data[place.plane] +
                                     static_cast<std::ptrdiff_t>(y) * picture_.linesize[place.plane] +

@@ -81,7 +81,7 @@ class Listing {
   FolderContents run(const std::string& folder) {
     if (const std::error_code error = list(folder))
       throw Error(ExitCode::input, problem_of(folder, error), "check its permissions");
-    // Last: what is there without links keeps its own names.
+    // Links come last, so that files found without links keep their own names.
     for (; !links_.empty(); links_.pop_front()) list_inner(links_.front());
     return std::move(contents_);
   }

@@ -11,7 +11,7 @@ namespace sightline::media {
 /// MP4, MOV and their kin, which can be written in fragments.
 bool is_mov(const AVOutputFormat& container);
 
-/// Has a muxer that can do it write fragments of so many milliseconds, their index first.
+/// Makes a muxer write fragments of `milliseconds`, each with its index first.
 /// @param wait_for_times  the file's head comes with the first fragment, and says at which time each stream
 ///                        begins; otherwise it comes at once, and times may all be a little later
 void write_in_fragments(Dictionary& options, int milliseconds, bool wait_for_times);

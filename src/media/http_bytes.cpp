@@ -177,7 +177,7 @@ class HttpBytes final : public ByteSource {
     curl_multi_add_handle(multi_.get(), easy_.get());
   }
 
-  // Another port of the host may belong to somebody else.
+  // Another port of the host may belong to another server.
   void log_in() {
     const bool is_known = origin_->credentials && server_of(url_) == origin_->server;
     set(CURLOPT_USERNAME, is_known ? origin_->credentials->user.c_str() : nullptr);

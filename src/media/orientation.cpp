@@ -88,7 +88,7 @@ int orientation_of_webp(FileData file) {
   return 1;
 }
 
-/// The content of an EBML element, and what follows it.
+/// Content of an EBML element, and the data after it.
 struct EbmlElement {
   std::uint64_t id = 0;
   FileData content;
@@ -156,7 +156,7 @@ Turn turn_of_matroska(FileData head) {
   return {};
 }
 
-/// A box of MP4 and its kin, and what follows it.
+/// A box of MP4 and related formats, and the data after it.
 struct Box {
   std::string_view type;
   FileData content;

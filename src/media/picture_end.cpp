@@ -78,8 +78,8 @@ JpegWalk walk(Content content) {
   return result;
 }
 
-// Some programs leave out the mark at the end: what the data is without it, the decoder knows, unless more
-// scans might have followed.
+// Some programs omit the end marker. The decoder can judge the data without it, unless more scans might have
+// followed.
 bool is_jpeg_cut(Content content) {
   if (content.size() < 4 || content[0] != 0xFF || content[1] != 0xD8) return false;
   const JpegWalk found = walk(content);

@@ -60,7 +60,7 @@ bool has_giant_chunks(std::span<const std::uint8_t> png) {
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return true;
     if (result == LIBDEFLATE_SUCCESS) {
       left -= expanded;
-    } else {  // damaged: FFmpeg expands what is before the damage
+    } else {  // damaged: FFmpeg expands the data before the damage
       const std::size_t most = std::min(left, chunk.size() * kLargestRatio);
       if (most == left) return true;
       left -= most;

@@ -211,8 +211,8 @@ class Stream final : public Source {
     check_picture_size(width, height, name_, options_.max_pixels);
   }
 
-  // Called by the decoder, from any of its threads, before it allocates a picture: what is too large never
-  // is.
+  // Called by the decoder, from any of its threads, before it allocates a picture: too large pictures are
+  // refused.
   static int get_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
     auto* self = static_cast<Stream*>(context->opaque);
     if (self->is_too_large(frame->width, frame->height)) {
@@ -289,7 +289,7 @@ class Stream final : public Source {
     std::ranges::copy(matrix, data->data);
   }
 
-  /// Tells the decoder what it does not find by itself.
+  /// Passes orientations to the decoder that it does not find itself.
   void give_orientation(AVPacket& packet) const {
     const AVCodecParameters& codec = *video_->codecpar;
     const bool is_animation = codec.codec_id == AV_CODEC_ID_APNG;
@@ -517,7 +517,7 @@ class Stream final : public Source {
   int read_failure_ = 0;  // error that ended the reading early
   std::atomic<int> large_width_{0};
   std::atomic<int> large_height_{0};
-  std::atomic<int> without_memory_{0};  // pictures that could not be made, and that no error has told of yet
+  std::atomic<int> without_memory_{0};  // pictures that could not be made and are not yet reported
   std::shared_ptr<AudioTrack> audio_;
   std::int64_t audio_offset_ = 0;
   double audio_from_ = 0;

@@ -53,7 +53,7 @@ const AVOutputFormat& container_for(const std::string& path) {
   return *container;
 }
 
-/// Whether a container's muxer says so of what it is given, rather than of the file.
+/// True if the error is a muxer's refusal of the input rather than a file error.
 bool is_refusal(int result) {
   return result == AVERROR(EINVAL) || result == AVERROR(EPERM) || result == AVERROR(ENOSYS) ||
          result == AVERROR_INVALIDDATA || result == AVERROR_PATCHWELCOME;
@@ -294,21 +294,19 @@ struct Writer::Impl {
 
   // If the process is killed, one fragment and the encoder's pending frames are lost.
   static constexpr int kFragmentMilliseconds = 2000, kLiveMilliseconds = 500;
-  // The first fragment waits for each stream to begin; no longer than so many seconds, since it waits in
-  // memory.
+  // Seconds that the first fragment waits for each stream to begin; limited, since it waits in memory.
   static constexpr double kPatience = 10;
 
   void finish() {
     if (std::exchange(closed_, true)) return;
     std::optional<Error> first;
     const bool reported = failed_;
-    try {  // also after a failure: what the encoder holds was accepted
+    try {  // also after a failure: the encoder's pending frames were accepted
       check(encoder_.drain());
       write_video();
       write_audio(std::numeric_limits<double>::infinity());
     } catch (const Error& error) {
-      if (!reported)
-        first = error;  // the trailer is worth a try all the same: it makes playable what is there
+      if (!reported) first = error;  // try the trailer anyway: it makes the existing data playable
     }
     int result = fault::strikes(fault::Kind::write, "av_write_trailer") ? AVERROR(ENOSPC)
                                                                         : av_write_trailer(output_.get());

@@ -23,9 +23,8 @@ struct WriteOptions {
   int threads = 0;                    ///< threads of the encoder; 0: its choice
   std::shared_ptr<AudioTrack> audio;  ///< sound to copy along (Reader::audio); may be null
   std::string input;                  ///< refused as the output, when it is the same file; may be empty
-  /// For a source that runs now: pictures are encoded without looking ahead, and what was written can be
-  /// played even if the process is killed, but for the last half a second or so. MP4 and MOV are written in
-  /// short fragments, Matroska in short clusters.
+  /// For live sources: encodes without look-ahead, and the file can be played even if the process is killed,
+  /// except for about the last 0.5 s. MP4 and MOV are written in short fragments, Matroska in short clusters.
   bool live = false;
   double key_seconds = 1;  ///< maximum time between key frames, if live
 };
@@ -69,7 +68,7 @@ class Writer {
   void write(const Frame& frame, std::span<const Detection> objects = {},
              std::span<const std::string> labels = {});
 
-  /// Writes what is pending and closes the file. Further calls do nothing.
+  /// Writes pending data and closes the file. Further calls do nothing.
   /// @throws Error (failed) if something could not be written
   void finish();
 
