@@ -33,8 +33,8 @@ std::size_t count_windows(std::span<const WindowGrid> levels);
 class AppendList {
  public:
   /// @param record_bytes    a multiple of 16; a record begins with level, x and y of its window (cl_int)
-  /// @param first_capacity  records that there is room for until that proves too little; at least 1
-  /// @param first_read      records that are read back with the length until that proves too little
+  /// @param first_capacity  initial capacity in records, at least 1; grows on demand
+  /// @param first_read      initial number of records read back with the length; grows on demand
   AppendList(std::size_t record_bytes, std::size_t first_capacity, std::size_t first_read)
       : record_bytes_(record_bytes), first_capacity_(first_capacity), at_once_(first_read) {}
 

@@ -16,8 +16,8 @@ std::size_t bytes_of(const Values& values) {
   return std::size(values) * sizeof(*std::data(values));
 }
 
-/// Makes `buffer` a read-only one that holds these values, of which there may be none, and waits. Returns how
-/// many they are. Throws DeviceError.
+/// Makes `buffer` a read-only one with these values (possibly none) and waits. Returns their number. Throws
+/// DeviceError.
 template <typename Values>
 std::size_t upload(Queue& queue, Buffer& buffer, const Values& values) {
   buffer = Buffer(queue.context(), bytes_of(values), Buffer::Access::read_only);

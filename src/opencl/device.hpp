@@ -39,13 +39,13 @@ struct DeviceInfo : sightline::DeviceInfo {
 /// fail and drivers that would crash the process (see driver_report) are left out with a warning. Never
 /// throws because of the machine's state.
 std::vector<DeviceInfo> list_devices();
-/// The same of whatever drivers the loader is told of, at the process's own risk.
+/// The same without testing the loader's drivers, which may crash the process.
 std::vector<DeviceInfo> list_devices_unchecked();
 
 /// One item of the list of `--device`.
 struct DeviceChoice {
   std::string what;       ///< "auto", "none", "all", "gpus", "cpu", "gpu", an index, or a part of a name
-  int compute_units = 0;  ///< above 0: a sub-device of so many compute units ("cpu:1")
+  int compute_units = 0;  ///< above 0: compute units of a sub-device ("cpu:1")
 };
 
 /// Parses "WHAT" or "WHAT:UNITS". Throws Error (usage).

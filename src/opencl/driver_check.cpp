@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kVendors = "OCL_ICD_VENDORS";
-// Long enough for eight GPUs that have to wake up, on a busy machine: who is given up by mistake is lost
-// until the next start of the system, and who hangs costs this time once.
+// Long enough for eight GPUs to wake up on a busy machine: a driver given up by mistake is lost until the
+// next system start, and a hanging driver costs this time once.
 constexpr std::chrono::seconds kLimit{30};
 
 std::string name_of(const RegisteredDriver& driver) {

@@ -1,7 +1,7 @@
 #pragma once
-/// A driver that crashes or hangs as soon as it is asked for its devices (as PoCL 3.1 does on a system
-/// without /sys) costs these devices, not the program: drivers are asked in processes of their own first, and
-/// the loader is told of those alone that answered.
+/// Isolation of faulty drivers: a driver that crashes or hangs when asked for its devices (like PoCL 3.1
+/// without /sys) loses only its devices. Drivers are first tested in child processes, and the loader gets
+/// only those that answered.
 
 #include <filesystem>
 #include <functional>
@@ -22,7 +22,7 @@ struct FailedDriver {
 
 /// State of this machine's drivers.
 struct DriverReport {
-  std::vector<FailedDriver> left_out;    ///< they did not answer, and the loader is not told of them
+  std::vector<FailedDriver> left_out;    ///< they did not answer; hidden from the loader
   std::vector<FailedDriver> not_loaded;  ///< their libraries are missing or cannot be loaded
   /// Libraries that are used although they are not registered (`adopted_drivers`).
   std::vector<std::filesystem::path> adopted;

@@ -1,7 +1,6 @@
 #pragma once
-/// OpenCL drivers that the loader is told of, and those that are installed without it being told, as in
-/// containers that have a GPU's libraries mounted in. See libOpenCL(7) of ocl-icd for how it finds its
-/// drivers.
+/// Registered OpenCL drivers, and installed but unregistered ones, such as in containers with a GPU's
+/// libraries mounted. See libOpenCL(7) of ocl-icd for how it finds its drivers.
 
 #include <filesystem>
 #include <string>
@@ -20,7 +19,7 @@ struct DriverPlaces {
 /// This machine's, by its environment (OCL_ICD_VENDORS, OPENCL_VENDOR_PATH, LD_LIBRARY_PATH).
 DriverPlaces driver_places();
 
-/// A driver that the loader is told of.
+/// A driver registered with the loader.
 struct RegisteredDriver {
   std::filesystem::path icd;  ///< the file that names it; empty if the user names the library itself
   std::string library;        ///< a path, or a name that the system looks for
@@ -41,7 +40,7 @@ std::vector<std::filesystem::path> adopted_drivers(const DriverPlaces& places);
 /// The registered drivers, then the adopted ones. Never throws for a machine's state.
 std::vector<RegisteredDriver> drivers_to_load(const DriverPlaces& places);
 
-/// One line for people on how to use an unregistered driver; empty if there is none.
+/// One line of text on how to use an unregistered driver; empty if there is none.
 std::string driver_hint(const DriverPlaces& places);
 /// Instruction for the user to register a driver's library, without a full stop.
 std::string how_to_register(const std::filesystem::path& library);

@@ -57,8 +57,7 @@ std::string_view shared_source(const std::string& kernel) {
   }
 }
 
-// Appends a text, and other files in the place of the lines that include them; `included` has those that are
-// there already.
+// Appends a text and expands its include lines; `included` lists the files already inserted.
 void append_source(std::string& source, std::string_view text, std::set<std::string>& included) {
   constexpr std::string_view kInclude = "#include \"";
   while (!text.empty()) {

@@ -12,7 +12,7 @@ class Context;
 /// Page-locked memory of a context. Thread-safety: any thread.
 class TransferMemory final : public FrameMemory {
  public:
-  /// The context must outlive it; what it has allocated may outlive both.
+  /// The context must outlive it; allocations may outlive both.
   explicit TransferMemory(const Context& context);
   ~TransferMemory() override;
   TransferMemory(const TransferMemory&) = delete;
