@@ -35,7 +35,7 @@ double seconds_of(const auto& work) {
   return seconds_since(start);
 }
 
-// The least of what it was given; 0 before.
+// Minimum of the given values; 0 before the first.
 class Least {
  public:
   void add(double seconds) { seconds_ = seconds_ == 0 ? seconds : std::min(seconds_, seconds); }

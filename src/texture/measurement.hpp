@@ -20,10 +20,10 @@ struct MeasurementOptions {
   std::vector<int> groups{64, 128, 256, 512, 1024};  ///< work-items, of the largest picture
   std::vector<std::string> variants;                 ///< names of kHistogramVariants; empty: all
   bool tune = false;            ///< find each device's fastest form first, and remember it for it
-  opencl::TuningReport report;  ///< told of the trials of that; may be empty
+  opencl::TuningReport report;  ///< called for tuning trials; may be empty
   int runs = 9;                 ///< runs per measurement; the fastest counts
   int threads = 0;              ///< CPU threads; 0: all
-  std::function<void(const std::string&)> progress;  ///< told of the current step; may be empty
+  std::function<void(const std::string&)> progress;  ///< called with the current step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
 
@@ -57,7 +57,7 @@ struct DeviceTimes {
 
 struct DeviceMeasurement {
   std::string name;
-  std::string tuned;                  ///< the form that counting takes, for people
+  std::string tuned;                  ///< description of the counting variant
   std::vector<DeviceTimes> by_size;   ///< size by size, each variant with the work-group it has by default
   std::vector<DeviceTimes> by_group;  ///< largest picture, by group size
   /// Seconds of a kernel that reads the picture and does nothing else, by size: a bound.

@@ -63,7 +63,7 @@ TextureStages::TextureStages(const TextureProcessor& processor, const opencl::Co
   build();
 }
 
-// Replaces what the variant or the device leave no choice in.
+// Sets parameters that the variant or the device determines.
 void TextureStages::settle() {
   KernelTuning& t = tuning_;
   check_kernel_variant(t.histogram, kHistogramVariants);

@@ -15,7 +15,7 @@
 namespace sightline::tiles {
 namespace {
 
-// Reads the rows of one row of blocks. Returns what is damaged.
+// Reads the rows of one row of blocks. Returns the damage.
 std::vector<Damage> read_rows(Picture& file, int y, int rows, media::TiffRows to) {
   constexpr std::array kColour{Channel::red, Channel::green, Channel::blue};
   constexpr std::array kGray{Channel::luma};

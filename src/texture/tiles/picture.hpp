@@ -104,7 +104,7 @@ std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<cons
 
 /// Opens a TIFF (tiled or in strips, BigTIFF, pages), a slide, or a picture of any format that FFmpeg
 /// decodes, which is then kept in memory.
-/// @throws Error (input) if it is none, is damaged at its head, or holds what is not read: says what to do
+/// @throws Error (input) with a remedy if it is no picture, has a damaged head, or is of an unsupported kind
 std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const OpenOptions& options = {});
 
 /// The same for a file that is a TIFF (tiff_pages.hpp).

@@ -66,7 +66,8 @@ SlidePicture::SlidePicture(const std::filesystem::path& file, const OpenOptions&
 }
 
 SlidePicture::Slide SlidePicture::open() const {
-  // OpenSlide's own handles of libtiff would print what we are told anyway; ours have handlers of their own.
+  // OpenSlide's libtiff handles would print messages that are reported anyway; this code's handles have their
+  // own handlers.
   static std::once_flag silent;
   std::call_once(silent, [] {
     TIFFSetErrorHandler(nullptr);
@@ -106,7 +107,7 @@ std::string SlidePicture::read_pixels(_openslide* slide, std::int64_t column, st
 void SlidePicture::decode(std::int64_t column, std::int64_t row, bool colour, Block& block) {
   std::vector<std::uint32_t> pixels;
   std::string reason = read_pixels(current().get(), column, row, pixels);
-  // A handle that has failed once fails for ever, for all who share it: was it this block's fault?
+  // A failed handle keeps failing for all its users, so test the block with a new handle.
   if (!reason.empty()) reason = read_pixels(open().get(), column, row, pixels);
   block.resize(info_.block, colour ? 3 : 1);
   const Region where = inside(column, row);

@@ -35,7 +35,7 @@ int on_error(TIFF*, void* messages, const char*, const char* format, va_list val
 }
 
 int on_warning(TIFF*, void* messages, const char* module, const char* format, va_list values) {
-  // Others are about tags that nobody knows.
+  // Other messages concern unknown tags.
   const std::string_view name = module ? module : "";
   if (name == "JPEGLib" || name.substr(0, 3) == "Fax")
     keep(static_cast<TiffMessages*>(messages)->decoder_warning, format, values);
@@ -60,7 +60,7 @@ TiffFile::TiffFile(const std::filesystem::path& file, const char* mode)
 
 TiffFile::TiffFile(const AtomicFile& file, const char* mode) : messages_(std::make_unique<TiffMessages>()) {
   open([&](TIFFOpenOptions* options) -> TIFF* {
-    // libtiff closes what it has opened.
+    // libtiff closes the descriptor.
     const int own = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
     if (own < 0) return nullptr;
     TIFF* const tiff = TIFFFdOpenExt(own, file.place().c_str(), mode, options);

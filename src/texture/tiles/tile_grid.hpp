@@ -8,7 +8,7 @@
 
 namespace sightline::tiles {
 
-/// The tiles of a picture, row by row, with what each needs around it. Immutable.
+/// The tiles of a picture, row by row, with their halos. Immutable.
 class TileGrid {
  public:
   /// @param tile  side of a tile's own pixels; those at the right and the lower edge are smaller

@@ -76,7 +76,7 @@ class TileSource : public media::FrameSource {
 
   mutable std::mutex mutex_;
   std::condition_variable room_, done_;
-  bool ended_ = false;        // nothing more is to be read
+  bool ended_ = false;        // reading has ended
   std::int64_t next_ = 0;     // tile for the next free thread
   std::int64_t current_ = 0;  // tile that `read` is at
   std::vector<Tile> window_;  // tiles from `current_` on
