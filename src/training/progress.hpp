@@ -26,9 +26,8 @@ class TrainingStopped : public std::exception {
   const char* what() const noexcept override { return "training was stopped"; }
 };
 
-/// Reports the progress of a run, and estimates the time left from what its phases are known to cost in
-/// proportion to each other. Costs have any unit (seconds on some machine) and matter for the estimate alone.
-/// The estimate begins once 2% of the cost has been paid.
+/// Reports the progress of a run, and estimates the time left from the relative costs of its phases. Costs
+/// have any unit and are used only for the estimate, which begins after 2% of the cost.
 ///
 /// Thread-safety: one thread, the one that trains.
 class ProgressClock {

@@ -147,7 +147,7 @@ Image<std::uint8_t> make_crop(const SourceObject& object, int copy, const ImageS
     paste(layer, 0, 0, part.view());
     layer.pixels = std::move(part);
   }
-  // Over all of it: what the seam is made of is then as sharp and as noisy as the rest.
+  // Applied to everything, so that the seam is as sharp and noisy as the rest.
   Image<std::uint8_t> result = blurred(std::as_const(layer.pixels).view(), variation.blur);
   add_noise(result.view(), variation.noise, random);
   return result;

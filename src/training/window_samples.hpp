@@ -58,8 +58,8 @@ struct WindowTrainingOptions : CutOptions {
 std::string signature(const CutOptions& options);
 std::string signature(const WindowTrainingOptions& options);
 
-/// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than
-/// 400), so that pictures of one person or scene, which lie side by side in most sets, stay together.
+/// Whether a picture of a set of `pictures` is held out: blocks of twenty in a row (fewer in sets of less
+/// than 400), so that pictures of one person or scene, which are adjacent in most sets, stay together.
 bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& options);
 
 /// Random number of one window in one round of a search: uniform in [0, 1), independent of the other windows.
@@ -77,9 +77,8 @@ struct PositiveSamples {
   WindowSamples held_out;  ///< used for the thresholds
 };
 
-/// Every positive and its copies, in order; of two objects or more, one at least is on either side, unless
-/// none is to be held out. Throws Error (input) if a picture is too small or cannot be read, and
-/// TrainingStopped.
+/// Every positive and its copies, in order; with two objects or more, each side has at least one, unless none
+/// is held out. Throws Error (input) if a picture is too small or cannot be read, and TrainingStopped.
 PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& options, ProgressClock& clock);
 
 /// Throws Error (input) where boosting or the thresholds have none.

@@ -29,7 +29,7 @@ struct WindowSearch {
 
 /// Evaluation stored in a model file.
 struct StoredEvaluation {
-  double miss_rate_at_1e4 = 0;  ///< 0..1, at so many false positives a window
+  double miss_rate_at_1e4 = 0;  ///< 0..1, at 1e-4 false positives a window
   double miss_rate_at_1e5 = 0;
   std::string data;  ///< description of the test data
 };
