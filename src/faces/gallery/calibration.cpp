@@ -20,7 +20,7 @@ constexpr std::size_t kMostProbes = 4096;
 
 struct Probe {
   std::size_t row = 0;
-  std::int64_t to_others = kNobody;  // the nearest template of somebody else
+  std::int64_t to_others = kNobody;  // distance to the nearest template of another person
   std::int64_t to_own = kNobody;     // the nearest other one of the same person
   std::int32_t nearest = 0;          // owner of the nearest other template
 };

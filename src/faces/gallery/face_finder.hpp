@@ -38,7 +38,7 @@ class FaceFinder {
   virtual std::vector<FaceTemplate> find(PictureView picture) = 0;
   /// Between two templates of this kind: 0 for equal ones, symmetric, the same on every machine.
   virtual std::int64_t distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const = 0;
-  /// The same for people, as it stands beside names.
+  /// Reported form of a distance, as shown beside names.
   virtual double real_distance(std::int64_t distance) const = 0;
   /// Largest distance with at most this false-match rate between templates of different people, from the
   /// model's calibration. No value if unknown.

@@ -36,7 +36,7 @@ constexpr const char* kSelectPerson =
     "GROUP "
     "BY people.id";
 
-// A file of somebody else's may hold names that could not be given here.
+// An untrusted file may contain invalid names.
 std::string checked_name(const Database& database, std::string name) {
   try {
     check_name(name);
@@ -331,8 +331,8 @@ std::string Gallery::remove_templates(const std::string& name, std::span<const s
   return erase_traces();
 }
 
-// Deleted rows are overwritten (secure_delete), and the journal is deleted. Writing the file anew gives the
-// space back, and leaves no page in which SQLite has moved rows about.
+// Deleted rows are overwritten (secure_delete), and the journal is deleted. Rewriting the file frees the
+// space and removes pages in which SQLite has moved rows.
 std::string Gallery::erase_traces() {
   std::string left;
   try {

@@ -23,7 +23,7 @@ class Database;
 
 /// Model and settings that make a gallery's templates.
 struct TemplateKind {
-  std::string model;       ///< its name, for people
+  std::string model;       ///< name of the model
   std::string hash;        ///< hash of the model with all settings; templates with different hashes are not
                            ///< comparable
   std::string settings;    ///< description of the settings
@@ -54,7 +54,7 @@ struct Person {
 /// Up to which distance a face is taken for the nearest person, and how that was found.
 struct Threshold {
   std::int64_t distance = 0;
-  double rate = 0;             ///< share of strangers that may be taken for somebody, as it was asked for
+  double rate = 0;             ///< requested false-match rate
   std::int64_t people = 0;     ///< people in the gallery then; each served as impostor for the others
   std::int64_t mistaken = 0;   ///< people with a false match
   std::int64_t templates = 0;  ///< templates in the gallery then
@@ -103,7 +103,7 @@ class Gallery {
   static constexpr std::uintmax_t kMaxImportedBytes = std::uintmax_t{1} << 30;
   static constexpr std::size_t kLongestSource = 1000;  ///< bytes of NewTemplate::source that are kept
 
-  /// Opens one that is there. Reading also works in a folder that may not be written to.
+  /// Opens an existing gallery. Reading also works in a read-only folder.
   Gallery(const std::filesystem::path& file, Access access, std::chrono::milliseconds patience = kPatience);
   /// Opens one to write; makes it, and its folders, where it is not there. Throws as `require`.
   static Gallery open_or_make(const std::filesystem::path& file, const TemplateKind& kind,
@@ -140,7 +140,7 @@ class Gallery {
 
   /// Everything that a search needs.
   Snapshot snapshot();
-  /// Whether somebody has changed the gallery since the last snapshot; asked in microseconds.
+  /// Whether the gallery has changed since the last snapshot; takes microseconds.
   bool changed() const;
 
   /// Adds templates to a person, who is created if the name is new. Throws std::logic_error for templates of
@@ -152,14 +152,14 @@ class Gallery {
   void merge(const std::string& name, const std::vector<std::string>& others);
   /// Deletes people to the last byte. A full disk does not prevent it, since a reserve keeps space for the
   /// journal: as much as the gallery has, at most 16 MiB.
-  /// @return the reason, for people, why the file could not be rewritten and keeps some bytes; empty where
-  /// none are left
+  /// @return the reason why the file could not be rewritten and keeps some bytes; empty if none are left
   std::string remove(const std::vector<std::string>& names);
-  /// The same of some templates of somebody, by their place in templates(); somebody without any is gone.
+  /// Removes some of a person's templates, by their place in templates(); a person without templates is
+  /// removed.
   std::string remove_templates(const std::string& name, std::span<const std::size_t> places);
-  /// Copies people with all their templates; those of a name that is known are added to that person.
-  /// @param names  empty: everybody. Throws Error (input) for more than the limits above, and Error (usage)
-  /// for one that `other` does not have, and as require.
+  /// Copies people with all their templates; templates of a known name are added to that person.
+  /// @param names  empty: everybody. Throws Error (input) for more than the limits above, Error (usage) for a
+  /// name that `other` lacks, and like `require`.
   Imported import(const Gallery& other, const std::vector<std::string>& names);
   void set_threshold(const Threshold& threshold);
 

@@ -62,7 +62,7 @@ Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience)
   const fs::path name = mode == Mode::in_memory ? ":memory:" : fs::absolute(file_);
   int code = sqlite3_open_v2(name.c_str(), &opened,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
-  connection_.reset(opened);  // also of one that failed
+  connection_.reset(opened);  // also after a failure
   if (fault::strikes(fault::Kind::open, "sqlite3_open_v2")) code = SQLITE_CANTOPEN;
   if (code != SQLITE_OK) fail(code);
   if (mode != Mode::read && sqlite3_db_readonly(opened, "main") == 1) fail(SQLITE_READONLY);
@@ -102,7 +102,7 @@ void Database::reserve() {
   const fs::path file = reserve_file();
   struct stat there {
   }, database{};
-  // Others who may write to the folder may have put something else there, before now or meanwhile.
+  // Other users of the folder may have replaced the file, before or meanwhile.
   if (::lstat(file.c_str(), &there) == 0 && !is_own_file(there) && ::unlink(file.c_str()) != 0) return;
   const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (handle < 0) return;
@@ -139,7 +139,7 @@ std::int64_t Database::integer(const char* sql) {
 }
 
 std::int64_t Database::version() {
-  // The first counts what others commit, the second what this connection changes.
+  // The first counts commits of others, the second changes by this connection.
   return integer("PRAGMA data_version") + sqlite3_total_changes64(connection_.get());
 }
 

@@ -45,7 +45,7 @@ class Database {
   /// as the database, at most 16 MiB. Best effort; call it after the database has grown. Another object of
   /// that name, such as a link or FIFO, is removed and not written to.
   void reserve();
-  /// Gives that space to what is written next.
+  /// Releases that space for the next write.
   void release_reserve();
   /// A number that differs after every change of the database, by whatever program.
   std::int64_t version();
@@ -109,7 +109,7 @@ class Transaction {
  public:
   enum class Kind {
     read,   ///< everything that is read is of one moment
-    write,  ///< nobody else writes meanwhile
+    write,  ///< excludes other writers
   };
   Transaction(Database& database, Kind kind);
   ~Transaction();

@@ -85,7 +85,7 @@ inline constexpr std::string_view kModelKind = "sightline-landmarks";
 /// (kPointNames, separated by commas), `patch` ("64+8": pixels of the box and around it), and perhaps
 /// `provenance`. Throws Error (model): the file, the place and the reason.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// Whether a file begins as one of them; false if it cannot be read.
+/// Whether a file begins like a model; false if it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);
 
 /// The same of an open file; `path` stands for it in messages.

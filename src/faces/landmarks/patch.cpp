@@ -37,7 +37,7 @@ class Cover {
 }  // namespace
 
 Square square_of(const Box& box) {
-  // Far beyond any frame, what is seen is the edge's pixel, wherever the box is.
+  // Far beyond any frame, only the edge pixel is visible, for any position of the box.
   const auto whole = [](double value) {
     return static_cast<int>(std::lround(std::clamp(value, -0.5 * kLargestSide, 1.5 * kLargestSide)));
   };

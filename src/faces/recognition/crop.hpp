@@ -49,7 +49,7 @@ struct Similarity {
 /// The octave is the one in which steps are at least 1 and below 2 pixels, so that nothing is skipped, but no
 /// further than this one.
 inline constexpr int kMostOctave = 4;
-/// Points and frames beyond so many pixels are refused.
+/// Limit of coordinates and frame sides, in pixels.
 inline constexpr int kFarthest = 30000;
 
 /// Least-squares similarity from points of a crop to points of a frame; exact for the eyes alone. Points are

@@ -15,7 +15,7 @@ constexpr int kLargestCrop = 1024;  // pixels a side
   throw Error(ExitCode::usage, "descriptor of faces: " + problem, remedy);
 }
 
-// Regions along an axis of so many pixels, the first of which is `margin`.
+// Regions along an axis of `length` pixels; the first one starts at `margin`.
 std::vector<Span> spans(int length, int margin, int size, int step) {
   const int end = length - margin;
   std::vector<Span> result;

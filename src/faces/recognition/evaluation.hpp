@@ -38,7 +38,7 @@ struct VerificationResult {
 /// @param distances  by pair
 VerificationResult verify(std::span<const NamedPair> pairs, std::span<const std::uint32_t> distances);
 
-/// A photo of somebody.
+/// A photo with its person and role.
 struct NamedPhoto {
   enum class Role { gallery, probe, unknown };
   Role role = Role::gallery;

@@ -33,7 +33,7 @@ std::shared_ptr<const KnownPeople> nobody(const Recogniser& recogniser) {
   return std::make_shared<KnownPeople>(KnownPeople{TemplateSet(recogniser.format()), {}, {}, 0});
 }
 
-// Tells a file from another one that takes its place, and from itself when somebody has written into it.
+// Identity of a file's content, to detect replacement and changes.
 struct FileStamp {
   dev_t device = 0;
   ino_t node = 0;
@@ -72,7 +72,7 @@ class FollowedGallery : public PeopleSource {
   }
 
  private:
-  // A gallery that cannot be used names nobody: who is deleted with her gallery must not stay known.
+  // An unusable gallery gives no people: people deleted with their gallery must not stay known.
   void follow() const {
     try {
       look(kFramePatience);
@@ -85,7 +85,7 @@ class FollowedGallery : public PeopleSource {
     }
   }
 
-  // Takes what is there now, if it is something else than the last time.
+  // Reads the gallery if it has changed.
   void look(std::chrono::milliseconds patience) const {
     const FileStamp stamp = stamp_of(file_);  // before it is opened: a later change shows the next time
     if (!gallery_ && seen_ == stamp) return;
@@ -104,7 +104,7 @@ class FollowedGallery : public PeopleSource {
     if (gallery_ && !is_other) {
       const bool changed = gallery_->changed();
       if (!changed && stamp == before) return;
-      if (!changed) gallery_.reset();  // SQLite does not notice what others have written, and keeps pages
+      if (!changed) gallery_.reset();  // SQLite does not notice changes by others, and keeps pages
     } else {
       gallery_.reset();
     }
@@ -113,7 +113,7 @@ class FollowedGallery : public PeopleSource {
     seen_ = stamp;
   }
 
-  // Another program changes the gallery, most likely: what it deletes is there until it is done.
+  // Another program probably changes the gallery; its deletions take effect when it is done.
   void wait(const std::string& reason) const {
     const auto now = std::chrono::steady_clock::now();
     if (!busy_since_) busy_since_ = now;
@@ -137,7 +137,7 @@ class FollowedGallery : public PeopleSource {
   const LimitOptions limit_;
   const bool follow_;
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the following members
   mutable std::optional<Gallery> gallery_;
   mutable FileStamp looked_at_;
   mutable std::optional<FileStamp> seen_;  ///< stamp of the file that people were read from; none: no file

@@ -101,7 +101,7 @@ void check_model(const FaceModel& model, const ModelCheck& check) {
   check_strangers(model.strangers, check);
 }
 
-// The length of an array along its first dimension, as far as it has one and it is no more than `most`.
+// Length of an array along its first dimension; fails above `most`.
 std::int64_t length(const Safetensors& file, const ModelHeader& header, const std::string& array,
                     std::int64_t most) {
   const TensorShape& shape = file.at(array).shape;

@@ -82,7 +82,7 @@ inline constexpr std::string_view kFaceModelKind = "sightline-recognition";
 /// and `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1", "2", or "3" where a model needs it), and
 /// perhaps `provenance`. Throws Error (model): the file, the place and the reason.
 FaceModel load_face_model(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// Whether a file begins as one of them; false if it cannot be read.
+/// Whether a file begins like a model; false if it cannot be read.
 bool looks_like_face_model(const std::filesystem::path& file);
 /// The same of an open file; `path` stands for it in messages.
 FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& path);

@@ -38,7 +38,8 @@ struct Normalisation {
 /// Throws Error (usage) if there is no such blur, or nothing to which anything could be relative.
 void check(const Normalisation& normalisation);
 
-/// Weights of a blur from its middle outwards, one for none. The deviation must be one that there is.
+/// Weights of a blur from its middle outwards; a single one for no blur. The deviation must be a supported
+/// one.
 std::span<const std::uint8_t> blur_weights(int deviation);
 /// Pixels on each side that the widest blur mixes.
 inline constexpr int kMostBlurReach = 11;

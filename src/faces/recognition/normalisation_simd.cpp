@@ -91,7 +91,7 @@ void round_row(const std::int16_t* sums, std::ptrdiff_t stride, Size size, int y
   }
 }
 
-// Differences relative to what they were taken from, in 2^16 a level.
+// Differences relative to the wider blur, in 2^16 per level.
 HWY_INLINE VWords relative(VWords differences, VWords away) {
   const Words dw;
   const auto numerator = hn::ShiftLeft<kRelativeBits>(differences);

@@ -54,7 +54,7 @@ class Projector {
   /// The original projection.
   const Projection& projection() const { return projection_; }
 
-  /// Its weights with rows of stride() values, 0 behind those that there are: a multiple of 64.
+  /// Weights with rows of stride() values, padded with 0 to a multiple of 64.
   const AlignedBuffer<std::int8_t>& padded_weights() const { return weights_; }
   std::size_t stride() const { return stride_; }
 

@@ -37,7 +37,7 @@ class Recogniser {
   std::size_t template_bytes() const { return bytes_; }
   /// For people: 0 for equal templates, about 1 for strangers' (distance_unit).
   double real_distance(std::uint32_t distance) const;
-  /// The largest distance that is not above one for people.
+  /// The largest search distance not above a reported one.
   std::uint32_t distance_within(double real) const;
 
   landmarks::Shape find_points(GrayView frame, const landmarks::Square& box) const;
@@ -45,7 +45,7 @@ class Recogniser {
   Similarity align(landmarks::Points points) const;
   /// @param target  template_bytes() of them
   void describe(GrayView frame, const Similarity& place, std::span<std::uint8_t> target) const;
-  /// The crop alone, for people to look at; kCropSize.
+  /// The crop alone, for display; kCropSize.
   void crop(GrayView frame, const Similarity& place, ImageView<std::uint8_t> target) const;
 
  private:

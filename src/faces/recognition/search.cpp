@@ -19,7 +19,7 @@ constexpr std::size_t kBlock = TemplateSet::kBlock;
 // Parts of the set, each searched by one thread; more than threads, so that none waits long for another.
 constexpr std::size_t kParts = 64;
 
-// Distance and index as one number, whose order is that of matches.
+// Distance and index as one number, which sorts like matches.
 constexpr std::uint64_t key_of(std::uint32_t distance, std::size_t index) {
   return std::uint64_t{distance} << 32 | index;
 }

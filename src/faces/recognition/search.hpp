@@ -39,11 +39,11 @@ struct Matches {
 class NearestSearch {
  public:
   /// @param queries  templates of the set's format, one after the other; they share the pass over the set
-  /// @param k        how many matches each gets, 1 to kMostNearest; fewer where the set has not as many
+  /// @param k        number of matches per query, 1 to kMostNearest; fewer if the set is smaller
   /// @param matches  is replaced
-  /// @param meter    is told how long threads were busy; may be null
-  /// Runs on all threads of the calling TBB arena; the result depends on neither their number nor the
-  /// instruction set. Throws Error (model) where queries are no templates of the set's format.
+  /// @param meter    measures the threads' busy time; may be null Runs on all threads of the calling TBB
+  /// arena; the result depends on neither their number nor the instruction set. Throws Error (model) if
+  /// queries are not templates of the set's format.
   void find(const TemplateSet& set, std::span<const std::uint8_t> queries, int k, Matches& matches,
             WorkMeter* meter = nullptr);
 

@@ -56,7 +56,7 @@ std::vector<PixelPlace> draw_places(const Shape& mean, const TrainingOptions& op
   return places;
 }
 
-// The smallest shift with which leaves hold four standard deviations of what they are to take away.
+// The smallest shift with which leaves can hold four standard deviations of their residuals.
 int shift_for(const std::vector<Residual>& residuals, double shrinkage) {
   double squares = 0;
   for (const Residual& residual : residuals) {

@@ -36,7 +36,7 @@ struct Tree {
   std::vector<Leaf> leaves;
 };
 
-/// The leaf that a sample comes to.
+/// Leaf of a sample.
 int leaf_of(const Tree& tree, const PixelRow& pixels);
 
 /// Each node takes the split, of some at random, that leaves the least squared residual of the samples that

@@ -57,7 +57,7 @@ DeviceChannel device_channel(const Normalisation& normalisation) {
   return channel;
 }
 
-// Work-groups of so many items for every pixel of a crop, in each of `rows` and `faces`.
+// Work-groups of `group` items for every pixel of a crop, in each of `rows` and `faces`.
 opencl::NDRange for_pixels(Size crop, int group, std::size_t rows, std::size_t faces) {
   const auto items = static_cast<std::size_t>(group);
   const std::size_t pixels = static_cast<std::size_t>(crop.width) * static_cast<std::size_t>(crop.height);

@@ -94,7 +94,7 @@ class DeviceSearch {
   std::span<const Step> steps() const { return steps_; }
 
  private:
-  /// The kernels for so many queries at once, with the plans' memory.
+  /// Kernels for a number of queries at once, with the plans' memory.
   struct Kernels {
     Kernels(const opencl::Program& program, std::size_t at_once);
     opencl::Kernel prepare, distances, select;

@@ -14,7 +14,7 @@ namespace {
 using Doubles = Eigen::MatrixXd;
 using Index = Eigen::Index;
 
-// Rows that are used, each from its person's mean, of people who have several; and how many people these are.
+// Used rows of people with several, relative to their person's mean; and the number of these people.
 struct WithinPeople {
   Doubles rows;
   Index people = 0;

@@ -65,7 +65,7 @@ Plane blurred_plane(const Plane& plane, float deviation) {
   return result;
 }
 
-// The height of a bell of height 1 at so many widths and heights of it from its middle.
+// Height of a bell of height 1 at a distance from its middle, in widths and heights.
 float bell(float across, float down) {
   return std::exp(-0.5F * (across * across + down * down));
 }

@@ -51,7 +51,7 @@ void make_copies(const PeoplesPhotos& people, const training::ImageSet& pictures
       });
 }
 
-// A copy beside the camera with one elsewhere: of each person, and of each with one of somebody else.
+// Pairs of a copy lit from near the camera and one lit from elsewhere: of the same person, and of two people.
 std::vector<PhotoPair> pairs_of_copies(std::size_t people, std::uint64_t seed) {
   Random random(seed, 1);
   std::vector<PhotoPair> pairs;

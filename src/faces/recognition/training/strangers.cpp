@@ -13,7 +13,7 @@ std::vector<FalseMatchRate> false_match_rates(std::vector<std::uint32_t> distanc
   for (const double rate : kRates) {
     const double pairs = rate * static_cast<double>(distances.size());
     if (pairs < kFewestPairs) continue;
-    // No more than so many pairs are as near: one step below the next one's distance.
+    // At most this number of pairs is as near: one step below the next pair's distance.
     const std::uint32_t next = distances[static_cast<std::size_t>(pairs)];
     result.push_back({rate, next == 0 ? 0 : next - 1});
   }
