@@ -12,7 +12,7 @@
 
 namespace sightline {
 
-/// In the order in which they are listed; the first is what a configuration has that names none.
+/// All families in order; the first is the default of a configuration without `family`.
 std::span<const Family* const> families();
 
 /// Throws std::out_of_range for a name that no family has.
@@ -51,8 +51,8 @@ CompositeBranch make_branch(const Config& config, std::span<const DetectorExtens
 
 /// One of the operating points that a run turns between.
 struct ConfiguredSetting {
-  Config config;           ///< all of the detector's, with what the setting changes
-  SettingChanges changes;  ///< what that is
+  Config config;           ///< the detector's configuration with the changes
+  SettingChanges changes;  ///< changes of this operating point
 };
 
 /// The same with several operating points, from the most accurate to the fastest; at least one. Detectors

@@ -18,7 +18,7 @@ MakeOpenCv* load_module() {
     const fs::path file = folder / kOpenCvModule;
     std::error_code error;
     if (folder.empty() || !fs::exists(file, error)) continue;
-    // Never closed: what it has made may live as long as the program.
+    // Never closed: objects made by the module may live as long as the program.
     void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const function = module ? dlsym(module, kMakeOpenCv) : nullptr;
     if (function) return reinterpret_cast<MakeOpenCv*>(function);

@@ -23,7 +23,7 @@ HWY_INLINE std::uint64_t bits_of(D d, M mask) {
   std::uint8_t bytes[8] = {};
   hn::StoreMaskBits(d, mask, bytes);
   std::uint64_t bits = 0;
-  std::memcpy(&bits, bytes, sizeof bits);  // little-endian, as all that Highway knows
+  std::memcpy(&bits, bytes, sizeof bits);  // little-endian, like all of Highway's targets
   return bits;
 }
 
@@ -250,7 +250,7 @@ class LbpBlock {
     const auto bit = [&](V block, std::int16_t value) HWY_ATTR {
       return hn::BitCast(d, hn::IfThenElseZero(is_darker(block), hn::Set(di, value)));
     };
-    // Of the darker-block bits, the first chooses a half of the set, the next four a byte of it, the last
+    // The first of the darker-block bits chooses a half of the set, the next four a byte of it, the last
     // three a bit.
     const V byte_index = hn::Or(hn::Or(bit(blocks[0][1], 8), bit(blocks[0][2], 4)),
                                 hn::Or(bit(blocks[1][2], 2), bit(blocks[2][2], 1)));

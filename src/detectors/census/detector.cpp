@@ -19,7 +19,7 @@ CensusWorkspace& own(Workspace& workspace) {
   return static_cast<CensusWorkspace&>(workspace);
 }
 
-// One view has no name that anybody needs to be told.
+// A single view needs no name.
 std::vector<std::string> view_names(const Model& model) {
   std::vector<std::string> names;
   for (const View& view : model.views) names.push_back(view.name);

@@ -104,7 +104,7 @@ inline constexpr std::string_view kModelKind = "sightline-census";
 /// `provenance`.
 /// Throws Error (model): the file, the place and the reason.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// Whether a file begins as one of them; false if it cannot be read.
+/// Whether a file begins like a model; false if it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);
 
 /// Throws Error (failed) if the file cannot be written, and std::invalid_argument where `load_model` would

@@ -8,7 +8,7 @@
 namespace sightline::census {
 namespace {
 
-// Larger sums are told apart from it in a byte that saturates.
+// Largest limit in a saturating byte: larger sums must be distinguishable.
 constexpr std::int32_t kMostInBytes = 254;
 constexpr int kBlock = 16;  // bytes that vectors look up among
 

@@ -35,16 +35,15 @@ struct alignas(kSetBytes) PackedSet {
   CodeSet steps;
 };
 
-/// A weak classifier as vectors of windows that are neighbours look it up.
+/// A weak classifier packed for SIMD look-ups in adjacent windows.
 struct PackedWeakClassifier {
   PackedSet set;
   std::int32_t offset;  ///< offset of its code from the window's corner, in positions
   std::uint8_t weight;  ///< or less, where that rejects as well
 };
 
-/// A stage as windows from anywhere in a tile go through it together, a vector of them at a time. Their codes
-/// are gathered for that, those of some places next to each other at once, and weak classifiers are in the
-/// order of their places.
+/// A stage packed for vectors of windows from anywhere in a tile. Their codes are gathered, several adjacent
+/// positions at once, and weak classifiers are sorted by position.
 struct GatheredStage {
   static constexpr int kRun = 8;  ///< places that are gathered at once
   struct Run {
@@ -61,7 +60,7 @@ struct GatheredStage {
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
 class PackedModel {
  public:
-  /// A tile has at most so many windows across and down.
+  /// Limit of a tile in windows.
   static constexpr int kTileColumns = 384, kTileRows = 96;
   /// Places of a plane: bytes from row to row, and of a plane. Rows have slack for vectors, and an odd number
   /// of cache lines, so that those of a window do not drive each other out of the cache.

@@ -88,8 +88,8 @@ void make_cells(const std::uint8_t* image, std::ptrdiff_t stride, Size size, std
   }
 }
 
-// Bytes of a plane or more; vectors reach beyond what is made of a row: there, too, it has to be some byte's
-// number.
+// Allocates at least a plane. Vectors read past the computed part of a row, where values must be valid byte
+// numbers, too.
 void fit_planes(AlignedBuffer<std::uint8_t>& planes, int count) {
   const std::size_t size = static_cast<std::size_t>(count) * PackedModel::kPlane;
   if (planes.size() >= size) return;
@@ -135,8 +135,8 @@ HWY_INLINE std::uint64_t not_above(Bytes d, V sum, V limit) {
   return kept;
 }
 
-// The list's vectors of windows through one stage; how many have a window left. Two at a time, which share
-// what is read of the stage.
+// Runs the list's vectors of windows through one stage, two at a time, which share the stage's data. Returns
+// the number of vectors with a window left.
 int pass_vectors(const PackedModel& packed, int stage, int count, ScanScratch& scratch,
                  std::span<std::int64_t> left) {
   const Bytes d;

@@ -203,7 +203,7 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
   for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
 }
 
-// A row of windows of which some have been pre-rejected: what is left, a few neighbours at a time.
+// Classifies a row with pre-rejected windows: the remaining ones, a few neighbours at a time.
 void FilterbankDetector::classify_row(Level& level, int y) const {
   std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
   int columns[kWindowsAtOnce];

@@ -1,5 +1,5 @@
 // Histogram stage: one cell after the other, its bins side by side, so that the square roots of one are
-// computed while the responses of the next are added up. SIMD is worth it only for what is made of the sums.
+// computed while the responses of the next are added up. SIMD pays only for the processing of the sums.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "detectors/filterbank/histogram_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set

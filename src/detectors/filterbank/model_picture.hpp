@@ -1,5 +1,5 @@
 #pragma once
-/// A picture of what a model has learned, for people.
+/// Picture of a model's content.
 
 #include "detectors/filterbank/model.hpp"
 #include "image/canvas.hpp"

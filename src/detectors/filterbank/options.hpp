@@ -27,7 +27,7 @@ struct Options {
   /// Edge pixels are repeated there. 0: none.
   int border = 0;
   bool clip = true;  ///< boxes end at the frame's edge
-  /// Whether the model's network, where it has one, verifies what the classifier lets through.
+  /// Whether the model's network, if there is one, verifies the classifier's candidates.
   bool verify = true;
   /// It verifies all of these windows; otherwise, of windows that lie next to each other on a level, only
   /// the best by the classifier's score, and the others are rejected. All is the plain method; a

@@ -20,7 +20,7 @@ using I32 = hn::RebindToSigned<F32>;
 using VF32 = hn::VFromD<F32>;
 using VI32 = hn::VFromD<I32>;
 
-// Rows of pixels as numbers, with what a patch and a vector reach beyond the image.
+// Rows of pixels as floats, including the pixels that a patch and a vector reach past the image.
 template <int kPatch, int kRows>
 class PixelRows {
  public:

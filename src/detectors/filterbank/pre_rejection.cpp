@@ -18,8 +18,8 @@ constexpr int kLargestSum = 170'000;  // largest sum of a window's largest weigh
 
 using Matrix = std::vector<double>;  // [row][kRank]
 
-// Makes the columns orthogonal and of unit length, the first one first; what is left of a column that depends
-// on those before it is 0.
+// Makes the columns orthogonal and of unit length, the first one first; a column that depends on those before
+// it becomes 0.
 void orthonormalise(Matrix& m) {
   const std::size_t rows = m.size() / kRank;
   for (int j = 0; j < kRank; ++j) {

@@ -1,5 +1,4 @@
-// Plain scalar code for every stage: what the methods mean. Optimised forms, on whatever processor, are
-// checked against this.
+// Reference implementation of every stage in plain scalar code; optimised forms are checked against it.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

@@ -92,7 +92,7 @@ WindowScores FilterbankWindowModel::score(const training::ImageSet& positives,
   if (method_.arithmetic == "float") options.arithmetic = Arithmetic::floating_point;
   options.verify = !method_.no_verify;
   if (options.verify && !model_.network.empty())
-    options.threshold = kAnyScore;  // it looks at all that its first-stage threshold lets through
+    options.threshold = kAnyScore;  // verifies everything above the first-stage threshold
   options.max_candidates = kMostCandidates;
   const FilterbankDetector scanner(model_, options);
   options.max_size = model_.object.height;

@@ -75,7 +75,7 @@ struct Level {
 class CellScratch {
  public:
   void resize(const Grid& grid);
-  /// Row y, in the place of row y - 2.
+  /// Row y, which replaces row y - 2.
   CellRow row(int y);
 
  private:
@@ -91,8 +91,7 @@ class CellScratch {
 /// Candidates name windows by their first cell in the level.
 class FilterbankWorkspace : public SlidingWindowWorkspace {
  public:
-  /// Make the levels' views of an inter-stage buffer those of its memory; a stage does so for what it reads
-  /// and writes.
+  /// Bind the levels' views to an inter-stage buffer's memory; each stage does so for its input and output.
   void bind_images();
   void bind_response_maps();
   void bind_features();

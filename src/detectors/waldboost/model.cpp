@@ -26,7 +26,7 @@ constexpr double kSmallestBoxScale = 0.25, kLargestBoxScale = 4;
 constexpr double kLargestThreshold = 1e30;
 constexpr std::size_t kHead = 4096;  // bytes in which an XML's first element must begin
 
-// @param fail  called with what is wrong and the remedy
+// @param fail  called with problem and remedy
 void check_feature(const Feature& feature, FeatureKind kind, Size window, const auto& fail) {
   const auto number = [](int value) { return std::to_string(value); };
   const bool is_haar = kind == FeatureKind::haar;

@@ -128,7 +128,7 @@ inline constexpr std::string_view kModelKind = "sightline-waldboost";
 /// ("24x24"), `feature` ("lbp", "lrp", "lrd" or "haar"), `unit`, `threshold`, and perhaps `calibration` and
 /// `provenance`.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// Whether a file begins as one of them; false if it cannot be read.
+/// Whether a file begins like a model; false if it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);
 
 /// Writes Sightline's own form. Throws Error (failed) if the file cannot be written, and

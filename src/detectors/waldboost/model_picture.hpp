@@ -1,5 +1,5 @@
 #pragma once
-/// A picture of where a WaldBoost model looks, for people.
+/// Picture of the parts of the window that a WaldBoost model uses.
 
 #include <cstdint>
 #include <vector>

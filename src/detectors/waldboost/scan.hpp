@@ -32,7 +32,7 @@ using Tile = WindowTile;
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
 class PackedModel {
  public:
-  /// A tile has at most so many windows across and down.
+  /// Limit of a tile in windows.
   static constexpr int kTileColumns = 384, kTileRows = 96;
   /// Places of a plane: elements from row to row, and in all. Rows have slack for vectors.
   static constexpr int kStride = kTileColumns + 2 * kMaxWindow;

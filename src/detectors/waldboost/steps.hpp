@@ -23,7 +23,7 @@ struct ProgressiveStep {
   friend bool operator==(const ProgressiveStep&, const ProgressiveStep&) = default;
 };
 
-/// The usual divisors: of the first step, of the second one so many times, and of the last.
+/// Default divisors: of the first step, of the second one `repeats` times, and of the last.
 std::vector<int> usual_shares(int repeats = 2);
 
 /// Divisors, the first one and then `further` again and again, that bring windows down to one in 512 as the
@@ -38,7 +38,7 @@ std::vector<ProgressiveStep> progressive_steps(const Model& model, std::span<con
 /// than the one before.
 std::vector<ProgressiveStep> progressive_steps(std::span<const int> divisors, std::span<const int> phases);
 
-/// The weak classifiers that steps come to before they count, as far as that is known beforehand.
+/// Weak classifiers after which steps count, as far as known in advance.
 std::vector<int> phases_of(std::span<const ProgressiveStep> steps);
 
 /// Parse keys `shares` and `phases`: "8,4,4,4". Empty texts give empty lists. Throw Error (usage), beginning

@@ -46,7 +46,7 @@ void OpenClStages::measure_tile() {
   local_rows_ = 2 * tuning_.tile_rows + window.height;
 }
 
-// Replaces what the variant or the device leave no choice in.
+// Sets parameters that the variant or the device determines.
 void OpenClStages::settle() {
   KernelTuning& t = tuning_;
   if (t.scan != "naive" && t.scan != "reduced" && t.scan != "compacted") {
@@ -137,7 +137,7 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   const Layout smallest = plan_layout(model.window, model, {});
   contents_ = smallest;
   settle();
-  // Only nodes and corners depend on a frame's layout; these are made anew with it.
+  // Only nodes and corners depend on a frame's layout; they are rebuilt with it.
   cascade_ = pack_cascade(model, smallest);
   cascade_.nodes.clear();
   cascade_.corners.clear();

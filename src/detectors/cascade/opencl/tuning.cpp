@@ -12,7 +12,7 @@ using Devices = opencl::TuningSweep::Devices;
 // Stages of few trees, which see most windows.
 constexpr int kUnrolled = 7;
 
-// A named variant, as far as it differs from what a device has by default.
+// A named variant, by its differences from the device's defaults.
 struct NamedVariant {
   std::string_view name;
   std::string_view scan;

@@ -166,7 +166,7 @@ float mean_of(const Total& part) {
 float BinTable::edge(std::size_t feature, int bin) const {
   const ValueRange& range = ranges_[feature];
   if (bin == 0) return range.lowest;
-  // Between a value that is below and one that is not.
+  // Midpoint between the largest value below and the smallest one above.
   const float width = range.bins > 0 ? 1 / range.bins : 1;
   float below = range.lowest + (static_cast<float>(bin) - 1) * width;
   float not_below = range.lowest + (static_cast<float>(bin) + 1) * width;
@@ -188,7 +188,7 @@ void BinTable::assign(const SampleIntegrals& samples, std::size_t positives) {
   for_each_task(pool_.size(), [&](std::size_t begin, std::size_t end) { assign_some(samples, begin, end); });
 }
 
-// Block by block: neighbouring features share much of what they look at.
+// Block by block, because neighbouring features share much input.
 void BinTable::assign_some(const SampleIntegrals& samples, std::size_t begin, std::size_t end) {
   if (pool_.kind == FeatureKind::lbp) {
     for (std::size_t block = 0; block < samples.blocks(); ++block) {

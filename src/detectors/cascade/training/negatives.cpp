@@ -17,7 +17,7 @@ constexpr std::int64_t kChoice = 4;  // windows to choose one of
 constexpr std::size_t kPartOfOnePicture = 16;
 constexpr std::size_t kKeptBytes = std::size_t{256} << 20;  // cache of window pixels
 
-// The detector takes no model without stages: one that passes everything stands for it.
+// The detector refuses a model without stages, so it is replaced by one that passes everything.
 Model without_end(const Model& model) {
   Model result = model;
   if (!model.stages.empty()) return result;
@@ -36,7 +36,7 @@ Model without_end(const Model& model) {
 
 }  // namespace
 
-// The lowest-numbered windows of all that threads offer.
+// The windows with the lowest numbers, over all threads.
 class Negatives::Lowest {
  public:
   explicit Lowest(std::size_t most) : most_(most) {}
@@ -162,8 +162,8 @@ std::vector<Negatives::Window> Negatives::windows_of(CascadeWorkspace& w, std::s
   return windows;
 }
 
-// @param most  windows that are wanted
-// @param all   search every picture, and take what it has
+// @param most  requested number of windows
+// @param all   search every picture and take all its windows
 std::vector<Negatives::Window> Negatives::search(const Model& model, int round, std::size_t most, bool all,
                                                  training::ProgressClock& clock) {
   Options options;

@@ -252,7 +252,7 @@ class Training {
     return stage;
   }
 
-  // @param trained  what the table has
+  // @param trained  samples in the table
   TrainedStage add_stumps(Samples& trained, int number) {
     const std::size_t positives = table_.positives(), windows = table_.samples() - positives;
     std::vector<double> weights(table_.samples(), 0.5 / static_cast<double>(windows));

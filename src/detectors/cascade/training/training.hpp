@@ -53,15 +53,15 @@ Model make_model(const FeaturePool& pool, const std::vector<TrainedStage>& stage
 struct TrainedCascade {
   Model model;
   std::vector<TrainedStage> stages;
-  bool complete = true;  ///< false: negatives ran out, or nothing told them from the objects any more
+  bool complete = true;  ///< false: negatives ran out or could not be separated from the objects
 };
 
 /// Trains a cascade. Deterministic: same pictures in the same order, options and seed give the same cascade,
 /// stopped and resumed or not, on any number of threads. Ends early, with a warning, if too few windows of
 /// the negatives are left.
-/// @param state  folder for finished stages (made if it does not exist); training resumes from what is there
-/// when it was made with the same options and pictures Throws TrainingStopped if `report` requests a stop,
-/// and Error (input) for unsuitable pictures.
+/// @param state  folder for finished stages (made if it does not exist); training resumes from its content if
+/// that was made with the same options and pictures Throws TrainingStopped if `report` requests a stop, and
+/// Error (input) for unsuitable pictures.
 TrainedCascade train(const training::ImageSet& positives, const training::ImageSet& negatives,
                      const TrainingOptions& options, const std::filesystem::path& state,
                      const training::ReportProgress& report);

@@ -50,7 +50,7 @@ double total_of(std::span<const float> weights) {
   return total;
 }
 
-// Weights of what a weak classifier gets right shrink; whether it says "no object" of `is_right` is right.
+// Reduces the weights of correctly classified samples. `is_right`: a code in the set is correct.
 void reweigh(std::vector<float>& weights, std::span<const std::uint16_t> codes, const CodeSet& set,
              bool is_right, double factor) {
   for (std::size_t i = 0; i < weights.size(); ++i) {

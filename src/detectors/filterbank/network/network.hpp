@@ -121,7 +121,7 @@ class PackedNetwork {
     int row_words = 0;  ///< words per row of its kernel: size * inputs / 4, rounded up
     /// [16 outputs][y][word of row]; of a word that is not whole, the rest is 0
     std::vector<Weights> weights;
-    std::vector<std::int32_t> bias;  ///< less what the first layer's offset of inputs adds, modulo 2^32
+    std::vector<std::int32_t> bias;  ///< correction for the first layer's input offset, modulo 2^32
     std::vector<float> scale;
   };
   std::span<const Layer> layers() const { return layers_; }
@@ -137,7 +137,7 @@ class PackedNetwork {
     std::ptrdiff_t row_bytes() const { return static_cast<std::ptrdiff_t>(size.width) * channels; }
     std::ptrdiff_t border_bytes() const { return static_cast<std::ptrdiff_t>(border) * channels; }
   };
-  /// One more than there are layers: the last is what the head reads.
+  /// One picture more than layers: the last is the heads' input.
   std::span<const Picture> pictures() const { return pictures_; }
 
   /// The logit's, then those of boxes: 1 or 1 + kBoxHeads.

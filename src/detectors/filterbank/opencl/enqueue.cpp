@@ -1,4 +1,4 @@
-// One frame's commands on a device, stage by stage, and what comes back.
+// Enqueues one frame's commands on a device, stage by stage, and takes the results.
 #include "detectors/filterbank/opencl/stages.hpp"
 
 namespace sightline::filterbank {

@@ -22,7 +22,7 @@ class DeviceNetwork {
   /// @param local_memory  bytes that a work-group may have
   DeviceNetwork(const Network& network, const KernelTuning& tuning, std::uint64_t local_memory);
 
-  /// Build options of network.cl, and what follows it: its convolutions.
+  /// Build options of network.cl, and its generated part: the convolutions.
   const std::string& options() const { return options_; }
   const std::string& generated() const { return generated_; }
   /// Global memory that a work-group needs; 0 if all pictures fit into local memory.

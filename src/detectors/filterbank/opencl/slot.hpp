@@ -1,6 +1,5 @@
 #pragma once
-/// Internal to this folder and to tests: what a frame in flight has on a device, and the structures shared
-/// with the kernels.
+/// Internal to this folder and to tests: a frame's device data, and the structures shared with the kernels.
 
 #include <cstddef>
 #include <vector>

@@ -89,7 +89,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   if (detector.verifies()) build_verify();
 }
 
-// Replaces what the device decides, and what a variant leaves no choice in.
+// Sets parameters that the device or the variant determines.
 void OpenClStages::settle() {
   const opencl::DeviceInfo& device = context().device();
   KernelTuning& t = tuning_;

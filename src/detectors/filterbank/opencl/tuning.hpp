@@ -34,7 +34,7 @@ struct KernelTuning {
 };
 using KernelTable = opencl::SettingsTable<KernelTuning>;
 
-/// The same as data: parameters, defaults, and what the tuner tries.
+/// The tuning table: parameters, defaults, and combinations for the tuner.
 const KernelTable& tuning_table();
 
 /// Key of the stored tuning results; models with the same number of filters share them.

@@ -123,7 +123,7 @@ constexpr float kLargestContrast<FloatFilter> = 361.0F;
 template <>
 constexpr float kLargestContrast<LargeFilter> = 637.0F;
 
-// Removes the mean, and returns the length of what is left.
+// Removes the mean, and returns the length of the result.
 template <typename Patch>
 float remove_mean(Patch& patch) {
   float mean = 0;

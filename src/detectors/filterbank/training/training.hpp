@@ -67,8 +67,8 @@ std::vector<Model> train(const training::ImageSet& positives, const training::Im
 enum class Similarity { magnitude, value };
 
 /// Learns `count` unit-length zero-mean filters by spherical k-medoids. `patches` are unit-length and
-/// zero-mean. `progress` gets the fraction done and returns false to stop. This and what follows is there for
-/// FloatFilter and LargeFilter.
+/// zero-mean. `progress` gets the fraction done and returns false to stop. This and the following functions
+/// exist for FloatFilter and LargeFilter.
 template <typename Patch>
 std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count, int rounds,
                                     std::uint64_t seed, const std::function<bool(double)>& progress,

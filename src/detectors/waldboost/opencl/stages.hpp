@@ -31,8 +31,8 @@ class OpenClSlot : public PixelWindowSlot {
 
   opencl::Buffer kept[2];           ///< alternating lists of the progressive steps: slots, records like those
                                     ///< of `late`
-  opencl::Integrals integral;       ///< Haar, in the place of `make_codes`
-  opencl::Kernel first_step, step;  ///< progressive, in the place of `scan`
+  opencl::Integrals integral;       ///< Haar: replaces `make_codes`
+  opencl::Kernel first_step, step;  ///< progressive: replaces `scan`
 };
 
 /// The kernels of one detector on one device. The naive variant has no span finish.
@@ -85,7 +85,7 @@ class OpenClStages : public PixelWindowStages {
     if (!is_progressive()) return PixelWindowStages::scan_tile();
     return {step_columns(), tuning_.group / step_columns()};
   }
-  /// Work-groups of a later one, for so many slots that the step before has filled.
+  /// Work-groups of a later step, for the slots filled by the step before.
   std::size_t step_groups(std::size_t slots) const {
     const auto group = static_cast<std::size_t>(tuning_.group);
     return (slots + group - 1) / group;

@@ -22,9 +22,9 @@ namespace sightline::waldboost {
 struct KernelTuning : PixelWindowTuning {
   KernelTuning() { tile_rows = 32; }
   int at_once = 4;  ///< weak classifiers that are looked up before the first of their sums is judged
-  /// A phase ends where so many percent of the windows with which it began are left.
+  /// A phase ends when this percentage of its initial windows is left.
   int keep = 50;
-  /// The last phase of `scan` ends where less than one window in so many is left.
+  /// The last phase of `scan` ends when less than 1 window in `late` is left.
   int late = 64;
   int repeats = 2;  ///< progressive: how often the second step runs
   /// Progressive: its steps, not tuned; empty: those that follow from the model, with the usual shares.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBins = 1024;
 constexpr double kOfSilverman = 0.5;
-// 0 is Wald's test. A window that is left late costs many looks, one that is left early a few.
+// 0 is Wald's test. A window that survives long costs many evaluations.
 constexpr double kPatience = 0.5;
 
 struct Range {

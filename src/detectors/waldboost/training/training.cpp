@@ -71,7 +71,7 @@ void add_weak(const Model& model, const Samples& samples, Sums& sums) {
   });
 }
 
-// exp(sign * sum) of samples that are alive, in parts of the largest; what the largest is goes into `scale`.
+// exp(sign * sum) of living samples, relative to the largest, which is stored in `scale`.
 std::vector<float> weights_of(const Sums& s, double sign, std::span<const float> inverse_probability,
                               double& total) {
   std::vector<double> logs(s.sums.size());
@@ -198,7 +198,7 @@ class Training {
     add_weak_classifiers(drawn, p);
   }
 
-  // Until negatives have to be drawn anew, or all weak classifiers are there.
+  // Adds weak classifiers until the negatives must be redrawn or the model is complete.
   void add_weak_classifiers(SearchedNegatives& drawn, Progress& p) {
     Model& model = p.model;
     const int begin = model.size();
