@@ -15,7 +15,7 @@ enum class Command {
   help,
   save_picture,
   record,
-  full_screen,  ///< done by the window itself; told all the same
+  full_screen,  ///< done by the window itself, and still reported
   schedule_1,
   schedule_2,
   schedule_3,

@@ -31,7 +31,7 @@ enum class LabelCommand {
   only_unseen,
   panels,
   help,
-  full_screen,  ///< done by the window itself; told all the same
+  full_screen,  ///< done by the window itself, and still reported
   cancel,
   quit,
 };

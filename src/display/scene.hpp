@@ -37,7 +37,7 @@ using Scene = std::vector<std::variant<Fill, Words>>;
 /// Adds boxes with captions for a frame of size `frame` that is shown in `place`, clipped to `place`.
 void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place);
 
-/// The head-up display, notices and help within an output of this size; what does not fit is left out.
+/// Adds the head-up display, notices and help for an output of this size; parts that do not fit are left out.
 void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output);
 
 }  // namespace sightline::display

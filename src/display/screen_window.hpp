@@ -47,8 +47,8 @@ class ScreenWindow {
   void set_full_screen(bool on);
   bool is_full_screen() const;
   void toggle_full_screen() { set_full_screen(!is_full_screen()); }
-  /// The next event that is not the window's own alone; SDL_QUIT also where it is to be closed, and whenever
-  /// its screen is gone.
+  /// The next event for the window's user; SDL_QUIT also to close the window and after the loss of its
+  /// screen.
   std::optional<SDL_Event> next_event();
   /// Waits until there is an event, at most so long. It is left for `next_event`.
   static void wait_for_event(std::chrono::steady_clock::time_point until);

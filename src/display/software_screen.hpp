@@ -11,7 +11,7 @@
 
 namespace sightline::display {
 
-/// Memory of a screen: four bytes a pixel, blue, green, red and one that means nothing.
+/// Memory of a screen: four bytes a pixel, blue, green, red and an unused one.
 struct Pixels {
   std::uint8_t* data = nullptr;
   Size size;

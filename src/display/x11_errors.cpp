@@ -22,7 +22,7 @@ int log_error(Display* display, XErrorEvent* error) {
   return 0;
 }
 
-// Xlib then asks whoever set an exit handler for the connection whether it is to end the program.
+// Xlib then calls the connection's exit handler, which decides whether the program ends.
 int log_lost_connection(Display* display) {
   static std::atomic<bool> is_said{false};  // Xlib comes here again with each request that follows
   if (!is_said.exchange(true))

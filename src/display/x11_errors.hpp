@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/display: what an X server refuses, and one that is gone, end no program.
+/// Internal to src/display: refused X requests and a lost X server do not end the program.
 
 #include <SDL.h>
 
