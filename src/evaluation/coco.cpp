@@ -37,7 +37,7 @@ struct Category {
   std::string name;
 };
 
-// The lists of a file, whose order is free: what refers to what is known at the end.
+// Reader of a file's lists, which may come in any order; references are resolved at the end.
 class Reader final : public nlohmann::json_sax<Value> {
  public:
   std::vector<Image> images;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Counts of what is accepted at one threshold.
+/// Counts of accepted items at one threshold.
 struct Accepted {
   double threshold = 0;
   std::int64_t right = 0;

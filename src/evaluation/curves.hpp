@@ -1,8 +1,7 @@
 #pragma once
 /// Error rates over all thresholds: from scored detections in images, or from scored windows.
 ///
-/// Everywhere a thing is accepted where its score is at least the threshold. Things of equal score cannot be
-/// told apart by a threshold, so they enter together, as one point of a curve.
+/// An item is accepted if its score is at least the threshold. Items of equal score are one point of a curve.
 
 #include <cstddef>
 #include <cstdint>

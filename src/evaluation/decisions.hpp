@@ -51,8 +51,8 @@ struct Decision {
 /// A detector's decisions over all thresholds.
 struct Decisions {
   std::string name;  ///< name of the detector
-  /// A decision for each distinct score, by falling threshold, behind the one that takes no picture for one
-  /// with the object, at kFindsNothing: never empty.
+  /// A decision for each distinct score, by falling threshold, after a first one at kFindsNothing that
+  /// accepts no picture: never empty.
   std::vector<Decision> points;
 
   /// The decision at a threshold: the last one whose own is not below it. Owned by this object.
@@ -78,8 +78,8 @@ std::vector<PrecisionRecallPoint> precision_recall(const NamedCurve& curve);
 /// Harmonic mean of two shares; 0 if both are 0.
 double f1_score(double precision, double recall);
 
-/// For people: a row for each of up to so many decisions, spread evenly over the pictures that are found from
-/// the first to the last, the best among them and marked.
+/// Text table with up to the given number of decisions, spread evenly over the found pictures, including the
+/// best one, which is marked.
 std::string decision_table(const Decisions& decisions, std::size_t rows = 12);
 /// One row of that table and its heading, each with the line's end.
 std::string decision_heading();

@@ -29,9 +29,9 @@ struct ImageFacts {
 
 /// The marks of a set of images.
 ///
-/// Only the images in `images` count as annotated: an image that is not there says nothing about a detector,
-/// while one with an empty list says that nothing is to be found. Formats that cannot list an image without
-/// objects (MOT, box lists) need `annotate` for those. Thread-safety: any number of readers; writers alone.
+/// Only the images in `images` count as annotated: a missing image is not evaluated, while one with an empty
+/// list contains no objects. Formats that cannot list an image without objects (MOT, box lists) need
+/// `annotate` for those. Thread-safety: any number of readers; writers alone.
 struct GroundTruth {
   /// Boxes by the name of an image file (without folders) or a frame's decimal number.
   std::map<std::string, std::vector<TruthBox>> images;
@@ -49,7 +49,7 @@ struct GroundTruth {
   /// Adds what another file marks: an image that both have gets the boxes of both. Names of classes and facts
   /// that are here stay.
   void add(GroundTruth other);
-  /// Objects that are to be found, over all images: those without the ignore flag.
+  /// Number of objects without the ignore flag in all images.
   std::int64_t positives() const;
   /// Leaves the boxes of one class; images that have none are empty from then on.
   /// Throws Error (usage) if no class has that name, with those there are.

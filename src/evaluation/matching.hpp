@@ -40,7 +40,7 @@ struct MatchResult {
   std::vector<Verdict> verdicts;  ///< verdict on each detection, in the given order
   std::vector<int> truth;         ///< index of the marked box that each detection goes with, or -1
   std::vector<bool> found;        ///< by marked box; always false for an ignore region
-  int positives = 0;              ///< marked boxes that are to be found
+  int positives = 0;              ///< marked boxes without the ignore flag
   int missed = 0;                 ///< objects not found
 };
 
