@@ -10,7 +10,7 @@ namespace sightline::labelling {
 
 Session::Session(GroundTruth truth, const std::vector<std::string>& classes, bool relative)
     : truth_(std::move(truth)), relative_(relative) {
-  // A name for what has none.
+  // A name for a class without one.
   if (!classes.empty() && truth_.labels.empty()) truth_.labels.emplace(0, classes.front());
   name_labels(truth_);
   for (const std::string& name : classes) class_named(name);

@@ -95,7 +95,7 @@ class Session {
   /// The box with the smallest area that contains a point of the picture.
   std::optional<std::size_t> mark_at(double x, double y) const;
 
-  /// A stretch of changes that is undone as one: a drag of the mouse. May be nested in nothing.
+  /// A series of changes that is undone as one, such as a drag of the mouse. Cannot be nested.
   void begin_edit();
   void end_edit();
   /// Takes back all since `begin_edit`.

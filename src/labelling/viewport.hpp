@@ -22,7 +22,7 @@ class Viewport {
   bool is_fitted() const { return fitted_; }
   /// Zooms around a fixed point of the output.
   void zoom(double factor, Point at);
-  /// Moves the picture by so many pixels of the output; a part of it stays in sight.
+  /// Moves the picture by output pixels; a part of it stays visible.
   void pan(double dx, double dy);
 
   Point to_picture(Point output) const;
