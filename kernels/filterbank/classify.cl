@@ -32,7 +32,7 @@
 #define QUADS CELL_QUADS
 #endif
 
-// `Quad` holds four features of V blocks, ready to be multiplied; `Sum` what is summed up.
+// `Quad` holds four features of V blocks for multiplication; `Sum` is the type of sums.
 #if defined(DOT_PTX)
 typedef uint Quad;
 typedef int Sum;

@@ -128,8 +128,8 @@ inline INPUT_SPACE uchar* quad_at(INPUT_SPACE uchar* input, int quad) {
   return input + (y + INPUT_BORDER) * INPUT_PITCH + INPUT_BORDER + x;
 }
 
-// Leaves the pixels of the window at (x0, y0) of the level, as gray as they are, and zeros around them. Returns the
-// sum of what the work-item has made.
+// Writes the gray pixels of the window at (x0, y0) of the level, with zeros around them. Returns the sum of
+// the work-item's pixels.
 inline int resize_window(int item, global const uchar* octaves, constant ResizedLevel* level,
                          global const int* tables, int x0, int y0, INPUT_SPACE uchar* input) {
   for (int i = item; i < INPUT_PITCH * INPUT_ROWS; i += GROUP) {
