@@ -205,7 +205,7 @@ class FakeStages : public DeviceStages {
     if (static_cast<FakeDeviceSlot&>(slot).spoilt) throw Error(ExitCode::failed, "complete failed");
   }
 
-  /// Answers all that had no answer.
+  /// Answers all unanswered work.
   void answer_late() const {
     std::vector<DeviceEvent> events;
     {
