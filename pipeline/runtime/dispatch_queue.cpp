@@ -18,7 +18,7 @@ void leak_deliberately(const void* object) noexcept try {
   static auto* const kept = new std::vector<const void*>;
   const std::lock_guard lock(mutex);
   kept->push_back(object);
-} catch (const std::bad_alloc&) {  // nobody finds it any more, but it is still there
+} catch (const std::bad_alloc&) {  // no longer found, but still alive
 }
 
 DispatchQueue::DispatchQueue(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,

@@ -60,7 +60,7 @@ class DispatchQueue : public Outstanding::Receiver {
   /// stays in the slot's part, and the device is disabled.
   void take_back(Slot& slot);
 
-  /// Takes the device out of use; `on_loss` is told once.
+  /// Disables the device; calls `on_loss` once.
   void disable(const std::string& error);
   /// Gives the device up where it has not answered in time. To be called now and then, by one thread.
   void watch(const std::vector<std::unique_ptr<Slot>>& slots);

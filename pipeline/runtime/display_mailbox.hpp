@@ -27,7 +27,7 @@ struct Showable {
 class DisplayMailbox : public Sink {
  public:
   /// @param all_frames  show captured frames, whether searched or not
-  /// @param wake        told that there is something to fetch; from any thread; must be quick and not throw
+  /// @param wake        called from any thread when there is a new picture; must be quick and not throw
   DisplayMailbox(bool all_frames, std::function<void()> wake);
 
   void accept(const media::Frame& frame, const FrameResult& result) override;

@@ -35,7 +35,7 @@ struct LiveOptions {
   /// A camera or a stream: opened again when it is lost. False for a file: its end is the end, an error is
   /// one, and a pause holds it.
   bool live = true;
-  /// Files only: play so many times as fast as the file says, 1 at its own speed; 0: as fast as it decodes.
+  /// Files only: playback speed relative to the file's own; 0: as fast as it decodes.
   double pace = 0;
   DropPolicy drop = DropPolicy::oldest;
   int queue = 1;           ///< frames that may wait for the detector
@@ -135,7 +135,7 @@ class LiveSource : public media::FrameSource {
 };
 
 /// A source of media::Reader. Sets `low_delay` for live inputs, `patience` (from `reopen_after`) and `stop`
-/// of `read`, and the name where it is empty. Its `every` is to be 1: LiveOptions has its own.
+/// of `read`, and the name where it is empty. `read.every` must be 1: LiveOptions has its own.
 std::unique_ptr<LiveSource> open_live(const std::string& input, const media::ReadOptions& read,
                                       LiveOptions options);
 

@@ -104,7 +104,7 @@ class LiveStatistics : public TraceSink {
     LatencySummary recent;  ///< last few seconds
     std::vector<StageActivity> stages;
   };
-  /// @param window  nanoseconds before `now` for which the stages are told, kLongestWindow at most
+  /// @param window  reported time before `now` in nanoseconds, at most kLongestWindow
   Snapshot snapshot(std::int64_t now, std::int64_t window) const;
 
   /// Since the last call.

@@ -272,7 +272,7 @@ Schedule without_device(const Schedule& schedule, const FrameProcessor& processo
   dealt.reset(gone);
   left.devices = dealt;
   if (gone < left.shares.size()) left.shares[gone] = 0;
-  if (dealt.none()) {  // only what is pinned elsewhere is left to devices
+  if (dealt.none()) {  // only pinned stages are left for devices
     left.split = 0;
     for (std::size_t i = 0; i < kMostStages; ++i) left.on_device[i] = left.on_device[i] && left.pinned[i] > 0;
   }
