@@ -29,7 +29,7 @@ struct Accepted {
   friend bool operator==(const Accepted&, const Accepted&) = default;
 };
 
-/// A set of codes as vectors look codes up in it: each 16 bytes XOR the 16 before. The byte that a number
+/// A set of codes in the format for SIMD look-ups: each 16 bytes XOR the 16 before. The byte that a number
 /// names is the XOR of one of each of the blocks up to its own, at the number's lower half.
 struct alignas(kSetBytes) PackedSet {
   CodeSet steps;
