@@ -1,5 +1,5 @@
-# Lists the suites of a GoogleTest program for ctest: a process for each suite, not one for each test, since a start with
-# its libraries and OpenCL drivers costs more than most tests. Run after the program is linked, with
+# Lists the suites of a GoogleTest program for ctest: one process per suite instead of per test, since loading libraries
+# and OpenCL drivers costs more than most tests. Run after the program is linked, with
 #   PROGRAM  the test program          NAME     what its tests begin with in ctest
 #   OUTPUT   file for ctest to read    REPORTS  folder where each suite leaves its results
 #   TIMEOUT  of a suite, in seconds    COST     what ctest starts first: the highest

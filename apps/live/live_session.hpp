@@ -14,7 +14,7 @@
 #include "apps/common/detector_options.hpp"
 #include "apps/detect/answer.hpp"
 #include "apps/detect/track_options.hpp"
-#include "base/rotation.hpp"
+#include "base/segment_limits.hpp"
 #include "detection/result_writer.hpp"
 #include "media/reader.hpp"
 #include "media/recorder.hpp"

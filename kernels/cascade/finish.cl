@@ -5,10 +5,10 @@
 #include "cascade/nodes.clh"
 #include "candidates.clh"
 
-// Stages [first, all) of the windows of `visited`: appends what passes, (level, x, y, 0) and the last stage's
-// sum, to `passed`, which is as long as `visited`; its first elements are its length and those of the other
-// two. A work-group takes a window at a time, where the order of a sum does not matter, else a window a
-// work-item.
+// Runs stages [first, all) on the windows of `visited`. Appends the passing ones, (level, x, y, 0) and the
+// last stage's sum, to `passed`, which is as long as `visited`; its first elements are its length and those
+// of the other two. A work-group takes a window at a time, where the order of a sum does not matter, else a
+// window a work-item.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     global const Element* restrict integrals, int stride, int plane,
     global const CascadeLevel* restrict levels, CASCADE_PARAMETERS, int first, int all, int capacity,

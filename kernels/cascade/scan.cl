@@ -26,7 +26,7 @@ __attribute__((always_inline)) Sum unrolled_sum(int step, int s, local const Ele
 #define TILE_WINDOWS (TILE_X * TILE_Y)
 #define OWN ((TILE_WINDOWS + GROUP - 1) / GROUP)  // windows of a work-item
 
-// Ones that `word` has just below bit `bit`, `bit` of them at most.
+// Number of consecutive ones in `word` just below bit `bit`, at most `bit`.
 inline int ones_below(uint word, int bit) {
   return bit == 0 ? 0 : min((int)clz(~(word << (32 - bit))), bit);
 }
@@ -115,7 +115,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 
 #ifdef QUEUE
   local ushort queue[2][TILE_WINDOWS];
-  local Norm queue_norms[TILE_WINDOWS];  // by window
+  local Norm queue_norms[TILE_WINDOWS];  // norms by window
   local int lengths[2];
   int from = 0;
   int s = FIRST;
@@ -231,8 +231,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 #endif
 
 #ifdef QUEUE
-  // What is left, from one queue to the other. Where it is less than there are work-items, several of these
-  // share a window.
+  // Moves the remaining windows from one queue to the other. If there are fewer windows than work-items,
+  // several work-items share a window.
   local Sum parts[GROUP];
   barrier(CLK_LOCAL_MEM_FENCE);
   int length = lengths[from];

@@ -8,7 +8,7 @@
 #include "image/census.clh"
 
 #define PIXELS 4
-#define CELLS (PIXELS + 4)  // of a row of cells that codes of so many pixels compare
+#define CELLS (PIXELS + 4)  // cells of a row that the codes of PIXELS pixels compare
 
 // The first eight cells of a row: means of 2x2 pixels.
 inline void load_cells(global const uchar* row, int stride, uint* cells) {

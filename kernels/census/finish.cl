@@ -5,10 +5,10 @@
 //   by side
 #include "candidates.clh"
 
-// Appends the windows of `late` that pass their view's stages from the first that the scan left out to
-// `found`, which has room for as many, and whose header gets the first number of `late`'s. Records are of
-// level and view, x, y, and the last stage's margin: `thresholds` of each view less the sum. A work-group
-// takes a window at a time.
+// Runs their view's remaining stages on the windows of `late` and appends those that pass to `found`, which
+// has the same capacity, and whose header gets the first number of `late`'s. Records are level and view, x,
+// y, and the last stage's margin: `thresholds` of the view minus the sum. A work-group takes a window at a
+// time.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     global const ushort* restrict codes, global const PixelLevel* restrict levels, int level_count,
     global const Weak* restrict weak, global const uint* restrict sets, global const Stage* restrict stages,

@@ -1,5 +1,5 @@
-// Operations one after the other, each of which needs the result of the one before it. Where a compiler could put
-// several operations with one operand together, the two operands change in turn.
+// Chains of operations, each of which needs the result of the one before. If a compiler could combine
+// operations with one operand, two operands alternate.
 
 #define CHAIN(name, type, steps)                                                          \
   kernel void name(global type* restrict result, int turns, type x, type b) {             \

@@ -1,3 +1,3 @@
-// What a launch costs by itself.
+// Measures the cost of a launch.
 
 kernel void nothing(int unused) {}

@@ -1,4 +1,4 @@
-// What a device computes at most: 16 independent chains of V lanes, 32 steps a round.
+// Peak throughput of a device: 16 independent chains of V lanes, 32 steps a round.
 //   NUMBER   type of a lane: float, uint, double, half; the last two need extensions
 //   DOT_PTX  products of four bytes instead, by NVIDIA's dp4a instruction (V = 1, NUMBER uint)
 //   DOT_KHR  the same by cl_khr_integer_dot_product

@@ -36,8 +36,9 @@ inline bool is_better(global const int* scores,
   return scores[place] > score || (scores[place] == score && is_before);
 }
 
-// Candidates without a better one among their eight neighbours on the level. The header's second number becomes that
-// of the candidates. Where those are more than `most`, none is taken. A work-item takes every so many-th candidate.
+// Candidates without a better one among their eight neighbours on the level. The header's second number
+// becomes that of the candidates. If those are more than `most`, no peak is taken. Work-items process
+// candidates with a stride of the global size.
 kernel void peaks(global const int* restrict candidates, int most, global const int* restrict scores,
                   constant Level* levels,
 #ifdef PRE_REJECTION

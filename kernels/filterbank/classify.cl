@@ -22,17 +22,17 @@
 // are those of class PreRejection in src/filterbank/kernels.hpp.
 
 #define BY_PAD 16
-#define CELL_QUADS (BINS / 4)  // of one cell of a block
+#define CELL_QUADS (BINS / 4)  // quads of one cell of a block
 #define PATTERN_QUADS (PATTERN_BINS / 4)
 #define BLOCK_QUADS (BINS + PATTERN_QUADS)
 #define MOST_QUADS (CELL_QUADS > PATTERN_QUADS ? CELL_QUADS : PATTERN_QUADS)
 #if PATTERN_BINS > 0
-#define QUADS quads  // of the part
+#define QUADS quads  // quads of the part
 #else
 #define QUADS CELL_QUADS
 #endif
 
-// `Quad` holds four features of V blocks, ready to be multiplied; `Sum` what is summed up.
+// `Quad` holds four features of V blocks for multiplication; `Sum` is the type of sums.
 #if defined(DOT_PTX)
 typedef uint Quad;
 typedef int Sum;

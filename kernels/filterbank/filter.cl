@@ -45,7 +45,7 @@ inline uintv response_of(floatv key) {
 }
 
 #ifdef PATTERNS
-// What the patterns of V pixels add to their responses; `bins` has the bin of every code.
+// Terms that the patterns of V pixels add to their responses; `bins` has the bin of every code.
 inline uintv patterns_of(const floatv upper[3], const floatv middle[3], const floatv lower[3],
 #ifdef VARIANT_LOCAL
                          global const float* bins) {

@@ -20,7 +20,7 @@
 
 #define LEAST_RESPONSE 0.01f  // kLeastResponse of src/filterbank/kernels.hpp
 
-// The largest |response| (SIGNED: response above 0, or 0 where it is but a rounding error) and the lowest index
+// The largest |response| (SIGNED: response above 0, or 0 if it is but a rounding error) and the lowest index
 // that reaches it. A work-item a pixel.
 kernel void filter(global const uchar* restrict images, constant Level* levels,
                    global const Tile* restrict tiles, constant float* dictionary,

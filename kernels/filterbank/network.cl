@@ -121,15 +121,15 @@ inline Sums add_signed(uint values, Sums weights, Sums sums) {
 #define WINDOW_PIXELS (WINDOW_WIDTH * WINDOW_HEIGHT)
 #define WINDOW_QUADS (WINDOW_PIXELS / 4)
 
-// Of four neighbouring pixels.
+// Address of four neighbouring pixels.
 inline INPUT_SPACE uchar* quad_at(INPUT_SPACE uchar* input, int quad) {
   const int x = quad % (WINDOW_WIDTH / 4) * 4;
   const int y = quad / (WINDOW_WIDTH / 4);
   return input + (y + INPUT_BORDER) * INPUT_PITCH + INPUT_BORDER + x;
 }
 
-// Leaves the pixels of the window at (x0, y0) of the level, as gray as they are, and zeros around them. Returns the
-// sum of what the work-item has made.
+// Writes the gray pixels of the window at (x0, y0) of the level, with zeros around them. Returns the sum of
+// the work-item's pixels.
 inline int resize_window(int item, global const uchar* octaves, constant ResizedLevel* level,
                          global const int* tables, int x0, int y0, INPUT_SPACE uchar* input) {
   for (int i = item; i < INPUT_PITCH * INPUT_ROWS; i += GROUP) {
@@ -183,9 +183,10 @@ void convolve_all(int item, local uint* near, global uint* far, global const int
 #define WAIT_FOR_GROUP() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 // The heads' sums, without their biases, of each window of the list `candidates`, written in their order into
-// `verified`, as records of eight numbers: level, x, y, raw score, the logit's sum, and the three of boxes, 0 where there
-// are none. The header has the list's length, and how many candidates there were at first (of a list of peaks, that is
-// the second number of its header). Where those are more than `most`, nothing is verified: the host must choose.
+// `verified`, as records of eight numbers: level, x, y, raw score, the logit's sum, and the three of boxes, 0
+// if there are none. The header has the list's length, and how many candidates there were at first (of a list
+// of peaks, that is the second number of its header). If those are more than `most`, nothing is verified: the
+// host must select.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void verify(
     global const int* restrict candidates, int most, global const uchar* restrict octaves,
     constant ResizedLevel* levels, constant Level* places, global const int* restrict tables, global const int* restrict weights,

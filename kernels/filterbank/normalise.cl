@@ -63,8 +63,8 @@ kernel void normalise(global const float* restrict roots, global const int* rest
   }
 
 #else
-  // The first cell of a row has no blocks to its left: what is read and written there is padding, the last
-  // column of the row before (which no other work-item touches) or the slack before the first level.
+  // The first cell of a row has no blocks to its left: reads and writes there hit padding, the last column of
+  // the row before (which no other work-item touches) or the slack before the first level.
   if (x >= level->cells_x) return;
   const bool above = row.y > 0, below = row.y < level->cells_y - 1;
   floatv upper_left = 0.0f, upper_right = 0.0f, lower_left = 0.0f, lower_right = 0.0f;
@@ -92,7 +92,7 @@ kernel void normalise(global const float* restrict roots, global const int* rest
     }
   }
 #if PATTERN_BINS > 0
-  if (below) {  // of the one block whose first cell it is
+  if (below) {  // for the block whose first cell it is
     for (int quad = get_global_id(1); quad < PATTERN_BINS / 4; quad += parts) {
       for (int i = 0; i < 4; ++i) four[i] = LOAD(root + (BINS + 4 * quad + i) * pitch);
       STORE(quad_of(four, (floatv)(PATTERN_FACTOR)), feature + (BINS + quad) * pitch);

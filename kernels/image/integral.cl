@@ -9,9 +9,9 @@
 // A level on the sheet. Mirrors struct IntegralLevel on the host. Offsets are in bytes of the images and in elements
 // of a plane.
 typedef struct {
-  int width;                       // of the image, in pixels
+  int width;                       // width of the image, in pixels
   int image_offset, image_stride;  // bytes
-  int origin, step;                // of the integrals
+  int origin, step;                // origin and step of the integrals
 } IntegralLevel;
 
 #define CHUNK (ROW_ITEMS * ROW_PIXELS)
@@ -71,9 +71,8 @@ kernel __attribute__((reqd_work_group_size(ROW_ITEMS, 1, 1))) void row_sums(
 
 #define BATCH 16  // rows that are on their way at once
 
-// Sums down the columns of what row_sums left. A tile is so many columns of a level as a work-group has
-// items, in rows tile.y to tile.end of its image;
-// planes are along the second dimension.
+// Column sums of the output of row_sums. A tile has as many columns of a level as a work-group has items, in
+// rows tile.y to tile.end of its image; planes are along the second dimension.
 kernel void column_sums(global const IntegralLevel* restrict levels, global const Tile* restrict tiles,
                         int stride, int plane, global Element* restrict integrals) {
   const Tile tile = tiles[get_group_id(0)];
@@ -102,7 +101,7 @@ kernel void column_sums(global const IntegralLevel* restrict levels, global cons
 //   A(x, y) = pixel(x, y) + A(x + 1, y - 1), that is B(x, y) = pixel(x, y) + pixel(x, y - 1) + B(x + 1, y -
 //   1).
 
-// B, to `diagonals`, which lies as a plane of the integrals does. A tile is so many anti-diagonals as a
+// B, to `diagonals`, with the layout of a plane of the integrals. A tile has as many anti-diagonals as a
 // work-group has items, in rows tile.y to tile.end; x is the column in which one begins, in the first row.
 kernel void anti_diagonals(global const uchar* restrict images, global const IntegralLevel* restrict levels,
                            global const Tile* restrict tiles, int stride, global uint* restrict diagonals) {

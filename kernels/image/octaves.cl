@@ -21,8 +21,8 @@ inline void store_pixel(global uchar* images, constant Octave* octave, int x, in
 // Octaves first + 1 .. first + count, count at most 6, out of octave `first`. No pixel of an octave needs
 // more than its own square of the first one, so that work-groups are independent: one takes 64x64 pixels, a
 // work-item 4x4 of them, which are 2x2 pixels of the next octave and one of the next but one; the others
-// follow through local memory. What lies beyond an octave's edge (an odd last row or column is dropped) is
-// computed from whatever is there, and not stored.
+// follow through local memory. Pixels beyond an octave's edge (an odd last row or column is dropped) are
+// computed from undefined data and not stored.
 kernel void halve(global uchar* images, constant Octave* octaves, int first, int count) {
   local int means[OCTAVE_GROUP][OCTAVE_GROUP];
   constant Octave* octave = octaves + first;

@@ -13,9 +13,9 @@ inline uint mix_columns(global const uchar* row, int2 column) {
   return (uint)row[column.s0] * (uint)(256 - column.s1) + (uint)row[next] * (uint)column.s1;
 }
 
-// A tile is so many rows of work-items of one level, of which each makes four neighbouring pixels; those
-// beyond the image's width are padding, rows from tile.end on are left out. A table's entry is a sample's place and the weight of the one after
-// it, of 256.
+// A tile has rows of work-items of one level, each of which makes four neighbouring pixels; those beyond the
+// image's width are padding, rows from tile.end on are left out. A table's entry is a sample's place and the
+// weight of the one after it, of 256.
 kernel void resample(global const uchar* restrict source, int source_stride, global uchar* restrict images,
                      global const SampledLevel* restrict levels, global const Tile* restrict tiles,
                      global const int2* restrict tables) {

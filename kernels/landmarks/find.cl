@@ -22,7 +22,7 @@ inline int cover_begin(int i, int first, int side, int reach) {
 inline int first_pixel(int begin) {
   return begin >= 0 ? begin / PIXEL_UNITS : -((PIXEL_UNITS - 1 - begin) / PIXEL_UNITS);
 }
-// Of 256, what all of the frame's pixels before `pixel` take.
+// Total weight, out of 256, of the frame's pixels before `pixel`.
 inline int taken_before(int pixel, int begin, int reach) {
   const int covered = min(pixel * PIXEL_UNITS - begin, 2 * reach);
   return (covered * 256 + reach) / (2 * reach);
@@ -55,7 +55,7 @@ inline int quotient(long sum, long norm) {
   return (int)clamp(rounded, (long)(-(4 << TURN_BITS)), (long)(4 << TURN_BITS));
 }
 
-// Cosine and sine of the turn from the mean shape, whose centred coordinates and their norm are given.
+// Cosine and sine of the rotation from the mean shape, given its centred coordinates and their norm.
 inline int2 turn_to(local const int* shape, global const int* centred, long norm) {
   long sum_x = 0, sum_y = 0, along = 0, across = 0;
   for (int i = 0; i < COORDINATES; i += 2) {

@@ -7,7 +7,7 @@ inline int frame_pixel(global const uchar* luma, int stride, int width, int heig
   return luma[clamp(y, 0, height - 1) * stride + clamp(x, 0, width - 1)];
 }
 
-// Of a square of the octave's size.
+// Mean of a square of the octave's size.
 inline int mean_of(global const uchar* luma, int stride, int width, int height, int octave, int x, int y) {
   const int side = 1 << octave;
   int sum = (side * side) >> 1;

@@ -14,9 +14,9 @@
 
 // Mirrors struct DeviceChannel on the host. A blur of no reach has one weight, 256.
 typedef struct {
-  int reach[2];                      // of the inner and the outer blur; of the outer one -1: there is none
+  int reach[2];                      // inner and outer blur; outer -1: none
   int weights[2][MOST_REACH + 1];    // from the middle outwards
-  int is_relative;                   // to the outer blur
+  int is_relative;                   // relative to the outer blur
 } Channel;
 
 // Mirrors struct DeviceCircle on the host.
@@ -25,7 +25,7 @@ typedef struct {
   int margin;        // pixels at each edge that have no codes
   int points;
   int first_sample;
-  int first_bin;     // in the table of bins; below 0: -1, mapping u2, or -2, riu2, computed
+  int first_bin;     // index in the table of bins; -1: u2, computed; -2: riu2, computed
   int padding[3];
 } Circle;
 
@@ -33,10 +33,10 @@ typedef struct {
 typedef struct {
   int circle;
   int width, top, bottom;  // pixels of the crop
-  int left, other_left;    // of the region and of that which is its mirror image; below 0: it stands alone
+  int left, other_left;    // of the region and of its mirror image; below 0: not folded
   int bins;
   int first_value;
-  int first_mirrored;      // in the table of mirrored bins
+  int first_mirrored;      // index in the table of mirrored bins
 } Region;
 
 // Sums of all items' values, in every item.
@@ -174,7 +174,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void project(
   global const char* row = weights + dimension * stride;
   int4 sum = 0;
   for (int i = item; i < stride / 4; i += GROUP) sum += convert_int4(vload4(i, values)) * convert_int4(vload4(i, row));
-  // Of signed numbers in unsigned ones: what wraps is what it is.
+  // Signed sums in unsigned arithmetic: wrap-around keeps the bits.
   const uint total = sum_of_group(as_uint(sum.s0 + sum.s1 + sum.s2 + sum.s3), partial);
   if (item == 0) sums[face * dims + dimension] = as_int(total);
 }

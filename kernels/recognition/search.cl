@@ -249,8 +249,8 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void distances(
   }
 }
 
-// Of `count` keys of each query, in the second dimension: the k lowest of each group's CHUNK, in order, to
-// `to` [query][to_stride], k from each group.
+// Selects the k lowest of each group's CHUNK of the `count` keys of each query (second dimension). Writes k
+// sorted keys per group to `to` [query][to_stride].
 kernel __attribute__((reqd_work_group_size(SELECT_ITEMS, 1, 1))) void select_nearest(
     global const ulong* restrict from, uint from_stride, uint count, global ulong* restrict to, uint to_stride,
     uint k) {

@@ -52,7 +52,7 @@ inline uint final_bin(uint code, global const ushort* map) {
 #define ADD(bin) atomic_inc(&counts[FINAL_BIN(bin)])
 #endif
 
-// Within the kernel: whether a pixel of the block is one of the frame's inside; and what is done with its code.
+// Within the kernel: whether a pixel of the block is inside the frame's border; and the use of its code.
 #define IS_INSIDE(i) ((uint)(x + (i)) < (uint)width)
 #ifdef LABELS
 #define TAKE(i, its_code)                                                         \
@@ -68,7 +68,7 @@ inline uint final_bin(uint code, global const ushort* map) {
     ADD(COUNTED_BIN(code));                                                       \
   }
 #endif
-// The block's row whose next one's words these are; `above` and `here` are made already.
+// Processes the block's row before the one of `words`; `above` and `here` exist already.
 #define TAKE_ROW(words)                                                           \
   {                                                                               \
     const Row below = row_of(words);                                              \
@@ -125,7 +125,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
     global const uchar* pixel = frame + (row + border) * stride + x + border;
     Row above = row_of(words_at(pixel - stride)), here = row_of(words_at(pixel));
     while (row + ROWS <= end) {
-      // What is read takes long to come: all of it is asked for before any is used.
+      // Issues all loads before the first use, to hide their latency.
       Words words[ROWS];
 #pragma unroll
       for (int j = 0; j < ROWS; ++j) {
@@ -148,7 +148,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
     }
     global const uchar* pixel = frame + (row + border) * stride + x + border;
 #if !defined(LABELS) && !defined(PIXELS_VECTOR)
-    // Whole blocks: several rows before any is counted, so that what they have in common is made once.
+    // Whole blocks: makes the codes of several rows before counting, to share intermediate values.
     for (; is_whole && row + AT_ONCE <= end; row += AT_ONCE, pixel += AT_ONCE * stride) {
       Codes codes[AT_ONCE];
 #pragma unroll

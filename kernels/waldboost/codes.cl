@@ -1,6 +1,5 @@
-// Codes: local binary patterns of blocks, for every pixel of every level: a plane of bytes for each block
-// size that the model has. The code at a pixel is that of the grid of 3x3 blocks whose upper left pixel it
-// is.
+// Codes: local binary patterns of blocks, for every pixel of every level: a plane of bytes for each of the
+// model's block sizes. The code at a pixel is that of the grid of 3x3 blocks whose upper left pixel it is.
 //
 // Build options:
 //   ROWS                     rows of codes that a work-item makes, four pixels of each
@@ -12,9 +11,9 @@
 // Sums of blocks are below 2^15, so that a word holds those of two blocks, two pixels apart, and one
 // subtraction compares two pairs of them.
 
-#define PIXELS 4               // of a row, that a work-item has
+#define PIXELS 4               // pixels of a row per work-item
 #define PAIRS 7                // pair k of a row: what belongs to pixels k and k + 2
-#define LOW_BYTES 0x00FF00FFu  // of both halves
+#define LOW_BYTES 0x00FF00FFu  // low byte of both halves
 #define SIGNS 0x80008000u
 
 #if defined(PLANE_12) || defined(PLANE_22)
@@ -23,7 +22,7 @@
 #define BELOW 2
 #endif
 
-// By vectors: of shifts, compilers make an instruction that oclgrind 21.10 does not know.
+// Uses vectors: compilers turn shifts into an instruction that oclgrind 21.10 does not know.
 inline uint second_and_first(uint a, uint b) {
   return as_uint((ushort2)(as_ushort2(a).s1, as_ushort2(b).s0));
 }

@@ -40,7 +40,7 @@ kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
         from = 1 - from;
         barrier(CLK_LOCAL_MEM_FENCE);
       }
-      // Those behind the last one have its sum and its threshold.
+      // Items past the last one have its sum and threshold.
       if (sum + sums[from][item] < mine.threshold) atomic_or(&rejected, 1);
       barrier(CLK_LOCAL_MEM_FENCE);
       alive = rejected == 0;

@@ -1,6 +1,6 @@
-// Progressive: steps of which each leaves a fixed share of a work-group's windows at most, so that all of
-// them can be launched at once without anybody knowing how many windows there are. After M. Hruby's detector;
-// what is more than a share is lost there, and finished at once here.
+// Progressive: steps that each pass at most a fixed share of a work-group's windows, so that all steps can be
+// launched at once without knowing the number of windows. After M. Hruby's detector, which loses the windows
+// above the share; here they are finished at once.
 //
 // Build options:
 //   FEATURES_..., PLANES     see common.clh
@@ -16,16 +16,16 @@
 #define WINDOWS_PARAMETERS global const int *restrict slots, int slot_count, global const Weak *restrict weak
 #endif
 
-// Each window goes on by `fewest` weak classifiers, and to weak classifier `target` where that is further;
-// then, while more than `share` are left in the group, all of them by one after the other. `kept` has `share`
-// slots for each work-group, GROUP at most, records as those of `late`; empty ones are 0. With `is_last`, what
-// is left goes to `late` instead. What finds no room in `kept` goes there, too, and is counted in its header's
-// second number.
+// Evaluates `fewest` weak classifiers of each window, or up to weak classifier `target` if that is further;
+// then one more for all windows while more than `share` are left in the group. `kept` has `share` slots for
+// each work-group, GROUP at most, records like those of `late`; empty ones are 0. With `is_last`, the
+// remaining windows go to `late` instead. Windows without room in `kept` go there, too, and are counted in
+// its header's second number.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
     global const Element* restrict planes, global const PixelLevel* restrict levels, WINDOWS_PARAMETERS,
     global const short* restrict responses, int count, int fewest, int target, int share, int is_last,
     int capacity, global int* restrict kept, global int* restrict late) {
-  local int counters[3];  // of three rounds in turn: one barrier a round
+  local int counters[3];  // for three alternating rounds: one barrier a round
   local int4 records[GROUP];
   const int item = get_local_id(0);
 #ifdef FROM_TILES
@@ -56,7 +56,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
   int round = 0;
   bool goes_on = true;
   while (goes_on) {
-    // How many are left, and how many of these have weak classifiers left.
+    // Counts the remaining windows, and those with weak classifiers left.
     if (alive) atomic_add(&counters[round], t < count ? 0x10001 : 1);
     const int following = round < 2 ? round + 1 : 0;
     if (item == 0) counters[following] = 0;

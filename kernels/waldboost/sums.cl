@@ -9,7 +9,7 @@
 // neighbours share and 18 comparisons, about 50 operations, of which detectors need 2 (alpha 0.2) to 12
 // (0.01) a window.
 
-#define PIXELS 4  // of a row, that a work-item has
+#define PIXELS 4  // pixels of a row per work-item
 
 #if defined(PLANE_12) || defined(PLANE_22)
 #define BELOW 1  // rows below a sum's that it sees
@@ -30,7 +30,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, GROUP_ROWS, 1))) void sums(
   const int last_row = level->last_row - 1;
   global const uchar* pixels = images + level->image_offset + x;
   global Element* to = sums + CORNER(level, x, y);
-  ushort4 one = (ushort4)(0), wide = (ushort4)(0);  // of the row above: pixels, and sums of two side by side
+  ushort4 one = (ushort4)(0), wide = (ushort4)(0);  // row above: pixels, and sums of two neighbours
   for (int i = 0; i < ROWS + BELOW; ++i) {
     global const uchar* row = pixels + min(y + i, last_row) * level->image_stride;
     const ushort4 above = one, above_wide = wide;

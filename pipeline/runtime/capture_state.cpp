@@ -12,7 +12,7 @@ namespace sightline::pipeline {
 namespace {
 
 constexpr double kRateWindowSeconds = 2;   // seconds
-constexpr std::size_t kPeriodFrames = 9;   // of which the period is the median
+constexpr std::size_t kPeriodFrames = 9;   // frames whose median interval is the period
 constexpr std::size_t kMaxArrivals = 512;  // bounds memory at absurd rates
 
 double seconds(CaptureClock::duration duration) {

@@ -1,5 +1,5 @@
 #pragma once
-/// How a capture is doing: whether frames come, what happened where they do not, and when it is tried again.
+/// State of a capture: whether frames arrive, the cause if they do not, and the time of the next attempt.
 
 #include <chrono>
 #include <deque>
@@ -14,7 +14,7 @@
 namespace sightline::pipeline {
 
 enum class CaptureState {
-  opening,    ///< for the first time; no frame yet
+  opening,    ///< first opening; no frame yet
   streaming,  ///< frames come
   stalled,    ///< open, but no frame has come for too long
   reopening,  ///< lost; it is opened again, or that is waited for
@@ -25,13 +25,13 @@ std::string_view to_string(CaptureState state);
 
 struct CaptureStatus {
   CaptureState state = CaptureState::opening;
-  std::string reason;       ///< why it is stalled, reopening or failed; else empty
+  std::string reason;       ///< cause of stalling, reopening or failure; else empty
   double since_frame = 0;   ///< seconds since the last frame, or since the start where there was none
   double next_attempt = 0;  ///< reopening: seconds until then; 0: going on
-  int reopened = 0;         ///< how often it was lost and frames came again
-  double frame_rate = 0;    ///< measured, frames/s of what was captured
+  int reopened = 0;         ///< number of recoveries after a loss
+  double frame_rate = 0;    ///< measured capture rate, frames/s
   bool paused = false;      ///< set by LiveSource
-  media::StreamInfo info;   ///< of the current opening, or the last; see `opened`
+  media::StreamInfo info;   ///< info of the current or last opening; see `opened`
   bool opened = false;      ///< it was open at least once
 };
 
@@ -49,7 +49,7 @@ class CaptureWatch {
   /// @param stall_after  seconds without a frame that are a stall; three periods of a slow source are none
   CaptureWatch(double stall_after, Time start) : stall_after_(stall_after), last_frame_(start) {}
 
-  void attempts();  ///< to open the input
+  void attempts();  ///< number of attempts to open the input
   void opened(const media::StreamInfo& info);
   void reads(Time at);  ///< a read begins: only in it a stall is one
   void frame(Time at);
@@ -60,7 +60,7 @@ class CaptureWatch {
   CaptureStatus status(Time now) const;
   /// Time of the last frame, or of the start where there was none.
   Time last_frame() const;
-  /// Seconds from frame to frame, as measured; else as the input says; 1/25 where that is not known.
+  /// Frame interval in seconds: measured, else the input's, else 1/25.
   double period() const;
 
  private:
@@ -77,7 +77,7 @@ class CaptureWatch {
   bool reopening_ = false;  ///< no frame since the last loss
   int reopened_ = 0;
   std::optional<media::StreamInfo> info_;
-  std::deque<Time> arrivals_;  ///< of the current opening's last frames
+  std::deque<Time> arrivals_;  ///< arrivals of the current opening's last frames
 };
 
 }  // namespace sightline::pipeline

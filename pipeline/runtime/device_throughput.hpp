@@ -36,7 +36,7 @@ class DeviceThroughput {
  private:
   static constexpr double kEwmaAlpha = 1.0 / 8;
   double seconds_ = 0;
-  std::int64_t busy_until_ = 0;  ///< when the last of what the device has done ended
+  std::int64_t busy_until_ = 0;  ///< end of the device's last finished work
 };
 
 }  // namespace sightline::pipeline

@@ -34,7 +34,7 @@ class Devices {
   auto begin() const { return stages_.begin(); }
   auto end() const { return stages_.end(); }
 
-  /// All there are.
+  /// All devices.
   DeviceSet all() const { return DeviceSet((1UL << size()) - 1); }
   /// The stages that can run on each of some devices; none where `some` is empty.
   StageSet supported(const DeviceSet& some) const;

@@ -15,29 +15,27 @@ struct Showable {
   media::Frame frame;
   std::vector<Detection> objects;
   std::int64_t searched = 0;  ///< number of the frame that the objects were found in; 0: none yet
-  bool counts = true;         ///< not where it only bridges the time until the first result
+  bool counts = true;         ///< false if it only bridges the time until the first result
   /// Whether the objects were found in this very frame.
   bool is_own() const { return searched == frame.number(); }
 };
 
-/// Room for one picture: a newer one takes the place of one that has not been fetched, so that neither side
-/// waits for the other. It shows the searched frames, each with its objects; or all that are captured, each
-/// with the objects known last.
+/// Mailbox for one picture: a newer one replaces one that has not been fetched, so neither side waits. It
+/// shows the searched frames with their objects, or all captured frames with the last known objects.
 ///
 /// Thread-safety: `accept` from one thread at a time, the others from any.
 class DisplayMailbox : public Sink {
  public:
   /// @param all_frames  show captured frames, whether searched or not
-  /// @param wake        told that there is something to fetch; from any thread; must be quick and not throw
+  /// @param wake        called from any thread when there is a new picture; must be quick and not throw
   DisplayMailbox(bool all_frames, std::function<void()> wake);
 
   void accept(const media::Frame& frame, const FrameResult& result) override;
-  /// A frame was captured; to be called for each, before the frame is searched. Where only searched frames
-  /// are shown, one is shown all the same until the first has been.
+  /// Call it for each captured frame, before the search. If only searched frames are shown, an unsearched one
+  /// is shown until the first result.
   void captured(const media::Frame& frame);
 
-  /// While frozen, searched frames alone are shown, whatever else was asked for: a run that is paused, and
-  /// goes on frame by frame.
+  /// While frozen, only searched frames are shown: for a paused run that advances frame by frame.
   void freeze(bool frozen);
 
   /// The newest picture, if it has not been fetched before.
@@ -52,7 +50,7 @@ class DisplayMailbox : public Sink {
   const std::function<void()> wake_;
   mutable std::mutex mutex_;
   media::Frame pending_;         ///< empty: nothing new
-  bool pending_counts_ = false;  ///< not where it only bridges the time until the first result
+  bool pending_counts_ = false;  ///< false if it only bridges the time until the first result
   bool frozen_ = false;
   std::vector<Detection> objects_;
   std::int64_t searched_ = 0;

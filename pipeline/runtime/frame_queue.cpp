@@ -114,7 +114,8 @@ bool FrameQueue::sleep_until(CaptureClock::time_point time) {
 }
 
 void FrameQueue::finish(std::exception_ptr error) {
-  // Outlives the lock. None at first: even an empty one takes memory, and that may be what has failed.
+  // Outlives the lock. Not constructed at first, since even an empty deque allocates, and memory may be
+  // exhausted.
   std::optional<std::deque<media::Frame>> gone;
   const Lock lock(mutex_);
   finished_ = true;

@@ -1,5 +1,5 @@
 #pragma once
-/// Between a capture that never waits and a detector that takes what it can.
+/// Queue between a capture that never waits and the detector.
 
 #include <array>
 #include <atomic>
@@ -42,9 +42,9 @@ std::string_view to_string(DropCause cause);
 /// captured == taken + left_out + dropped_in_all() + waiting.
 struct CaptureCounts {
   std::int64_t captured = 0;
-  std::int64_t taken = 0;                                     ///< by the detector
-  std::int64_t left_out = 0;                                  ///< by `every`
-  std::array<std::int64_t, kDropCauses.size()> dropped_by{};  ///< in the order of DropCause
+  std::int64_t taken = 0;                                     ///< taken by the detector
+  std::int64_t left_out = 0;                                  ///< left out by `every`
+  std::array<std::int64_t, kDropCauses.size()> dropped_by{};  ///< by DropCause
   std::int64_t waiting = 0;                                   ///< neither taken nor dropped yet
   std::int64_t damaged = 0;  ///< decode errors; apart, for what could not be decoded was not captured
 
@@ -73,11 +73,11 @@ class FrameQueue {
   CaptureClock::duration put(media::Frame frame);
   /// Waits until a frame that was due at `due` may leave the source: for the time itself, and where a pause
   /// holds the source, for its end; the time goes on from there. A step lets a frame through at once.
-  /// @return when it was due in the end; none where the queue is closed
+  /// @return when it was due in the end; none if the queue is closed
   std::optional<CaptureClock::time_point> wait_until_due(CaptureClock::time_point due);
   /// Waits. False at once where the queue is closed.
   bool sleep_until(CaptureClock::time_point time);
-  /// No more frames come. Those that wait are still handed out, then `take` throws `error`, if there is one.
+  /// Ends the input. Waiting frames are still handed out, then `take` throws `error`, if there is one.
   void finish(std::exception_ptr error = nullptr);
 
   /// The next frame; waits for it. None at the end and where the queue is closed.

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using Time = CaptureClock::time_point;
 
-/// A file that decodes too slowly may catch up on so much; what is more shifts its clock.
+/// Delay that a slowly decoding file may catch up on; a longer one shifts its clock.
 constexpr CaptureClock::duration kCatchUp = 100ms;
 
 CaptureClock::duration duration_of(double seconds) {
@@ -91,7 +91,7 @@ void LiveSource::start() {
 std::optional<media::Frame> LiveSource::read() {
   start();
   std::optional<media::Frame> frame = queue_.take();
-  if (!frame && queue_.closed()) stop();  // by the flag
+  if (!frame && queue_.closed()) stop();  // stopped by the flag
   return frame;
 }
 
@@ -136,7 +136,7 @@ void LiveSource::capture() {
   queue_.finish(error);
 }
 
-// Opens the input and captures to its end. Whether it is to be opened again.
+// Opens the input and captures to its end. Returns whether to reopen it.
 bool LiveSource::capture_once() {
   std::string reason;
   std::unique_ptr<LiveInput> input = open(reason);

@@ -1,5 +1,5 @@
 #pragma once
-/// A source whose frames do not wait: a camera, a stream, a file played at its own speed.
+/// Live source: a camera, a stream, or a file played at its own speed.
 
 #include <atomic>
 #include <functional>
@@ -20,7 +20,7 @@ namespace sightline::pipeline {
 class LiveInput {
  public:
   virtual ~LiveInput() = default;
-  /// The next frame, or none at the end or when stopped. Throws Error where the input is lost. Numbers and
+  /// The next frame, or none at the end or when stopped. Throws Error if the input is lost. Numbers and
   /// times rise within the opening.
   virtual std::optional<media::Frame> read() = 0;
   virtual media::StreamInfo info() const = 0;
@@ -31,11 +31,11 @@ class LiveInput {
 using LiveOpener = std::function<std::unique_ptr<LiveInput>(const std::atomic<bool>& stop)>;
 
 struct LiveOptions {
-  std::string name;  ///< of the input, for messages
+  std::string name;  ///< input's name for messages
   /// A camera or a stream: opened again when it is lost. False for a file: its end is the end, an error is
   /// one, and a pause holds it.
   bool live = true;
-  /// Files only: play so many times as fast as the file says, 1 at its own speed; 0: as fast as it decodes.
+  /// Files only: playback speed relative to the file's own; 0: as fast as it decodes.
   double pace = 0;
   DropPolicy drop = DropPolicy::oldest;
   int queue = 1;           ///< frames that may wait for the detector
@@ -52,12 +52,12 @@ struct LiveOptions {
   /// Gets every captured frame, in order, on the capture thread, which waits for it: must be quick, must not
   /// throw. May be empty.
   std::function<void(const media::Frame&)> on_frame;
-  const std::atomic<bool>* stop = nullptr;  ///< as `stop()`, for signal handlers; may be null
+  const std::atomic<bool>* stop = nullptr;  ///< flag like `stop()`, for signal handlers; may be null
 };
 
-/// Captures on a thread of its own, which never waits for the detector (but where the drop policy is `none`),
-/// and hands out the newest frames. A lost input is opened again with growing pauses; frame numbers and times
-/// go on rising: the gap counts as the wall clock has it.
+/// Captures on its own thread, which never waits for the detector (except with drop policy `none`), and hands
+/// out the newest frames. A lost input is reopened after growing pauses. Frame numbers and times continue to
+/// rise; the gap counts by the wall clock.
 ///
 /// Frames have times: a live one's are its own, or else the moment at which it was read; a file's are the
 /// moment at which it was released.
@@ -80,7 +80,7 @@ class LiveSource : public media::FrameSource {
   void start();
   /// The next frame for the detector; waits for it. None at the end, or when stopped. Starts if need be.
   std::optional<media::Frame> read() override;
-  /// Ends everything, at once. What waits is dropped.
+  /// Ends everything at once. Waiting frames are dropped.
   void stop();
 
   void pause(bool paused) { queue_.pause(paused); }
@@ -121,13 +121,13 @@ class LiveSource : public media::FrameSource {
 
   // The capture thread's own.
   bool opened_before_ = false;  ///< `first_opening_` is kept
-  int attempt_ = 0;             ///< to open again, since the last frame
+  int attempt_ = 0;             ///< attempts to reopen since the last frame
   bool first_of_opening_ = true;
-  std::int64_t damaged_before_ = 0;  ///< in former openings
-  std::int64_t number_ = 0;          ///< of the last frame
+  std::int64_t damaged_before_ = 0;  ///< damage in former openings
+  std::int64_t number_ = 0;          ///< number of the last frame
   std::int64_t number_shift_ = 0;
-  double time_ = 0;        ///< of the last frame
-  double input_time_ = 0;  ///< of the last frame, as the input had it
+  double time_ = 0;        ///< time of the last frame
+  double input_time_ = 0;  ///< the input's time of the last frame
   double time_shift_ = 0;
   CaptureClock::time_point released_{};                 ///< when the last frame was
   std::optional<CaptureClock::time_point> play_start_;  ///< when the file's time 0 was
@@ -135,7 +135,7 @@ class LiveSource : public media::FrameSource {
 };
 
 /// A source of media::Reader. Sets `low_delay` for live inputs, `patience` (from `reopen_after`) and `stop`
-/// of `read`, and the name where it is empty. Its `every` is to be 1: LiveOptions has its own.
+/// of `read`, and the name where it is empty. `read.every` must be 1: LiveOptions has its own.
 std::unique_ptr<LiveSource> open_live(const std::string& input, const media::ReadOptions& read,
                                       LiveOptions options);
 

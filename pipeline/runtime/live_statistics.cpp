@@ -11,7 +11,7 @@ namespace {
 constexpr double kSmallest = 1e-5;  // seconds
 constexpr double kStep = 1.02;
 constexpr std::int64_t kRateWindow = 2 * kSecond;
-constexpr std::int64_t kRecent = 5 * kSecond;  // of latencies
+constexpr std::int64_t kRecent = 5 * kSecond;  // window of recent latencies
 constexpr std::size_t kWaiting = 64;           // frames whose other half never comes are forgotten
 
 bool is_work(const Span& span) {
@@ -172,7 +172,7 @@ LiveStatistics::Snapshot LiveStatistics::snapshot(std::int64_t now, std::int64_t
   return snapshot;
 }
 
-// Of a processor: "decode", "upload", the processor's stages, "download".
+// Rows of a processor: "decode", "upload", the processor's stages, "download".
 std::size_t LiveStatistics::rows_per_processor() const {
   return info_.stages.size() + 3;
 }

@@ -18,7 +18,7 @@ class DurationHistogram {
   /// Seconds; below 10 microseconds and above 1000 s the first and the last step take them.
   void add(double seconds);
   std::int64_t count() const { return count_; }
-  /// In seconds, within 1%: what `share` (0 to 1) of all do not exceed; 0 where there are none.
+  /// Percentile `share` (0 to 1) in seconds, within 1%; 0 if there are none.
   double percentile(double share) const;
   double largest() const { return largest_; }
 
@@ -29,7 +29,7 @@ class DurationHistogram {
   double largest_ = 0;
 };
 
-/// How long frames took from their capture to the end of their way, in seconds.
+/// Latency of frames from capture to screen or delivery, in seconds.
 struct LatencySummary {
   std::int64_t frames = 0;
   double median = 0;
@@ -66,7 +66,7 @@ class RateMeter {
   std::deque<std::int64_t> times_;
 };
 
-/// One stage in the recent past, for a picture of what overlaps.
+/// Recent activity of one stage, to show overlaps.
 struct StageActivity {
   struct Interval {
     std::int64_t begin = 0;  ///< std::chrono::steady_clock, nanoseconds
@@ -75,13 +75,13 @@ struct StageActivity {
   };
   std::string name;
   std::size_t processor = 0;        ///< 0: the CPU
-  std::vector<Interval> intervals;  ///< none while it rests
+  std::vector<Interval> intervals;  ///< empty while it is idle
 };
 
-/// Takes the traces of a run, and from the display what it showed when.
+/// Collects the traces of a run and the display's times.
 ///
 /// Latency is from the capture of a frame (Frame::times) to the screen, or to the delivery of its result
-/// where nothing is shown. Thread-safety: any thread.
+/// without a display. Thread-safety: any thread.
 class LiveStatistics : public TraceSink {
  public:
   /// @param on_screen  whether `shown` will be called
@@ -91,7 +91,7 @@ class LiveStatistics : public TraceSink {
   void accept(const FrameTrace& trace) override;
 
   /// A frame appeared on the screen, at `now` (steady_clock, nanoseconds).
-  /// @param searched  whether its own boxes came along; else its result is not waited for
+  /// @param searched  whether it was shown with its own boxes; else its result is not awaited
   void shown(std::int64_t frame, std::int64_t captured, std::int64_t now, bool searched);
 
   static constexpr std::int64_t kLongestWindow = 1'000'000'000;
@@ -101,10 +101,10 @@ class LiveStatistics : public TraceSink {
     std::int64_t detected = 0;
     std::int64_t shown = 0;
     double latest = 0;      ///< latency of the last frame, seconds
-    LatencySummary recent;  ///< of the last few seconds
+    LatencySummary recent;  ///< last few seconds
     std::vector<StageActivity> stages;
   };
-  /// @param window  nanoseconds before `now` for which the stages are told, kLongestWindow at most
+  /// @param window  reported time before `now` in nanoseconds, at most kLongestWindow
   Snapshot snapshot(std::int64_t now, std::int64_t window) const;
 
   /// Since the last call.
@@ -135,10 +135,10 @@ class LiveStatistics : public TraceSink {
   const bool on_screen_;
   mutable std::mutex mutex_;
   TraceInfo info_;
-  std::map<std::int64_t, Waiting> waiting_;  ///< by frame: shown and not delivered yet, or the other way
+  std::map<std::int64_t, Waiting> waiting_;  ///< by frame: shown but not delivered, or vice versa
   std::deque<Recent> recent_;
   std::deque<Work> work_;
-  std::vector<bool> seen_;  ///< by processor and row: whether there was any, so that it keeps its place
+  std::vector<bool> seen_;  ///< by processor and row: true after any activity, so that the row stays
   RateMeter detected_rate_;
   RateMeter shown_rate_;
   std::int64_t detected_ = 0;

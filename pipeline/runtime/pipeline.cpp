@@ -42,9 +42,9 @@ Pipeline::Impl::Impl(const FrameProcessor& processor, const Devices& devices, co
     graph_ = std::make_unique<flow::graph>();
     step_ = std::make_unique<Step>(*graph_, flow::unlimited, [this](Token token) { step(token); });
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      lines_.push_back(std::make_unique<DeviceLine>(
+      dispatch_queues_.push_back(std::make_unique<DispatchQueue>(
           processor_, devices_[i], i, devices_.name(i),
-          DeviceLine::Options{options.poll_device, options.stall_limit}, *graph_, *step_,
+          DispatchQueue::Options{options.poll_device, options.stall_limit}, *graph_, *step_,
           [this, i](const std::string& error) { lose_device(i, error); }));
     }
   });
@@ -52,14 +52,14 @@ Pipeline::Impl::Impl(const FrameProcessor& processor, const Devices& devices, co
 }
 
 bool Pipeline::Impl::device_lost() const {
-  return std::ranges::any_of(lines_, [](const auto& line) { return line->lost(); });
+  return std::ranges::any_of(dispatch_queues_, [](const auto& queue) { return queue->lost(); });
 }
 
-// What can run of a schedule: without the devices that are lost. To be called with the mutex held.
+// The schedule without lost devices. Call it with the mutex held.
 const Plan* Pipeline::Impl::plan_for(const Schedule& asked) {
   Schedule schedule = asked;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (lines_[i]->lost() && devices_of(schedule, lines_.size())[i])
+  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
+    if (dispatch_queues_[i]->lost() && devices_of(schedule, dispatch_queues_.size())[i])
       schedule = without_device(schedule, processor_, devices_, i);
   }
   if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads(), devices_.size());
@@ -89,7 +89,7 @@ void Pipeline::Impl::set_setting(std::size_t setting) {
   setting_ = setting;
 }
 
-// Waits for a free slot; null where the run is ending. Several sources have their share of the slots each, at
+// Waits for a free slot; null if the run is ending. Several sources have their share of the slots each, at
 // least one, so that none starves another.
 Slot* Pipeline::Impl::acquire(StreamState& stream, const RunOptions& options) {
   std::unique_lock lock(mutex_);
@@ -166,7 +166,7 @@ void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
   changed_.notify_all();
 }
 
-// Where a thread cannot be had, the others end what they have begun.
+// If a thread cannot be created, the others finish their work.
 void Pipeline::Impl::start_feeders(std::deque<StreamState>& states, const RunOptions& options) {
   std::size_t started = 0;
   try {
@@ -201,7 +201,7 @@ void Pipeline::Impl::lose_device(std::size_t device, const std::string& error) {
 
 // Now and then, while frames are in flight.
 void Pipeline::Impl::watch() {
-  for (const auto& line : lines_) {
+  for (const auto& line : dispatch_queues_) {
     bool drifts = false;
     {
       const std::lock_guard lock(mutex_);
@@ -216,7 +216,7 @@ TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   TraceInfo info;
   for (const StageInfo& stage : processor_.stages()) info.stages.emplace_back(stage.name);
   info.processors.push_back("CPU, " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads"));
-  for (const auto& line : lines_) info.processors.push_back(line->name());
+  for (const auto& line : dispatch_queues_) info.processors.push_back(line->name());
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
   const auto settings = processor_.run_settings();
   info.settings.assign(settings.begin(), settings.end());
@@ -229,7 +229,7 @@ std::vector<RunReport> Pipeline::Impl::run(std::span<Stream> streams, const RunO
   const TraceInfo info = trace_info(streams);
   traces_ = options.traces;
   for (TraceSink* sink : options.traces) sink->begin(info);
-  for (const auto& line : lines_) line->set_clock();
+  for (const auto& line : dispatch_queues_) line->set_clock();
   error_ = nullptr;
   failed_ = source_failed_ = false;
   streams_ = streams.size();

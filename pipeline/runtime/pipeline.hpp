@@ -54,11 +54,11 @@ struct RunReport {
   std::int64_t decode_errors = 0;
   std::int64_t retried = 0;  ///< frames repeated elsewhere after a device failed
   double seconds = 0;
-  bool stopped = false;           ///< by request, before the end of the source
+  bool stopped = false;           ///< stopped by request before the end of the source
   std::vector<StageTime> stages;  ///< decode, the processor's stages, transfers if any, output
   std::string first_failure;      ///< message of the first failed frame
-  /// By operating point, from the most accurate to the fastest; empty if there is only one. Frames that were
-  /// not searched are not counted.
+  /// Use of each operating point, from the most accurate to the fastest; empty if there is only one. Counts
+  /// only searched frames.
   std::vector<SettingUse> settings;
 
   /// Adds another source's run.

@@ -1,7 +1,6 @@
 #pragma once
-/// Internal to the pipeline: what runs it. `pipeline.cpp` begins and ends runs and admits frames,
-/// `frame_way.cpp` leads frames through their schedule, and each device has a line of its own
-/// (device_line.hpp).
+/// Internal to the pipeline. `pipeline.cpp` begins and ends runs and admits frames, `frame_dispatch.cpp`
+/// leads frames through their schedule, and each device has a queue (dispatch_queue.hpp).
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
@@ -14,7 +13,7 @@
 #include <thread>
 
 #include "base/message.hpp"
-#include "pipeline/runtime/device_line.hpp"
+#include "pipeline/runtime/dispatch_queue.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 #include "pipeline/runtime/run_report.hpp"
 #include "pipeline/runtime/slot.hpp"
@@ -32,7 +31,7 @@ struct StreamState {
   RunAccounts accounts;
   std::unique_ptr<flow::sequencer_node<Slot*>> in_order;
   std::unique_ptr<flow::function_node<Slot*>> output;
-  std::vector<Span> spans;  ///< of the frame being delivered
+  std::vector<Span> spans;  ///< spans of the frame being delivered
   std::thread feeder;
 };
 
@@ -88,7 +87,7 @@ class Pipeline::Impl {
   const FrameProcessor& processor_;
   Devices devices_;
   PipelineOptions options_;
-  std::atomic<std::size_t> setting_;  ///< of the frames that enter from now on
+  std::atomic<std::size_t> setting_;  ///< operating point of the frames that enter from now on
   oneapi::tbb::task_arena arena_;
   oneapi::tbb::global_control workers_;
   std::unique_ptr<flow::graph> graph_;
@@ -109,7 +108,8 @@ class Pipeline::Impl {
   std::atomic<bool> source_failed_{false};  ///< no more frames enter; those in flight are delivered
   std::mutex trace_mutex_;
   std::span<TraceSink* const> traces_;
-  std::vector<std::unique_ptr<DeviceLine>> lines_;  ///< by device; last: their threads use the others
+  std::vector<std::unique_ptr<DispatchQueue>> dispatch_queues_;  ///< by device; last member, since their
+                                                                 ///< threads use the others
 };
 
 }  // namespace sightline::pipeline

@@ -1,5 +1,5 @@
 #pragma once
-/// How a run went over time: its rate, and the setting that frames were searched with.
+/// History of a run: its rate and operating point over time.
 
 #include <cstdint>
 #include <mutex>
@@ -24,10 +24,10 @@ class RunHistory : public TraceSink {
   };
   struct Summary {
     double interval = 1;               ///< seconds of each point of the rate
-    double seconds = 0;                ///< to the last delivery
+    double seconds = 0;                ///< time of the last delivery
     std::vector<std::int64_t> frames;  ///< delivered, by interval
     std::vector<Turn> turns;           ///< the first is the beginning; at most kMostTurns, the first ones
-    std::vector<ProcessorSetting> settings;  ///< of the processor
+    std::vector<ProcessorSetting> settings;  ///< settings of the processor
   };
   Summary summary() const;
 

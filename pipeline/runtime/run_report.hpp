@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to the pipeline: adds up what a stream's frames did.
+/// Internal to the pipeline: sums over a stream's frames.
 
 #include <chrono>
 

@@ -42,7 +42,7 @@ int tuned_value(const std::string& text, const Tunable& tunable) {
   return value;
 }
 
-// Of "gpu1"; -1 where it is none.
+// Number in "gpu1"; -1 if there is none.
 int device_number(const std::string& where, std::size_t devices) {
   int number = -1;
   const char* const end = where.data() + where.size();
@@ -98,8 +98,8 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   const std::string goal = config.text(section, "goal", "");
   if (request.devices.empty()) request.devices = config.text(section, "devices", "");
   if (request.buffers.empty()) request.buffers = config.text(section, "buffers", "");
-  // What was asked for elsewhere replaces the section's mapping as a whole: a ratio for split frames, say, or
-  // a goal to choose by, would contradict another schedule.
+  // A request replaces the section's mapping as a whole, since its ratio for split frames or its goal would
+  // contradict another schedule.
   const bool own_mapping = request.name.empty() && request.map.empty() && request.split == 0;
   if (own_mapping) {
     request.name = name;
@@ -200,7 +200,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
   const std::vector<std::string_view> names = stage_names(processor);
   for (std::size_t device = 0; device < devices.size(); ++device) {
     if (!used[device]) continue;
-    // Of a frame that is dealt to it; else only the stages that are pinned to it.
+    // Stages of a frame that is assigned to the device; else only the stages pinned to it.
     const std::size_t to = dealt[device] ? device : devices.size();
     const StageSet supported = devices[device].supported();
     const StageSet wanted = device_stages(schedule, processor, device, to);
@@ -272,7 +272,7 @@ Schedule without_device(const Schedule& schedule, const FrameProcessor& processo
   dealt.reset(gone);
   left.devices = dealt;
   if (gone < left.shares.size()) left.shares[gone] = 0;
-  if (dealt.none()) {  // only what is pinned elsewhere is left to devices
+  if (dealt.none()) {  // only pinned stages are left for devices
     left.split = 0;
     for (std::size_t i = 0; i < kMostStages; ++i) left.on_device[i] = left.on_device[i] && left.pinned[i] > 0;
   }
@@ -280,7 +280,7 @@ Schedule without_device(const Schedule& schedule, const FrameProcessor& processo
   try {
     check_schedule(left, processor, devices);
   } catch (const Error&) {
-    return none;  // what is left does not go together
+    return none;  // the rest is no valid schedule
   }
   return left;
 }

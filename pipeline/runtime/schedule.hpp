@@ -19,15 +19,14 @@ struct Schedule {
   StageSet on_device;        ///< the stages that run on a device; the others run on the CPU
   int in_flight = 0;         ///< frames in flight (slots); 0: default_in_flight
   /// Devices' share of each split frame, above 0, at most 1; 0: frames are not split. The devices run this
-  /// part of the partitionable stages, and the CPU runs the rest at the same time. `on_device` is empty if
-  /// frames are split.
+  /// part of the partitionable stages, and the CPU runs the remaining part at the same time. `on_device` is
+  /// empty if frames are split.
   double split = 0;
   int tuned = 0;  ///< the processor's tunable (FrameProcessor::tunable); 0: the processor's own choice
   /// Devices in use; empty set: all. Each whole frame is assigned to the device that is expected to finish it
   /// first; of a split frame, each device runs its share.
   DeviceSet devices = {};
-  /// By stage of `on_device`: 0 if it runs on the device that the frame is assigned to, else the number of
-  /// its device plus 1.
+  /// Device number plus 1 of each stage of `on_device`; 0: the device that the frame is assigned to.
   std::array<std::uint8_t, kMostStages> pinned{};
   /// Relative share of each device in the devices' part of a split frame. Empty: equal shares.
   std::vector<double> shares = {};
@@ -43,7 +42,7 @@ struct ScheduleRequest {
   int in_flight = 0;         ///< 0: the schedule's own
   double split = 0;          ///< 0: the schedule's own
   std::string goal;          ///< goal of `auto`: throughput (default), latency or energy
-  std::string devices = {};  ///< as `--device` takes them; empty: auto
+  std::string devices = {};  ///< list for `--device`; empty: auto
   std::string buffers = {};  ///< "auto", "copied" or "mapped"; empty: auto
 };
 
@@ -60,8 +59,8 @@ void read_schedule(const Config& config, ScheduleRequest& request);
 Schedule named_schedule(std::string_view name, const FrameProcessor& processor, const Devices& devices,
                         int threads);
 
-/// As named_schedule, but also accepts a mapping with one letter per stage: c for the CPU, g for the devices
-/// ("ggcc").
+/// Like named_schedule, but also accepts a mapping with one letter per stage: c for the CPU, g for the
+/// devices ("ggcc").
 Schedule schedule_or_mapping(const std::string& name, const FrameProcessor& processor, const Devices& devices,
                              int threads);
 
@@ -106,7 +105,7 @@ struct Segment {
   bool on_device = false;
   std::size_t first = 0;
   std::size_t last = 0;  ///< one past
-  int pinned = 0;        ///< as Schedule::pinned
+  int pinned = 0;        ///< see Schedule::pinned
 };
 std::vector<Segment> segments_of(const Schedule& schedule, std::size_t stages);
 

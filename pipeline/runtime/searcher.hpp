@@ -9,8 +9,8 @@
 
 namespace sightline::pipeline {
 
-/// One picture at a time, from its pixels in the host's memory to what is found. Keeps what a picture of the
-/// last size needed. One thread at a time.
+/// Searches one picture at a time, from pixels in host memory to the result. Keeps memory for the last size.
+/// One thread at a time.
 class Searcher {
  public:
   virtual ~Searcher() = default;
@@ -18,10 +18,9 @@ class Searcher {
   virtual FrameResult search(GrayView picture) = 0;
 };
 
-/// Runs the stages of a frame processor where a schedule says, which is none that splits frames.
-/// @param device   where the schedule has stages on one; else null
-/// @param threads  of the CPU
-/// Processor and device must outlive it. Throws DeviceError.
+/// Runs a frame processor by a schedule, which must not split frames.
+/// @param device   the schedule's device; null if it uses none
+/// @param threads  CPU threads Processor and device must outlive it. Throws DeviceError.
 std::unique_ptr<Searcher> make_searcher(const FrameProcessor& processor, const DeviceStages* device,
                                         const Schedule& schedule, int threads);
 

@@ -52,9 +52,9 @@ class ContactSheetSink : public Sink {
   std::vector<std::string> labels_;
 };
 
-/// Gives the objects of one stream identities on their way to other sinks, which must outlive it. A frame
-/// that was not searched (skipped, failed) does not count as one that misses objects; it passes on with those
-/// that are likely to be there.
+/// Assigns identities to the objects of one stream and passes the frames to other sinks, which must outlive
+/// it. A frame that was not searched (skipped, failed) does not count as a miss; it passes on with the
+/// predicted objects.
 class TrackingSink : public Sink {
  public:
   TrackingSink(const TrackerOptions& options, std::vector<Sink*> sinks)

@@ -16,20 +16,19 @@
 
 namespace sightline::pipeline {
 
-/// A schedule with what follows from it; lives as long as the pipeline.
+/// A schedule with derived data; lives as long as the pipeline.
 struct Plan {
   Schedule schedule;
   std::vector<Segment> segments;
   DeviceSet dealt;                    ///< devices that frames are dealt to, or that share a split one
-  std::vector<Partition> partitions;  ///< by device, where frames are split
+  std::vector<Partition> partitions;  ///< by device, if frames are split
 };
 
 struct StreamState;
 struct Slot;
 
-/// Device work that was handed over and not answered yet. The first of answer and watchdog counts; what comes
-/// later finds it closed. Its owner may forget it (`release`) but not destroy it while a late answer can
-/// come.
+/// Submitted device work without an answer. The first of answer and watchdog counts; the later one finds it
+/// closed. Its owner may forget it (`release`) but not destroy it while a late answer can come.
 class Outstanding : public Completion {
  public:
   /// Told by `complete`, from any thread; must outlive the work.
@@ -45,14 +44,14 @@ class Outstanding : public Completion {
     since_ = kNever;
     open_ = true;
   }
-  /// All is handed over: the device's time runs. To be called before the slot's next `open`.
+  /// Starts the device's time after the submission. Call it before the slot's next `open`.
   void start_clock() { since_ = now_ns(); }
   void complete(bool failed) noexcept override {
     if (close()) receiver_->device_answered(*slot_, failed);
   }
   /// Whether this call closed it; then no answer follows but the caller's.
   bool close() noexcept { return open_.exchange(false); }
-  /// Nanoseconds (now_ns) since when the device has had it; none where it has not.
+  /// Nanoseconds (now_ns) since when the device has had it; none if it has not.
   std::optional<std::int64_t> open_since() const {
     if (!open_) return std::nullopt;  // first: `open` writes it last
     const std::int64_t since = since_;
@@ -70,7 +69,7 @@ class Outstanding : public Completion {
 /// A frame's part on one device.
 struct DevicePart {
   std::unique_ptr<DeviceSlot> slot;      ///< made when the device first takes part
-  std::unique_ptr<Workspace> partition;  ///< of split frames: the device's
+  std::unique_ptr<Workspace> partition;  ///< the device's workspace of split frames
   std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
   std::string error;        ///< why the device's part has to be done again; empty if it has not
   bool failed = false;      ///< the device said so
@@ -85,14 +84,14 @@ struct DevicePart {
   }
 };
 
-/// The working set of one frame in flight. One task at a time, but for a split frame, whose partitions touch
-/// different members.
+/// The working set of one frame in flight. Used by one task at a time, except for a split frame, whose
+/// partitions use different members.
 struct Slot {
   static constexpr std::size_t kNoDevice = kMostDevices;
 
   int index = 0;
   StreamState* stream = nullptr;
-  std::int64_t sequence = 0;  ///< of the frame in its stream's admission order, from 0
+  std::int64_t sequence = 0;  ///< the frame's number in its stream's admission order, from 0
   media::Frame frame;
   FrameResult result;
 
@@ -100,18 +99,18 @@ struct Slot {
   std::size_t segment = 0;               ///< next of the plan's
   Segment handed;                        ///< work of the frame's device, if the frame is not split
   std::size_t dealt = kNoDevice;         ///< the device that the frame is dealt to
-  std::unique_ptr<Workspace> workspace;  ///< in a split: the CPU's partition, then the whole
-  std::vector<DevicePart> parts;         ///< by device
-  std::atomic<int> partitions_left{0};   ///< of a split frame, the CPU's among them
+  std::unique_ptr<Workspace> workspace;  ///< for split frames: the CPU's partition, then the whole
+  std::vector<DevicePart> parts;         ///< parts by device
+  std::atomic<int> partitions_left{0};   ///< of a split frame, including the CPU's
   std::string cpu_error;                 ///< why the frame failed
 
-  std::vector<Span> spans;    ///< of the CPU
-  std::int64_t admitted = 0;  ///< as FrameTrace has them
+  std::vector<Span> spans;    ///< spans of the CPU
+  std::int64_t admitted = 0;  ///< times as in FrameTrace
   std::int64_t decoded = 0;
   std::int64_t entered = 0;
   std::int64_t ready = 0;  ///< since when the next segment could have run on the CPU
   int slots_in_use = 0;
-  std::size_t setting = 0;  ///< of the processor's settings, from admission on
+  std::size_t setting = 0;  ///< index in the processor's settings, set at admission
 
   bool is_split() const { return plan->schedule.split > 0; }
   /// The workspace that a device works in.
@@ -128,8 +127,7 @@ struct Slot {
   }
 };
 
-/// Keeps what a device that never answers may still write to until the process ends, where leak checkers can
-/// see that it is meant.
-void keep_forever(const void* object) noexcept;
+/// Leaks memory that an unresponsive device may still write to, visibly deliberate for leak checkers.
+void leak_deliberately(const void* object) noexcept;
 
 }  // namespace sightline::pipeline

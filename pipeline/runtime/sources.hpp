@@ -45,8 +45,7 @@ class MemorySource : public media::FrameSource {
   std::int64_t next_ = 0;
 };
 
-/// A source whose first frames were looked at before the run; it delivers them all the same. `source` must
-/// outlive it.
+/// A source whose first frames were read before the run; it still delivers them. `source` must outlive it.
 class PeekedSource : public media::FrameSource {
  public:
   /// Reads up to `count` frames ahead.
@@ -58,7 +57,7 @@ class PeekedSource : public media::FrameSource {
         ahead_.push_back(std::move(*frame));
       }
     } catch (...) {
-      failure_ = std::current_exception();  // for whoever comes to it: the frames before it are good
+      failure_ = std::current_exception();  // thrown after the good frames before it
     }
   }
   /// The frames read ahead that have pixels, and the size of the first of these.

@@ -15,7 +15,7 @@ namespace sightline::pipeline {
 /// Activity of a span of time.
 enum class Activity : std::uint8_t {
   decode,    ///< the source made the frame
-  wait,      ///< ready for `stage`, whose processor was busy with other frames
+  wait,      ///< ready for `stage`, but the processor was busy with other frames
   run,       ///< `stage` ran
   upload,    ///< input of `stage` was copied to its device
   download,  ///< output of `stage` was copied back
@@ -28,7 +28,7 @@ struct Span {
   Activity activity = Activity::run;
   std::uint8_t stage = 0;      ///< stage number; meaningless for decode and output
   std::uint8_t processor = 0;  ///< index into TraceInfo::processors; 0 is the CPU
-  std::uint8_t partition = 0;  ///< of a split frame: 0 is the CPU's, 1 the device's
+  std::uint8_t partition = 0;  ///< split frames: 0 is the CPU's, 1 the device's
   std::int64_t start = 0;
   std::int64_t end = 0;
   /// CPU stages: core-nanoseconds of all threads together; 0 if unknown.

@@ -27,7 +27,7 @@ bool is_of_system(const fs::path& name) {
   return (text.starts_with("/dev/") && !text.starts_with("/dev/shm/")) || text.starts_with("/proc/");
 }
 
-// Of a name's bytes, as many as a folder can hold with `more` bytes behind them.
+// The longest prefix of a name that leaves `more` bytes in a file name of the file's folder.
 std::string shortened(const fs::path& file, std::size_t more) {
   const fs::path folder = file.parent_path();
   const long longest = ::pathconf(folder.empty() ? "." : folder.c_str(), _PC_NAME_MAX);
@@ -113,8 +113,8 @@ AtomicFile::AtomicFile(const fs::path& name, Readers readers, Naming naming)
   if (descriptor_ < 0) error_ = system_error(errno);
 }
 
-// Where it returns false, the file is to be written under its own name; so is one that cannot be written at
-// all, which yields the reason.
+// Returns false if the file has to be written under its own name. A file that cannot be written at all counts
+// as one, so that writing reports the reason.
 bool AtomicFile::make_unfinished(Readers readers) {
   if (is_of_system(file_)) return false;
   std::error_code problem;

@@ -11,23 +11,22 @@
 
 namespace sightline {
 
-/// Read permission of a new file: everybody whom the umask allows, or its owner alone (personal data).
+/// Read permission of a new file: as the umask allows, or the owner only (personal data).
 enum class Readers { all, owner };
 
 /// When a new file gets its name: once it is whole, or at once (others read it while it grows).
 enum class Naming { when_whole, at_once };
 
-/// A file being written, through one descriptor from its creation to its end: whoever can write to the folder
-/// cannot have the bytes go elsewhere by swapping names. Until `finish` it is called `NAME.part-` and eight
-/// random hexadecimal digits, and it is removed where `finish` is never called. Links are resolved as
-/// `without_link` says.
+/// A file written through one descriptor from creation to end, so that other users of the folder cannot
+/// redirect the bytes by swapping names. Until `finish` its name is `NAME.part-` and eight random hexadecimal
+/// digits; without `finish`, it is removed. Links are resolved by `without_link`.
 ///
 /// It is written under its own name, as `open_anew` does, where that is asked for, and where there is no
 /// other way: it is no regular file (a pipe, a device, what /dev and /proc lead to), or lies in a folder that
 /// takes no new file. Thread-safety: none.
 class AtomicFile {
  public:
-  /// Throws nothing for a file that cannot be made: `error` says why, as do all that follows.
+  /// Does not throw if the file cannot be made: `error` and the later calls report the reason.
   explicit AtomicFile(const std::filesystem::path& name, Readers readers = Readers::all,
                       Naming naming = Naming::when_whole);
   ~AtomicFile();
@@ -36,7 +35,7 @@ class AtomicFile {
 
   /// The name until `finish`.
   const std::filesystem::path& place() const { return place_; }
-  /// Whether that is another name than the file will have.
+  /// True while the file has a temporary name.
   bool is_unfinished() const { return place_ != file_; }
   /// Open for writing (a regular file for reading, too), for libraries that take descriptors; not to be
   /// closed. -1 where there is an error.
@@ -47,7 +46,7 @@ class AtomicFile {
   /// Appends, or writes from an offset on.
   std::error_code write(std::string_view bytes);
   std::error_code write_at(std::int64_t offset, std::string_view bytes);
-  /// Closes the file and gives it its name. An error where that cannot be. Throws Error (failed) where the
+  /// Closes the file and gives it its name. An error where that cannot be. Throws Error (failed) if the
   /// unfinished file has gone or is another one.
   std::error_code finish();
   /// The unfinished file stays under its name.
@@ -76,12 +75,11 @@ void write_whole(const std::filesystem::path& path, std::string_view bytes, cons
 /// that has several names is replaced, not emptied. @return -1 and errno where that cannot be
 int open_anew(const std::filesystem::path& name, Readers readers = Readers::all);
 
-/// An unguessable name beside a file's, to be made exclusively; the start of a long name is all that is kept
-/// of it.
+/// An unguessable name next to the file's, for exclusive creation. Long names are shortened.
 std::filesystem::path name_of_its_own(const std::filesystem::path& file);
 
-/// The file that a link leads to. The name itself where it is no link, one of /dev or /proc, or a link of
-/// another user in a folder that others can write to: nobody can tell who is to be harmed by it.
+/// The target of a link. Returns the name itself if it is no link, a link in /dev or /proc, or another user's
+/// link in a folder that others can write to, since such a link may be an attack.
 std::filesystem::path without_link(const std::filesystem::path& name);
 
 }  // namespace sightline

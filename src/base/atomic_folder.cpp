@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "out" of "out/": a place beside it is to be found.
+// "out" of "out/", so that the temporary folder is placed beside it.
 fs::path without_slash(const fs::path& name) {
   return name.has_filename() ? name : name.parent_path();
 }

@@ -7,22 +7,20 @@
 
 namespace sightline {
 
-/// A folder on its way: it is filled at `place()`, beside its own, has its name once `finish` has given it,
-/// and goes with all that is in it where `finish` is never called. Thread-safety: none.
+/// A folder that appears complete or not at all. It is filled at `place()`, next to its final name; `finish`
+/// renames it. Without `finish`, the destructor deletes it with its contents. Thread-safety: none.
 class AtomicFolder {
  public:
   /// Makes the place; the folder around it must be there.
-  /// @param replaces  what has the name goes when this folder takes it; otherwise that is an Error, but for
-  /// an empty
-  ///                  folder
-  /// Throws Error (failed) where there is something of that name, or no folder can be made.
+  /// @param replaces  replaces an existing object of that name; otherwise an existing one is an Error, except
+  /// for an empty folder Throws Error (failed) if there is something of that name, or no folder can be made.
   AtomicFolder(const std::filesystem::path& name, bool replaces);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
 
   const std::filesystem::path& place() const { return place_; }
-  /// To be called when all files are written and closed. Throws Error (failed) where the name cannot be
+  /// To be called when all files are written and closed. Throws Error (failed) if the name cannot be
   /// given, or the place has gone or is another folder.
   void finish();
 

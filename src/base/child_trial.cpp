@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kDone = 77;  // not what a library that ends the process would choose
+constexpr int kDone = 77;  // unlikely as the exit code of a library that ends the process
 
 [[noreturn]] void work_and_end(const std::function<void()>& work, pid_t parent) {
   setsid();  // Ctrl-C is for the parent; dying of it would look like a crash
@@ -72,7 +72,7 @@ std::optional<std::string> try_in_child(const std::function<void()>& work, std::
   if (outcome == Wait::unknown) return std::nullopt;
   if (outcome == Wait::still_running) {
     kill(child, SIGKILL);
-    // One that hangs within the kernel does not even die: it is left behind.
+    // A process that hangs in the kernel cannot be killed: it is left behind.
     wait_for(child, std::chrono::seconds(5), status);
     return "it did not answer within " + seconds_text(limit);
   }

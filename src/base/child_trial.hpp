@@ -8,15 +8,14 @@
 
 namespace sightline {
 
-/// Does the work in a copy of this process (fork), whose output nobody sees, and waits for its end. What the
-/// work changes, files and the like apart, is lost with the copy.
+/// Runs the work in a forked copy of this process, with its output discarded, and waits for its end. Changes
+/// that the work makes in memory are lost; changes to files stay.
 ///
-/// Thread-safety: any thread; but the copy has no thread but the caller's, and what other threads had locked
-/// stays locked there. Under ThreadSanitizer, which ends copies that start threads, there is none.
+/// Thread-safety: any thread. The copy has only the calling thread, and locks held by other threads stay
+/// locked in it. Under ThreadSanitizer, which ends copies that start threads, no copy is made.
 /// @param limit  the copy is killed after this time
-/// @return empty where `work` returned; otherwise what happened, such as "it crashed (Aborted)". None where
-/// no
-///         process can be made, or its end is not to be known, as where this process ignores SIGCHLD
+/// @return empty if `work` returned, otherwise what happened, such as "it crashed (Aborted)". No value if no
+///   process can be made or its end cannot be observed, such as when this process ignores SIGCHLD
 std::optional<std::string> try_in_child(const std::function<void()>& work, std::chrono::milliseconds limit);
 
 }  // namespace sightline

@@ -25,13 +25,13 @@ struct Config::Data {
   fs::path folder;
   std::shared_ptr<const toml::table> root;  // lends the sections: copies would forget their lines
   std::map<std::string, const toml::table*> sections;
-  std::string heading;  // of the only section, where it is not its name
+  std::string heading;  // heading of the only section if it differs from the section's name
   std::map<std::pair<std::string, std::string>, Value> overrides;
   std::set<std::pair<std::string, std::string>> left_out;
   mutable std::set<std::pair<std::string, std::string>> known;
   mutable std::map<std::pair<std::string, std::string>, fs::path> files;
-  mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // that the file uses
-  // Those of the file that the user was told of, whoever asks: tables are made anew each time.
+  mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // as used in the file
+  // Keys of the file that have already been reported; shared, because tables are made anew for each call.
   std::shared_ptr<std::set<const toml::node*>> told = std::make_shared<std::set<const toml::node*>>();
 
   const toml::node* find(const std::string& section, const std::string& key) const {
@@ -95,7 +95,7 @@ std::string config_text(const fs::path& file) {
   return content;
 }
 
-// What was set in place of the file's value.
+// The value that an option set in place of the file's.
 template <typename T>
 const T& given(const Config::Value& value, const std::string& key, const char* kind) {
   if (const T* const found = std::get_if<T>(&value)) return *found;

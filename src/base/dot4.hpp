@@ -1,8 +1,8 @@
-// Included by SIMD sources right after HWY_BEFORE_NAMESPACE(), once per instruction set: deliberately no
+// SIMD sources include this file right after HWY_BEFORE_NAMESPACE(), once per instruction set, so it has no
 // include guard. Brings base/vnni_target.hpp with it.
 //
-// The dot product of bytes that the kernels count with. Without VNNI, the products of two neighbours must
-// add up to 16 signed bits: whoever makes the weights sees to that.
+// Dot product of bytes. Without VNNI, the sum of two neighbouring products must fit in 16 signed bits; the
+// code that makes the weights ensures it.
 #include "base/vnni_target.hpp"
 
 namespace sightline::HWY_NAMESPACE {

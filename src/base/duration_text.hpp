@@ -1,5 +1,5 @@
 #pragma once
-/// Spans of time for people.
+/// Durations as text.
 
 #include <string>
 

@@ -9,7 +9,7 @@ namespace sightline {
 
 /// Exit codes of the `sightline` program; every Error maps to one of them.
 enum class ExitCode : int {
-  done = 0,    ///< nothing failed, but nobody wants the rest: standard output was closed
+  done = 0,    ///< no failure: standard output was closed
   failed = 1,  ///< something broke while running
   usage = 2,   ///< wrong command line or configuration
   input = 3,   ///< the input cannot be used

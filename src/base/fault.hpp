@@ -1,6 +1,6 @@
 #pragma once
-/// Faults to order, for tests: whatever can fail outside of Sightline (a driver, a codec, a disk, memory)
-/// passes by a counter here, and the n-th such call fails when the environment says so.
+/// Fault injection for tests: calls that can fail outside of Sightline (driver, codec, disk, memory) are
+/// counted here, and the n-th call fails if the environment requests it.
 ///
 ///     SIGHTLINE_FAULT=write:17    the 17th write fails, counted from 1
 ///     SIGHTLINE_FAULT=write:17+   so do all that follow: the disk is full

@@ -72,7 +72,7 @@ std::string expand_pattern(const std::string& pattern, std::int64_t time, std::i
   const auto seconds = static_cast<std::time_t>(time);
   std::tm local{};
   localtime_r(&seconds, &local);
-  // The blank makes an empty result tell itself from one that does not fit.
+  // The blank distinguishes an empty result from one that does not fit.
   const std::string format = put_frame(pattern, frame) + " ";
   std::vector<char> text(format.size() * 16 + 256);
   const std::size_t length = std::strftime(text.data(), text.size(), format.c_str(), &local);

@@ -1,5 +1,5 @@
 #pragma once
-/// Names for files that come one after the other, none of which replaces another.
+/// Names for successive files that never replace an existing file.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace sightline {
 /// and pictures would take it for a place to put a number in.
 std::string expand_pattern(const std::string& pattern, std::int64_t time, std::int64_t frame = 0);
 
-/// Gives out names made of what the user asked for:
+/// Makes names from the user's pattern:
 /// - a plain name (`live.mp4`): that, then `live-001.mp4`, `live-002.mp4`...; numbered from the first where
 ///   `numbered` says so. Numbering goes on after the highest that is there.
 /// - a pattern with conversions (see expand_pattern; in folders too, which are then made): expanded for each
@@ -25,9 +25,8 @@ class FileNames {
  public:
   FileNames(const std::string& wish, const std::string& default_name, bool numbered);
 
-  /// Makes an empty file of the next free name, so that nobody else takes it. Devices and named pipes are
-  /// taken as they are.
-  /// @throws Error (failed) where it cannot be made
+  /// Reserves the next free name by creating an empty file. Devices and named pipes are used as they are.
+  /// @throws Error (failed) if the file cannot be created
   std::string reserve(std::int64_t frame = 0);
 
   /// A name such as `reserve` would give, of the same extension.

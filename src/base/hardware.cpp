@@ -27,7 +27,7 @@ constexpr Target kTargets[] = {
     {HWY_NEON, "neon", "NEON"},
 };
 
-// Asked what there is, Highway also chooses among all of that for the kernels, what is disabled included.
+// SupportedTargets makes kernels choose among all targets, even disabled ones; Update corrects that.
 std::int64_t supported_targets() {
   const std::int64_t supported = hwy::SupportedTargets();
   hwy::GetChosenTarget().Update(supported);

@@ -7,9 +7,8 @@
 
 namespace sightline {
 
-/// Refuses what a program would wait for, or read without an end: named FIFOs, devices and sockets. A file
-/// that is not there, a folder, and the end of a pipe (/dev/stdin, /dev/fd/63) are left to the caller, who
-/// limits how much is read.
+/// Refuses files that block or never end: named FIFOs, devices and sockets. Missing files, folders and pipes
+/// (/dev/stdin, /dev/fd/63) are accepted; the caller limits how much it reads.
 /// @throws Error (code)
 void refuse_special_file(const std::filesystem::path& file, ExitCode code = ExitCode::input);
 

@@ -9,7 +9,7 @@
 namespace sightline {
 namespace {
 
-// It quotes what it read last, which may be a whole file in one string.
+// nlohmann's messages quote the last token, which may be a whole file in one string.
 constexpr std::size_t kMostBytes = 200;
 
 constexpr int kMaxJsonValues = 4'000'000;

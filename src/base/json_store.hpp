@@ -9,23 +9,23 @@
 
 namespace sightline {
 
-/// A file of the user's cache folder, $XDG_CACHE_HOME/sightline or ~/.cache/sightline; empty where neither is
+/// A file of the user's cache folder, $XDG_CACHE_HOME/sightline or ~/.cache/sightline; empty if neither is
 /// known.
 std::filesystem::path cache_file(const char* name);
 
-/// A file that cannot be read counts as empty. Bytes that are no UTF-8 are replaced; under such a key nothing
-/// is found again. Thread-safety: `store` replaces the file in one step; the last of several writers wins,
-/// and what others stored meanwhile may be lost.
+/// A file that cannot be read counts as empty. Bytes that are not UTF-8 are replaced; entries under such a
+/// key are not found again. Thread-safety: `store` replaces the file in one step; the last of several writers
+/// wins, and what others stored meanwhile may be lost.
 class JsonStore {
  public:
   /// An empty path remembers nothing.
   explicit JsonStore(std::filesystem::path file) : file_(std::move(file)) {}
 
-  /// Null where there is no such key.
+  /// Null if there is no such key.
   nlohmann::json find(const std::string& key) const;
   /// All keys that begin so, with their values; an empty object where there are none.
   nlohmann::json find_all(const std::string& prefix) const;
-  /// Throws Error (failed) where the file cannot be written.
+  /// Throws Error (failed) if the file cannot be written.
   void store(const std::string& key, const nlohmann::json& value) const;
   const std::filesystem::path& file() const { return file_; }
 

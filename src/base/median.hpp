@@ -7,7 +7,7 @@
 
 namespace sightline {
 
-/// The middle of the values, between the middle two where their number is even; 0 where there are none.
+/// The middle of the values, between the middle two where their number is even; 0 if there are none.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -16,8 +16,7 @@ inline double median(std::vector<double> values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-/// The smallest value that is not exceeded by `share` (0 to 1) of all, which are in rising order; 0 where
-/// there are none. Nearest rank.
+/// Nearest-rank percentile of values in rising order, `share` 0 to 1; 0 if there are none.
 inline double percentile(const std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0;
   const double rank = std::ceil(share * static_cast<double>(sorted.size()));

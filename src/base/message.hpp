@@ -1,5 +1,5 @@
 #pragma once
-/// Messages of those who deal with failures, and must not fail themselves.
+/// Error messages that are made without allocating, so that making them cannot fail.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ inline void set_message(std::string& message, std::string_view text) noexcept {
   try {
     message = text;
   } catch (...) {
-    message = "out of memory";  // within what a string holds itself
+    message = "out of memory";  // short enough for a string's own storage
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a misspelt word may have been meant to be.
+/// Suggestions for misspelt words.
 
 #include <string>
 #include <string_view>
@@ -7,8 +7,7 @@
 
 namespace sightline {
 
-/// The nearest of several words by the letters to add, leave out or change, as long as it is near; else
-/// empty.
+/// The word with the smallest edit distance to `word`, if it is close enough; else empty.
 std::string nearest_of(std::string_view word, const std::vector<std::string>& words);
 
 }  // namespace sightline

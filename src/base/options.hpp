@@ -1,7 +1,6 @@
 #pragma once
-/// Options of a command line as the code that reads them describes them: what they are called, where their
-/// values go, what these may be and what they mean. Parsing them, --help, manual pages and completion are
-/// the program's business (apps/), so nothing here knows a parser.
+/// Command line options: name, target, permitted values and help. Parsing, --help, manual pages and
+/// completion are the program's task (apps/), so nothing here depends on a parser.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +18,7 @@ struct Choice {
   std::string description;  ///< a few words; may be empty
 };
 
-/// What an option's value can be, where that can be listed.
+/// Possible values of an option, if they can be listed.
 struct Choices {
   std::vector<Choice> values;
   bool files = false;  ///< a file's name may stand there as well
@@ -29,32 +28,31 @@ struct Choices {
 /// One option. The functions refine it and return it, to be written one after the other:
 /// `options.add("--rounds N", &rounds, "Rounds of hard negatives").between(0, 20).show_default()`.
 struct Option {
-  /// Where the value goes; must outlive the parsing. A bool is a flag, which being given sets to true. An
-  /// optional stays empty where the option is not given, all others keep the value that they have: the
-  /// default.
+  /// Target of an option's value; must outlive the parsing. A bool is a flag that the option sets to true. If
+  /// the option is not given, an optional stays empty and all others keep their value, which is the default.
   using Target =
       std::variant<bool*, int*, std::int64_t*, std::uint64_t*, double*, std::string*, std::optional<int>*,
                    std::optional<double>*, std::vector<int>*, std::vector<std::string>*>;
   enum class Sign { any, positive, not_negative };
 
   std::string name;  ///< "--filters", or with a short form "-o,--output"; without hyphens: a positional one
-  std::string value_name;  ///< for people: "FILE", "SECONDS", "STAGE=PLACE,..."; without ':'
+  std::string value_name;  ///< as in help: "FILE", "SECONDS", "STAGE=PLACE,..."; without ':'
   Target target;
-  std::string help;                                ///< for people, without a full stop
+  std::string help;                                ///< without a full stop
   std::string group = "Options";                   ///< heading under which --help lists it
   std::vector<std::string> hidden_aliases;         ///< former names, which work and are shown nowhere
   std::optional<std::pair<double, double>> range;  ///< lowest and highest of a number's values
-  Sign sign = Sign::any;                           ///< of a number without a range, which is then finite
+  Sign sign = Sign::any;                           ///< sign of a finite number without a range
   std::vector<std::string> accepted;               ///< all values that are taken; empty: any
-  /// Of a text: throws Error for a value that is not taken. Null: there is no such check.
+  /// Check of a text; throws Error if the value is invalid. Null: no check.
   std::function<void(const std::string&)> check;
-  std::function<Choices()> suggested;  ///< for completion, where values are not known before or not checked
+  std::function<Choices()> suggested;  ///< for completion, if values are unknown in advance or unchecked
   bool shows_default = false;          ///< --help says the target's value
   std::string default_text;            ///< --help says this instead
   bool is_required = false;
   bool is_harmless = false;           ///< see harmless()
-  bool takes_one = false;             ///< of a list: one value each time that the option is given
-  char separator = 0;                 ///< of a list: stands between values; 0: none does
+  bool takes_one = false;             ///< list: one value per occurrence of the option
+  char separator = 0;                 ///< list: separator of values; 0: none
   std::vector<std::string> needed;    ///< names of options that must be given with it
   std::vector<std::string> excluded;  ///< names of options that must not
 
@@ -76,7 +74,7 @@ struct Option {
   Option& separated_by(char character);
   Option& needs(std::string option);
   Option& excludes(std::string option);
-  /// What it asks for holds anyway where nothing reads it, so it is not refused there.
+  /// Accepts the option even if nothing reads it, because its request is met anyway.
   Option& harmless();
 
   bool is_flag() const { return std::holds_alternative<bool*>(target); }
@@ -85,17 +83,17 @@ struct Option {
   std::string long_name() const;
 };
 
-/// The beginning of a help text, up to the first end of a thought: it stands beside much else.
+/// The start of a help text, up to the end of its first clause: for lists.
 std::string in_short(const std::string& help);
 
 /// Options in the order in which they are listed. Thread-safety: none.
 class OptionSet {
  public:
-  /// Heading of all that is added from here on.
+  /// Heading of all options added from now on.
   void group(std::string heading) { group_ = std::move(heading); }
   /// The name is read by Option::called. The reference is good until the next one is added.
   Option& add(const std::string& name, Option::Target target, std::string help);
-  /// One that is described already; it keeps its heading unless this set has one.
+  /// Adds a complete option; it keeps its heading unless this set has one.
   Option& add(Option option);
   /// All of another set, likewise.
   void add_all(const OptionSet& others);

@@ -15,8 +15,8 @@ namespace sightline {
 /// done.
 ///
 /// While the caller waits for the last of them, its thread takes no task from outside this loop: callers hold
-/// what belongs to their thread (a workspace, a measured interval) across the call, and another frame or
-/// picture started meanwhile on the same thread would get hold of the same.
+/// thread-local data (a workspace, a measured interval) across the call, and another frame or picture started
+/// on the same thread would use the same data.
 ///
 /// @param meter  is told how long threads were busy; may be null
 template <typename Index, typename Work>

@@ -1,11 +1,11 @@
 #pragma once
-/// Where the running program lies: what comes with it is found from there.
+/// Folder of the running program, from which installed files are found.
 
 #include <filesystem>
 
 namespace sightline {
 
-/// The folder of the program's file; empty where that is not known.
+/// The folder of the program's file; empty if that is not known.
 std::filesystem::path program_folder();
 
 }  // namespace sightline

@@ -1,6 +1,5 @@
 #pragma once
-/// Random numbers whose sequence is the same with every standard library (the distributions of <random> are
-/// not).
+/// Random numbers with the same sequence under every standard library (unlike the distributions of <random>).
 
 #include <cmath>
 #include <cstdint>
@@ -35,8 +34,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// Of a normal distribution with mean 0 and deviation 1 (G. E. P. Box and M. E. Muller, "A Note on the
-/// Generation of Random Normal Deviates", 1958).
+/// A number from the normal distribution with mean 0 and standard deviation 1 (G. E. P. Box and M. E. Muller,
+/// "A Note on the Generation of Random Normal Deviates", 1958).
 inline double normal(Random& random) {
   const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
   return radius * std::cos(2 * std::numbers::pi * random.unit());

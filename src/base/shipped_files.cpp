@@ -15,7 +15,7 @@ std::vector<fs::path> shipped_folders() {
     folders.push_back(program / "../share/sightline/configs");
     folders.push_back(program / "../../../configs");  // build/<preset>/bin
   }
-  folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // where there is no /proc
+  folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // without /proc
   return folders;
 }
 

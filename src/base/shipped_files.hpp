@@ -12,10 +12,10 @@ namespace sightline {
 /// exist.
 std::vector<std::filesystem::path> shipped_folders();
 
-/// The file of `name`, a path relative to one of these folders; empty where there is none.
+/// The file of `name`, a path relative to one of these folders; empty if there is none.
 std::filesystem::path find_shipped_file(const std::filesystem::path& name);
 
-/// The file of a model that ships, by its name ("people"), also with its extension; empty where there is none.
+/// The file of a model that ships, by its name ("people"), also with its extension; empty if there is none.
 std::filesystem::path find_shipped_model(const std::string& name);
 
 }  // namespace sightline

@@ -14,14 +14,14 @@ namespace sightline {
 inline constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{64} << 20;
 inline constexpr int kMaxTextDepth = 64;
 
-/// Reads a whole text file. Throws Error (input) where it cannot be read, or has more than kMaxTextBytes.
+/// Reads a whole text file. Throws Error (input) if it cannot be read, or has more than kMaxTextBytes.
 std::string read_text_file(const std::filesystem::path& file);
 
 /// Without blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// What stands between separators. Nothing after the last of them is no piece, nothing before it is an empty
-/// one; an empty text has none.
+/// Pieces between separators. A trailing separator adds no piece, a leading one adds an empty piece. An empty
+/// text has no pieces.
 std::vector<std::string> split(const std::string& text, char separator);
 
 /// The fields of a row, trimmed: one more than there are commas. Parts of `text`.

@@ -24,8 +24,8 @@ struct Row {
 /// The marked boxes of a file that have no area: one of them is no reason to refuse the others.
 class EmptyBoxes {
  public:
-  /// False where the box is to be left out.
-  /// @param place  of the box: file and line, or which entry of the file
+  /// False if the box must be left out.
+  /// @param place  place of the box: file and line, or entry of the file
   bool has_area(double width, double height, const std::string& place);
   /// Warns once with the number of boxes left out and the place of the first. Throws Error(input) where more
   /// boxes have a negative side than an area: then the file has another format.
@@ -40,19 +40,19 @@ class EmptyBoxes {
 std::vector<std::string_view> split_at_blanks(std::string_view text);
 
 /// Takes the first field of a table's row, quoted where it must be (csv_field), and the comma
-/// behind it. Throws Error(input) where there is none.
+/// behind it. Throws Error(input) if there is none.
 std::string take_csv_field(std::string_view& text, const Row& row);
 
 /// A finite number, and a whole one of at least `least`. Throw Error(input) with `what`, its name.
 double number(std::string_view text, const char* what, const Row& row);
 std::int64_t whole_number(std::string_view text, const char* what, std::int64_t least, const Row& row);
 
-/// Throws Error(input) where a file is larger than 1 GiB.
+/// Throws Error(input) if a file is larger than 1 GiB.
 void check_size(const std::filesystem::path& file);
 
 /// Takes the lines that are not blank, without the blanks around them.
 /// @param what  the file is, for messages
-/// Throws Error(input) where it cannot be read, or is larger than check_size allows.
+/// Throws Error(input) if it cannot be read, or is larger than check_size allows.
 void for_each_row(const std::filesystem::path& file, const char* what,
                   const std::function<void(std::string_view, const Row&)>& take);
 

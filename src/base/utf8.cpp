@@ -6,7 +6,7 @@
 namespace sightline {
 namespace {
 
-// That of the valid character which `text` is.
+// Code point of the single valid character in `text`.
 char32_t code_point(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   constexpr unsigned kFirstBits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};

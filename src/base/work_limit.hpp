@@ -1,5 +1,5 @@
 #pragma once
-/// Limits on what a library may take while it opens or decodes hostile data.
+/// Limits on a library's work while it opens or decodes untrusted data.
 
 #include <chrono>
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace sightline {
 
 /// Limits the processor time and memory of the calling thread's work in a library, from the constructor to
-/// the destructor. Where the library calls back, `is_passed` tells to end the call. Where it does not, a
-/// watchdog thread ends the program with a message and exit code 3 (input), soon after a limit is passed:
-/// nothing else ends a computation inside a library.
-/// Thread-safety: one thread at a time, and the destructor runs in the thread of the constructor.
+/// the destructor. If the library has callbacks, they end the call when `is_passed` is true. If not, a
+/// watchdog thread ends the program with a message and exit code 3 (input) soon after a limit is passed,
+/// because nothing else can end a computation inside a library. Thread-safety: one thread at a time, and the
+/// destructor runs in the thread of the constructor.
 class WorkLimit {
  public:
   struct Limits {
@@ -28,9 +28,9 @@ class WorkLimit {
 
   /// Sets another memory limit, counted from the constructor on.
   void set_bytes(std::int64_t bytes);
-  /// Whether a limit is passed, now or earlier. Cheap: looks every 50 ms at most.
+  /// True if a limit is or was passed. Cheap: looks at most every 50 ms.
   bool is_passed();
-  /// "opening 'a.png' takes more than 60 s of processor time"; empty where no limit is passed.
+  /// "opening 'a.png' takes more than 60 s of processor time"; empty if no limit is passed.
   std::string problem() const;
 
  private:
@@ -43,7 +43,7 @@ class WorkLimit {
   const std::string work_;
   Limits limits_;
   clockid_t clock_{};
-  double began_ = 0;           // of that clock
+  double began_ = 0;           // start on that clock
   std::int64_t resident_ = 0;  // when it began
   std::chrono::steady_clock::time_point looked_;
   Passed passed_ = Passed::nothing;

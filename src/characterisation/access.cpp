@@ -6,13 +6,13 @@ namespace sightline::characterisation {
 namespace {
 
 constexpr std::size_t kChecked = 4096;  // words at each end
-constexpr std::size_t kArray = 512;     // of 16 bytes: ARRAY of access.cl
+constexpr std::size_t kArray = 512;     // in units of 16 bytes: ARRAY of access.cl
 
 std::size_t largest_group(const DeviceSession& session, const opencl::Kernel& kernel) {
   return std::min<std::size_t>(session.device().largest_work_group, kernel.largest_work_group());
 }
 
-// Whether words `i` are what `expected(i)` says, at both ends of the array.
+// True if the words at both ends of the array equal `expected(i)`.
 template <typename Expected>
 bool is_right(DeviceSession& session, const opencl::Buffer& to, std::size_t words, const Expected& expected) {
   const std::size_t checked = std::min(kChecked, words);
@@ -83,7 +83,7 @@ Curve of_places(DeviceSession& session, const opencl::Buffer& from, const opencl
               Clock::device,
               true,
               {}};
-  // What a shift of a few words costs is of interest where work-items that go together read together.
+  // Shifts by single words matter on devices that coalesce the reads of neighbouring work-items.
   const cl_uint step = by_stride || !session.is_cpu() || session.effort().is_thorough() ? 1 : 4;
   for (cl_uint s = by_stride ? 1 : 0; s <= (by_stride ? 16U : 32U); s += step) {
     kernel.arguments(from, to, s);
@@ -149,8 +149,8 @@ Spread copy_rate(DeviceSession& session, const opencl::Buffer& from, const openc
   opencl::Kernel kernel = session.kernel(kAccessProgram, width == 4 ? "copy4" : "copy");
   kernel.arguments(from, to);
   const std::size_t items = words / width;
-  const opencl::Range range =
-      group > 0 ? opencl::groups(items / group, group) : opencl::Range{{items, 1, 1}, {}};
+  const opencl::NDRange range =
+      group > 0 ? opencl::groups(items / group, group) : opencl::NDRange{{items, 1, 1}, {}};
   return rate(repeat(session.effort(), [&] { return session.run(kernel, range); }),
               8.0 * static_cast<double>(words));
 }

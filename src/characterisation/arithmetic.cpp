@@ -1,4 +1,4 @@
-// Operations of one work-item in a chain, and what all work-items do at once.
+// Chained operations of one work-item, and the throughput of all work-items together.
 #include <cmath>
 #include <cstring>
 
@@ -29,7 +29,8 @@ T sum_of_chains(int rounds, const Step& step) {
   return total;
 }
 
-// What each work-item's first lane has after so many rounds; of half not to the bit.
+// Expected value of each work-item's first lane after `rounds` rounds; half precision is compared with a
+// tolerance.
 bool are_right(DeviceSession& session, const opencl::Buffer& out, std::size_t items, Number number,
                int rounds) {
   const std::size_t bytes = number == Number::double_number ? 8 : number == Number::half_number ? 2 : 4;

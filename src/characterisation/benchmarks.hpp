@@ -1,7 +1,7 @@
 #pragma once
-/// The benchmarks of a device, a group of quantities each. They add curves and figures to what is known of
-/// it, each when it is whole, and check that what was timed gave the right result. All throw DeviceError, and
-/// Error (failed) for a wrong result.
+/// Benchmarks of a device, one function per group of quantities. Each adds complete curves and figures to the
+/// device's characteristics and checks the results of the timed kernels. All throw DeviceError, and Error
+/// (failed) for a wrong result.
 ///
 /// Ids are the same on all devices, and the CPU's own benchmarks (host_benchmarks.hpp) use them where they
 /// measure the same.
@@ -36,16 +36,16 @@ void measure_divergence(DeviceSession& session, Characteristics& result);
 /// Figures `launch.latency`, `launch.interval`, `launch.event` (the host's clock), `sub_group`.
 void measure_launches(DeviceSession& session, Characteristics& result);
 
-// What the probe measures, too.
+// Quantities that the probe measures as well.
 
-/// How data gets to a device and back, from and to ordinary memory of the host. `pinned`: memory that
-/// StagingBuffer gives, which is filled already; `mapped`: mapped, copied by the host, unmapped.
+/// Transfer method between ordinary host memory and a device. `pinned`: StagingBuffer's memory, already
+/// filled; `mapped`: mapped, copied by the host, unmapped.
 enum class Way { pageable_up, pageable_down, pinned_up, pinned_down, mapped_up, mapped_down };
 /// Host seconds. @param bytes  a multiple of 4
 Spread time_transfer(DeviceSession& session, Way way, std::size_t bytes);
 
 enum class Number { float_number, whole_number, half_number, double_number, bytes };
-/// Whether the device computes with them. `bytes`: by an instruction for products of four.
+/// True if the device computes with these numbers. `bytes`: with a four-element dot product instruction.
 bool has_numbers(const opencl::DeviceInfo& device, Number number);
 /// Multiply-adds a second, in units of 10^9.
 Spread peak_rate(DeviceSession& session, Number number);
@@ -61,7 +61,7 @@ Spread copy_rate(DeviceSession& session, const opencl::Buffer& from, const openc
                  std::size_t words, int width, std::size_t group);
 /// Words of arrays that are far larger than caches, and that the device has room for.
 std::size_t large_array_words(const DeviceSession& session);
-/// A buffer of so many words, each its own index.
+/// A buffer of `words` words, each its own index.
 opencl::Buffer numbered_words(DeviceSession& session, std::size_t words);
 
 }  // namespace sightline::characterisation

@@ -1,6 +1,6 @@
 #pragma once
-/// Operations each of which needs the result of the one before, as kernels/characterisation/arithmetic.cl has
-/// them, in plain code: what devices' results are compared with, and what is timed on the CPU.
+/// Chains of dependent operations in plain code, the same as in kernels/characterisation/arithmetic.cl:
+/// reference for devices' results, and the CPU's benchmark.
 
 #include <cstdint>
 #include <type_traits>
@@ -16,7 +16,7 @@ struct Chain {
   const char* id;      ///< "int.add"
   const char* kernel;  ///< "uint_add"
   const char* title;   ///< "addition of integers"
-  T x;                 ///< what it begins with
+  T x;                 ///< initial value
   T b;
   Step step;  ///< step(x, b): two operations
 };
@@ -24,7 +24,7 @@ struct Chain {
 template <typename T, typename Step>
 Chain(const char*, const char*, const char*, T, T, Step) -> Chain<T, Step>;
 
-/// The value is taken for one that anything may have changed: nothing is computed beforehand or left out.
+/// Optimisation barrier: the compiler must assume that the value may have changed.
 template <typename T>
 inline void keep(T& value) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -72,7 +72,7 @@ void for_each_chain(const Work& work) {
              [](float& x, float& b) { keep(x), x = b / x, keep(x), x = b / x; }});
 }
 
-/// Both values after so many turns.
+/// Both values after `turns` turns.
 template <typename T, typename Step>
 std::pair<T, T> run_chain(const Chain<T, Step>& chain, int turns) {
   T x = chain.x, b = chain.b;

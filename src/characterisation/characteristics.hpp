@@ -1,6 +1,6 @@
 #pragma once
-/// What a processor can do, measured: curves and single figures, what was read off them, and what follows.
-/// Plain data, the same for OpenCL devices and for the CPU by itself; equal ids are comparable.
+/// Measured characteristics of a processor: curves, single figures, quantities derived from them, and
+/// decisions. Plain data, the same for OpenCL devices and the host CPU; equal ids are comparable.
 
 #include <cstdint>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace sightline::characterisation {
 
-/// Whose clock a time is by. `device`: start to end of the command on the device (OpenCL's profiling).
-/// `host`: the host's steady clock, from handing work over until its end is seen.
+/// Clock of a time. `device`: start to end of the command on the device (OpenCL profiling). `host`: the
+/// host's steady clock, from submission until completion is observed.
 enum class Clock { device, host };
 /// "device" or "host".
 const char* to_string(Clock clock);
 
-/// Of several repeats, a first one left out.
+/// Spread of several repeats, without the first one.
 struct Spread {
   double smallest = 0;
   double median = 0;
@@ -30,18 +30,18 @@ struct Point {
 
 /// One quantity over another. Points are in rising order of x.
 struct Curve {
-  std::string id;      ///< for programs: "latency.global"
-  std::string group;   ///< curves of one plot have the same; for people: "Latency by size of the array"
-  std::string title;   ///< among them, for people: "read in a chain"
-  std::string x_name;  ///< with its unit, for people: "size, bytes"
+  std::string id;      ///< stable key: "latency.global"
+  std::string group;   ///< plot title, shared by its curves: "Latency by size of the array"
+  std::string title;   ///< legend text: "read in a chain"
+  std::string x_name;  ///< label with unit: "size, bytes"
   std::string y_unit;  ///< "ns", "GB/s", ...
   Clock clock = Clock::device;
-  bool is_rate = false;  ///< more is better; else less is
+  bool is_rate = false;  ///< true: higher is better; false: lower is better
   std::vector<Point> points;
 
   /// The best repeat of a point: others were disturbed.
   double best(const Point& point) const { return is_rate ? point.y.largest : point.y.smallest; }
-  /// The best value at the place; 0 where nothing was measured there.
+  /// The best value at the place; 0 if nothing was measured there.
   double at(double x) const;
   friend bool operator==(const Curve&, const Curve&) = default;
 };
@@ -49,7 +49,7 @@ struct Curve {
 /// A single quantity.
 struct Figure {
   std::string id;     ///< "peak.float"
-  std::string title;  ///< for people: "float multiply-adds"
+  std::string title;  ///< label: "float multiply-adds"
   std::string unit;   ///< "ns", "GB/s", "G/s", ...
   Clock clock = Clock::device;
   bool is_rate = false;
@@ -66,11 +66,11 @@ struct CacheLevel {
   friend bool operator==(const CacheLevel&, const CacheLevel&) = default;
 };
 
-/// What to do, and the figures that say so.
+/// A decision and the figures that support it.
 struct Decision {
   std::string id;      ///< "transfer", "work_group", "vector_width", "local_memory", "stage_place", ...
-  std::string choice;  ///< for programs: "map", "256", "4", "yes", ...
-  std::string text;    ///< for people: a sentence
+  std::string choice;  ///< stable key: "map", "256", "4", "yes", ...
+  std::string text;    ///< explanation in one sentence
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
@@ -81,35 +81,35 @@ struct Loss {
   friend bool operator==(const Loss&, const Loss&) = default;
 };
 
-/// What a group of benchmarks took, without the kernels that were built during it.
+/// Duration of a group of benchmarks, without the time to build kernels.
 struct Part {
-  std::string what;    ///< as of a loss
-  double seconds = 0;  ///< on the host's clock
+  std::string what;    ///< name of the group, as in a loss
+  double seconds = 0;  ///< by the host's clock
   friend bool operator==(const Part&, const Part&) = default;
 };
 
 struct Characteristics {
-  std::string name;      ///< of the processor
-  std::string platform;  ///< OpenCL's; "host" for the CPU by itself
+  std::string name;      ///< the processor's name
+  std::string platform;  ///< OpenCL platform; "host" for the host CPU
   std::string driver;    ///< its version; of the CPU the instruction set
   std::string type;      ///< "CPU", "GPU", ...
   int compute_units = 0;
   bool thorough = false;
-  double seconds = 0;        ///< that it took
-  double build_seconds = 0;  ///< of these, until kernels were built or had been read from the cache
+  double seconds = 0;        ///< total duration
+  double build_seconds = 0;  ///< part of `seconds` spent on building kernels or reading them from the cache
   std::vector<Part> parts;   ///< and the benchmarks, in their order
   std::vector<Curve> curves;
   std::vector<Figure> figures;
-  std::vector<CacheLevel> caches;  ///< from the fastest to the slowest
-  double memory_ns = 0;            ///< a read that hits none of them; 0: no array was that large
+  std::vector<CacheLevel> caches;  ///< fastest first
+  double memory_ns = 0;            ///< latency of a read that misses all caches; 0: no array was large enough
   double largest_array = 0;        ///< bytes that the levels were looked for up to
   std::vector<Decision> decisions;
   std::vector<Loss> losses;
 
   bool is_host() const { return platform == "host"; }
-  /// Null where there is none of that id.
+  /// Null if there is no curve of that id.
   const Curve* curve(const std::string& id) const;
-  /// The best value; 0 where there is none of that id.
+  /// The best value; 0 if there is none of that id.
   double figure(const std::string& id) const;
   friend bool operator==(const Characteristics&, const Characteristics&) = default;
 };

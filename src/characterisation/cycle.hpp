@@ -17,7 +17,7 @@ struct Cycle {
   std::vector<std::uint32_t> next;
   std::vector<std::uint32_t> order;  ///< words that are read, from word 0 on
 
-  /// Where the reads are after so many steps from the start of the order.
+  /// Position of the reads after `steps` steps from the start of the order.
   std::uint32_t after(std::uint64_t steps) const { return order[steps % order.size()]; }
 };
 

@@ -88,7 +88,7 @@ void decide_local_memory(Characteristics& p) {
   if (local <= 0 || cached <= 0) return;
   const Curve* const chain = p.curve("latency.local");
   const double local_ns = chain ? chain->at(1) : 0;
-  // Where a read takes as long as from a cache, it is one: what differs is how the compiler treats the two.
+  // Local memory that is as slow as a cache is a cache; the difference comes from the compiler.
   const bool is_cache = local_ns > 0 && !p.caches.empty() && local_ns >= p.caches.front().ns;
   const bool is_worth_it = local >= kClearly * cached && !is_cache;
   std::string text = fmt::format("{} local memory for what is read often: {:.0f} GB/s, {:.0f} from a cache",
@@ -167,8 +167,8 @@ void decide_stage_place(Characteristics& p, const Characteristics& host) {
                      host_peak, peak)});
     return;
   }
-  // A loop of threads that wait for a core says what else the machine did; by itself it takes next to nothing
-  // beside a launch and a transfer.
+  // If threads had to wait for a core, the loop's time shows the machine's load. Without load it is
+  // negligible beside a launch and a transfer.
   const bool is_known = host.figure(kInterruptedLoops) <= kMostInterrupted;
   const double loop = is_known ? host.figure("launch.latency") : 0;
   // launch + transfer + work / peak = loop + work / host peak

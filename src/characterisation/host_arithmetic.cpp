@@ -29,7 +29,7 @@ constexpr HostPeak kHostPeaks[] = {
     {PeakWork::bytes, "peak.dot", "multiply-adds of bytes, by fours", "G/s"},
     {PeakWork::cached_reads, "cached.global", "reads that hit the nearest cache", "GB/s"}};
 
-// How often any thread of this program has left its core, by itself or not.
+// Number of context switches of all threads of this program, voluntary or not.
 std::int64_t thread_switches() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -66,7 +66,7 @@ void measure_host_peaks(const Effort& effort, Characteristics& result) {
         });
       });
     };
-    // By one thread: a busy machine may let the others wait, however short the work.
+    // Measured on one thread, because a busy machine may delay the others.
     const auto seconds_of_one = [&](int rounds) {
       float sink[2] = {0, 0};
       return host_seconds([&] { run_peak(peak.work, rounds, sink), keep(sink[0]); });
@@ -106,7 +106,7 @@ void measure_host_atomics(const Effort& effort, Characteristics& result) {
     for (std::size_t i = 0; i < spread; ++i) total += counters[i];
     const auto all =
         std::uint64_t{16} * static_cast<std::uint64_t>(rounds) * static_cast<std::uint64_t>(threads);
-    if (total != all)  // none goes round
+    if (total != all)  // no counter overflows
       throw Error(ExitCode::failed, "counting gave a wrong result on the CPU", "check its memory");
     curve.points.push_back({static_cast<double>(spread), rate(seconds, static_cast<double>(all))});
   }
@@ -127,7 +127,7 @@ void measure_host_threads(const Effort& effort, Characteristics& result) {
   const int threads = hardware_threads();
   using Time = std::chrono::steady_clock::time_point;
   constexpr std::chrono::milliseconds kPatience{20};  // a machine may have no thread to spare
-  // Each part waits for the others, so that each has a thread of its own.
+  // Each part waits for the others, so each part gets its own thread.
   const auto once = [&]() -> TimedLoop {
     std::atomic<int> there{0};
     const std::int64_t switches = thread_switches();

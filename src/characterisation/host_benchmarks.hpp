@@ -1,6 +1,6 @@
 #pragma once
-/// The benchmarks of the CPU by itself, in plain and SIMD code on all of its threads, or on one where it says
-/// so. Ids are those of devices' benchmarks (benchmarks.hpp). By the host's clock.
+/// Benchmarks of the host CPU, in plain and SIMD code, on all threads unless noted. Ids are the same as for
+/// devices (benchmarks.hpp). Times are by the host's clock.
 
 #include <vector>
 
@@ -20,17 +20,17 @@ void measure_host_operations(const Effort& effort, Characteristics& result);
 void measure_host_peaks(const Effort& effort, Characteristics& result);
 /// Curve `atomics.global`, by all threads.
 void measure_host_atomics(const Effort& effort, Characteristics& result);
-/// Figure `launch.latency`: a parallel loop of the TBB arena, until every thread has had a part, with threads
-/// that are awake; its spread is the 10th percentile, the median and the 90th percentile of many loops. And
-/// figure kInterruptedLoops. How soon all threads meet depends on what else the machine does: half a
-/// microsecond where each has a core, milliseconds where they have to wait for one.
+/// Figure `launch.latency`: time of a parallel loop of the TBB arena in which every thread takes a part, with
+/// awake threads; its spread is the 10th, 50th and 90th percentile of many loops. Also sets figure
+/// kInterruptedLoops. The time depends on the machine's load: 0.5 us if each thread has a core, milliseconds
+/// if threads wait for one.
 void measure_host_threads(const Effort& effort, Characteristics& result);
 
-// What is read off these loops.
+// Results of these loops.
 
 /// Id of the share of the loops in which a thread was taken off its core, 0 to 1.
 inline constexpr const char* kInterruptedLoops = "launch.interrupted";
-/// Where the share is higher, what is left is too little to tell how long a loop takes by itself.
+/// Above this share, the remaining loops are too few for a reliable time.
 inline constexpr double kMostInterrupted = 0.9;
 
 struct TimedLoop {
@@ -38,7 +38,7 @@ struct TimedLoop {
   bool interrupted = false;
 };
 struct LoopTimes {
-  Spread seconds;  ///< percentiles_of those that were not interrupted; of all where these are too few
+  Spread seconds;  ///< percentiles_of the uninterrupted loops, or of all if these are too few
   double interrupted = 0;
 };
 /// @param loops  not empty

@@ -21,7 +21,7 @@ struct FreeWords {
 };
 using HostWords = std::unique_ptr<std::uint32_t, FreeWords>;
 
-// In large pages where the system gives them: translating addresses is not what is measured.
+// Uses large pages if available, to exclude the cost of address translation.
 HostWords host_words(std::size_t bytes) {
   constexpr std::size_t kLargePage = std::size_t{2} << 20;
   const std::size_t alignment = bytes >= kLargePage ? kLargePage : 4096;

@@ -8,8 +8,8 @@ namespace sightline::characterisation {
 namespace {
 
 constexpr int kTurn = 128;         // reads a turn of `chase`
-constexpr int kLocalTurn = 256;    // of `chase_local`
-constexpr int kBankTurn = 16 * 8;  // of `banks`, a work-item
+constexpr int kLocalTurn = 256;    // reads per turn of `chase_local`
+constexpr int kBankTurn = 16 * 8;  // reads per turn and work-item of `banks`
 constexpr std::size_t kLocalWords = 4096;
 // GPUs empty their units' caches when a kernel begins: in arrays that may fit one, the first way through the
 // chain must not count for much.
@@ -26,7 +26,7 @@ class Chase {
         end_(session.context(), 4),
         kernel_(session.kernel(kLatencyProgram, "chase")) {}
 
-  // Device seconds of so many turns.
+  // Device seconds of `turns` turns.
   double run(int turns) {
     kernel_.arguments(next_, cl_uint{cycle_.after(steps_)}, cl_int{turns}, end_);
     const double seconds = session_.run(kernel_, {{1, 1, 1}, {1, 1, 1}});
@@ -34,8 +34,8 @@ class Chase {
     return seconds;
   }
 
-  // Brings the array into the caches: into those that all share by all work-items, into the others by a way
-  // through the chain, where that takes no longer than `limit` seconds. Larger arrays are in none of these.
+  // Warms the caches: shared caches through all work-items, private ones through one pass of the chain if
+  // that takes at most `limit` seconds. Larger arrays fit no private cache.
   void warm_up(double limit) {
     const std::size_t items = session_.filling_items();
     const std::size_t group = session_.usual_group();
@@ -51,7 +51,7 @@ class Chase {
     while (steps_ < cycle_.order.size()) run(kStretch);
   }
 
-  // For so many ways through the whole chain.
+  // Turns for `ways` passes through the whole chain.
   int turns_of(std::size_t ways) const {
     return static_cast<int>((ways * cycle_.order.size() + kTurn - 1) / kTurn);
   }
@@ -75,7 +75,7 @@ std::size_t largest_array(const DeviceSession& session) {
   return std::min<std::size_t>({wanted, device.largest_buffer_bytes, device.memory_bytes / 8});
 }
 
-// A kernel on local memory whose turns are timed: the time without any, in which it is filled, taken off.
+// Time of a kernel's loop on local memory, without the time to fill that memory (a run with 0 turns).
 template <typename SecondsOf>
 Spread without_filling(const Effort& effort, const SecondsOf& seconds_of, int turns) {
   const double filling = repeat(effort, [&] { return seconds_of(0); }).median;

@@ -1,5 +1,5 @@
 #pragma once
-/// What this processor can do at most, measured: the yardstick for the kernels.
+/// Measured peak throughput of this CPU: the yardstick for the kernels.
 
 namespace sightline::characterisation {
 
@@ -7,14 +7,14 @@ namespace sightline::characterisation {
 /// independent fused multiply-adds in registers. Best of several short runs, about 50 ms in all.
 double peak_multiply_adds();
 
-/// The same for 8-bit multiply-adds by the four-element dot product; 0 where the processor has none.
+/// The same for 8-bit multiply-adds by the four-element dot product; 0 if the processor has none.
 double peak_dot_products();
 
 /// The work behind them, to be timed on several threads at once: multiply-adds of each kind of number in
 /// chains, in registers; reads of an array of 8 KiB.
 enum class PeakWork { float_numbers, double_numbers, whole_numbers, bytes, cached_reads };
-/// Does so many rounds on this thread. Returns multiply-adds done, or bytes read; 0 where the processor has
-/// no such instruction.
+/// Runs `rounds` rounds on this thread. Returns multiply-adds done, or bytes read; 0 if the processor has no
+/// such instruction.
 /// @param sink  two floats, the second 0; the first depends on the results afterwards
 double run_peak(PeakWork work, int rounds, float* sink);
 

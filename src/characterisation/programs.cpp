@@ -56,7 +56,7 @@ ProgramName side_by_side_program(const opencl::DeviceInfo& device) {
 }
 
 std::vector<ProgramName> programs_of(const opencl::DeviceInfo& device) {
-  // Those that take the compiler longest come first.
+  // Programs with the longest build time come first.
   std::vector<ProgramName> programs{kOperationsProgram, kLatencyProgram};
   for (const Number number : kNumbers)
     if (has_numbers(device, number)) programs.push_back(peak_program(device, number));

@@ -1,6 +1,5 @@
 #pragma once
-/// The programs whose kernels the benchmarks of a device run: in one place, so that all can be built before
-/// anything is measured.
+/// OpenCL programs of the device benchmarks, listed so that all can be built before measurements start.
 
 #include <string>
 #include <vector>
@@ -15,7 +14,7 @@ inline const ProgramName kOperationsProgram{"arithmetic.cl", ""};
 inline const ProgramName kAtomicsProgram{"atomics.cl", ""};
 inline const ProgramName kLaunchProgram{"launch.cl", ""};
 
-/// Reading in vectors of so many words, one of kReadWidths.
+/// Program that reads vectors of `width` words, one of kReadWidths.
 ProgramName read_program(int width);
 inline constexpr int kReadWidths[] = {1, 2, 4, 8, 16};
 
@@ -26,7 +25,7 @@ int peak_lanes(const opencl::DeviceInfo& device, Number number);
 /// A fixed amount of work, and branches.
 ProgramName side_by_side_program(const opencl::DeviceInfo& device);
 
-/// All that a device's benchmarks need, each once.
+/// All programs that a device's benchmarks need, without duplicates.
 std::vector<ProgramName> programs_of(const opencl::DeviceInfo& device);
 
 }  // namespace sightline::characterisation

@@ -27,7 +27,7 @@ void DeviceSession::build(const std::vector<ProgramName>& names) {
       try {
         built[i] = made(names[i]);
       } catch (const std::exception& error) {
-        spdlog::debug("{}", error.what());  // told again where it is needed
+        spdlog::debug("{}", error.what());  // reported again on use
       }
     });
   });
@@ -49,7 +49,7 @@ std::unique_ptr<opencl::Program> DeviceSession::made(const ProgramName& name) co
   return std::make_unique<opencl::Program>(*context_, "characterisation/" + name.file, name.options, cache_);
 }
 
-double DeviceSession::run(const opencl::Kernel& kernel, const opencl::Range& range) {
+double DeviceSession::run(const opencl::Kernel& kernel, const opencl::NDRange& range) {
   const opencl::Event event = kernel.enqueue(queue_, range);
   queue_.flush();
   queue_.wait(event);

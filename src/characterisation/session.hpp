@@ -32,8 +32,7 @@ class DeviceSession {
   const Effort& effort() const { return effort_; }
   bool is_cpu() const { return device().type == opencl::DeviceType::cpu; }
 
-  /// Builds programs beforehand, side by side on the host's cores. One that does not build is left to
-  /// `kernel`, which says so to whoever needs it.
+  /// Builds programs in parallel on the host's cores, in advance. Build errors are reported by `kernel`.
   void build(const std::vector<ProgramName>& programs);
   /// A kernel of a program, which is built unless it has been. Throws DeviceError.
   opencl::Kernel kernel(const ProgramName& program, const std::string& name);
@@ -42,14 +41,14 @@ class DeviceSession {
   std::size_t programs() const { return programs_.size(); }
 
   /// Runs it and waits; seconds on the device's clock.
-  double run(const opencl::Kernel& kernel, const opencl::Range& range);
+  double run(const opencl::Kernel& kernel, const opencl::NDRange& range);
 
   /// A buffer with these words in it.
   opencl::Buffer words(const std::vector<std::uint32_t>& values);
   /// The words of a buffer.
   std::vector<std::uint32_t> read(const opencl::Buffer& buffer, std::size_t words, std::size_t first = 0);
 
-  /// Work-items of a group that hide latencies on most devices: 256, or what the device has; 64 on CPUs.
+  /// Group size that hides latencies on most devices: 256 or the device's maximum; 64 on CPUs.
   std::size_t usual_group() const;
   /// Work-items that fill the device several times over.
   std::size_t filling_items() const;
@@ -65,8 +64,8 @@ class DeviceSession {
   double build_seconds_ = 0;
 };
 
-/// Throws Error (failed) unless it holds: what is timed must also be right.
-/// @param what  for people: "a chain of reads"
+/// Throws Error (failed) if a timed result is wrong.
+/// @param what  text for the message: "a chain of reads"
 void require_result(bool is_right, const std::string& what, const opencl::Context& context);
 
 }  // namespace sightline::characterisation

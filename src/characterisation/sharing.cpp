@@ -1,4 +1,4 @@
-// What work-items do to each other: units that they share, counters, branches; and what a launch costs.
+// Contention between work-items: shared units, counters, branches; and the cost of a launch.
 #include "characterisation/benchmarks.hpp"
 #include "characterisation/knees.hpp"
 #include "characterisation/programs.hpp"
@@ -21,7 +21,7 @@ std::uint32_t way_result(std::uint32_t item, std::uint32_t way, int steps) {
   return x;
 }
 
-// The fixed amount of work of `parallelism`, by so many work-items.
+// The fixed amount of work of `parallelism`, for a varying number of work-items.
 class FixedWork {
  public:
   explicit FixedWork(DeviceSession& session)
@@ -33,7 +33,7 @@ class FixedWork {
     return std::min<std::size_t>(session_.device().largest_work_group, kernel_.largest_work_group());
   }
 
-  // As much work as makes the largest group a few repeats long.
+  // Sets the number of turns so that the largest group takes as long as a few repeats.
   void set_length() {
     const std::size_t group = largest_group();
     const opencl::Buffer out(session_.context(), group * 4);

@@ -1,5 +1,5 @@
 #pragma once
-/// How often and how long things are timed, alike for devices and the CPU.
+/// Repeats and durations of measurements, the same for devices and the CPU.
 
 #include <algorithm>
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace sightline::characterisation {
 
-/// What the measuring may take: `brief` is for trying whether all works, its figures are worth little;
+/// Duration of the measurements: `brief` only tests that everything runs and its figures are unreliable;
 /// `quick` takes seconds, `thorough` minutes.
 enum class Length { brief, quick, thorough };
 
@@ -19,7 +19,7 @@ struct Effort {
   Length length = Length::quick;
   /// Throws when the run is to end; called between repeats. May be empty.
   std::function<void()> check_stop = {};
-  /// Of a quick repeat's length: see of_curve.
+  /// Duration of a repeat relative to a quick one: see of_curve.
   double share = 1;
 
   bool is_thorough() const { return length == Length::thorough; }
@@ -30,8 +30,8 @@ struct Effort {
   }
   /// At most.
   int repeats() const { return of(2, 5, 15); }
-  /// A quick run repeats no more once the best two of so many repeats agree to within a hundredth: others
-  /// would show how far disturbed ones differ, and the best is what counts.
+  /// A quick run stops repeating once the best two of kEnough repeats agree to within 1%: further repeats
+  /// would only show the spread under disturbance.
   static constexpr std::size_t kEnough = 3;
   static constexpr double kAgreement = 0.01;
   /// Ways through a whole curve where a disturbance that lasts would look like a level: other programs slow a
@@ -50,7 +50,7 @@ struct Effort {
   double point_seconds() const { return of(0.01, 0.1, 2.0); }
 };
 
-/// Whether the repeats so far will do: see Effort::kEnough.
+/// True if the repeats so far are enough: see Effort::kEnough.
 inline bool is_settled(const Effort& effort, std::vector<double> seconds) {
   if (effort.is_thorough() || seconds.size() < Effort::kEnough) return false;
   std::ranges::partial_sort(seconds, seconds.begin() + 2);
@@ -70,8 +70,8 @@ inline Spread spread_of(std::vector<double> values) {
   return {smallest, median(std::move(values)), largest};
 }
 
-/// The same of many short repeats: the tenth percentile, the median and the ninetieth percentile, so that no
-/// single one that was lucky or disturbed decides. @param values  not empty
+/// Spread of many short repeats as 10th percentile, median and 90th percentile, which are robust against
+/// outliers. @param values  not empty
 inline Spread percentiles_of(std::vector<double> values) {
   std::ranges::sort(values);
   return {percentile(values, 0.1), percentile(values, 0.5), percentile(values, 0.9)};
@@ -112,8 +112,8 @@ inline Spread rate(const Spread& seconds, double amount, double unit = 1e9) {
   return {of(seconds.largest), of(seconds.median), of(seconds.smallest)};
 }
 
-/// How many turns a repeat should have to last as long as it should, where `seconds_of(turns)` takes time in
-/// proportion. At least `first`, at most `most`.
+/// Number of turns that gives a repeat its target duration, if `seconds_of(turns)` is proportional to the
+/// turns. At least `first`, at most `most`.
 template <typename SecondsOf>
 int calibrate(const Effort& effort, const SecondsOf& seconds_of, int first, int most) {
   seconds_of(first);

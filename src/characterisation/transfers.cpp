@@ -52,7 +52,7 @@ void move_bytes(DeviceSession& session, Way way, const opencl::Buffer& buffer, s
   queue.finish();
 }
 
-// Something else at each word, and in each call.
+// Fills with a different value at each word and in each call.
 void fill_memory(std::byte* memory, std::size_t bytes, std::uint32_t seed) {
   for (std::size_t i = 0; i + 4 <= bytes; i += 4) {
     const std::uint32_t word = static_cast<std::uint32_t>(i) * 2654435761U + seed;
@@ -79,7 +79,7 @@ Spread time_transfer(DeviceSession& session, Way way, std::size_t bytes) {
   const Spread spread = repeat(session.effort(), [&] {
     return host_seconds([&] { move_bytes(session, way, buffer, memory, bytes); });
   });
-  if (is_up(way)) {  // what is in the buffer has come this way
+  if (is_up(way)) {  // the buffer's content was transferred this way
     std::memset(other.data(), 0, bytes);
     move_bytes(session, Way::pageable_down, buffer, other.data(), bytes);
   }

@@ -31,9 +31,9 @@ class Assignment {
   std::vector<double> transposed_;
   std::vector<double> row_potential_;
   std::vector<double> column_potential_;
-  std::vector<double> distance_;       ///< of each column from the tree of alternating paths
+  std::vector<double> distance_;       ///< distance of each column from the tree of alternating paths
   std::vector<std::size_t> previous_;  ///< column before it on the shortest path
-  std::vector<std::size_t> row_of_;    ///< of each column; 0: free. Rows and columns count from 1 inside
+  std::vector<std::size_t> row_of_;    ///< row of each column; 0: free. Both count from 1 inside
   std::vector<char> reached_;
   std::vector<int> result_;
 };

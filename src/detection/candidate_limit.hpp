@@ -1,6 +1,6 @@
 #pragma once
-/// How many windows of a frame are grouped at most: grouping compares them with each other, and a model or a
-/// threshold that takes every window must not take all memory and hours.
+/// Limit of the windows per frame that are grouped. Grouping is quadratic, so a model or threshold that
+/// accepts every window must not take all memory and hours.
 
 #include <algorithm>
 #include <atomic>
@@ -13,16 +13,16 @@ namespace sightline {
 inline constexpr int kMostCandidates = 10'000'000;
 
 /// Keeps the best windows where there are more than the limit, and tells the user so, once.
-/// Thread-safety: `keep_best` from any thread.
+/// Thread-safety: `keep_top_k` from any thread.
 class CandidateLimit {
  public:
   /// @param most  windows of a frame, at least 1
   explicit CandidateLimit(int most) : most_(static_cast<std::size_t>(most)) {}
 
-  /// Sorts by `is_better`, a strict order in which no two are equal, and cuts; leaves fewer than the limit as
-  /// they are. What is kept depends on the windows alone, not on their order.
+  /// Sorts by `is_better` (a strict total order) and truncates to the limit; fewer windows stay unsorted. The
+  /// selection does not depend on the order of the windows.
   template <typename Window, typename IsBetter>
-  void keep_best(std::vector<Window>& windows, const IsBetter& is_better) const {
+  void keep_top_k(std::vector<Window>& windows, const IsBetter& is_better) const {
     if (windows.size() <= most_) return;
     tell(windows.size());
     const auto end = windows.begin() + static_cast<std::ptrdiff_t>(most_);

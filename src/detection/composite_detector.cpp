@@ -185,7 +185,7 @@ std::vector<CompositeDetector::Chain> CompositeDetector::make_chains() {
                                ? texts_.emplace_back(names_[member.branch] + "'s " + std::string(name))
                                : name);
     }
-    // Objects are what the member before writes last.
+    // The objects are the last output of the previous member.
     const ResourceSet objects = member.behind ? chain.back().info.writes : ResourceSet();
     const auto here = [&](ResourceSet set) {
       ResourceSet moved = set & ResourceSet{kFrameResource};
@@ -212,7 +212,7 @@ void CompositeDetector::add_stages(const std::vector<Chain>& chains) {
       auto [place, info] = chains[branch][i];
       if (several) {
         std::string name = names_[branch] + "." + std::string(info.name);
-        std::ranges::replace(name, ' ', '-');  // as --map takes it
+        std::ranges::replace(name, ' ', '-');  // as in --map
         info.name = texts_.emplace_back(std::move(name));
         info.makes_result = i + 1 == chains[branch].size();
       }
@@ -232,7 +232,7 @@ void CompositeDetector::add_stages(const std::vector<Chain>& chains) {
   for (std::size_t i = 0; i < chains.size(); ++i) add(i, chains[i].size() - 1, chains[i].size());
 }
 
-// As many steps to each side as the branch has that can be turned furthest there.
+// The joint range to each side is the longest of any branch.
 void CompositeDetector::join_settings() {
   if (branches_.size() == 1) {
     const CompositeBranch& branch = branches_.front();
@@ -370,8 +370,8 @@ class CompositeDetector::CompositeSlot : public DeviceSlot {
  public:
   SharedFrameUpload frame;                                    ///< shared by several members
   std::vector<std::vector<std::unique_ptr<DeviceSlot>>> own;  ///< by member and point; null until needed
-  std::unique_ptr<DeviceQueue> queue;                         ///< with several branches: joins their ends
-  std::vector<DeviceEvent> ends;                              ///< of the members' parts of a submission
+  std::unique_ptr<DeviceQueue> queue;                         ///< joins the branches' ends, if several
+  std::vector<DeviceEvent> ends;                              ///< ends of the members' parts of a submission
   std::size_t first = 0;                                      ///< stages of the last submission
   std::size_t last = 0;
 };
@@ -493,7 +493,7 @@ class CompositeDetector::CompositeStages : public DeviceStages {
   }
 
  private:
-  // A member's stages in a submission, with what they run on.
+  // A member's stages in a submission, with their workspace and slot.
   struct Part {
     std::size_t member;
     std::size_t first, last;
@@ -546,7 +546,7 @@ class CompositeDetector::CompositeStages : public DeviceStages {
     });
   }
 
-  // What a member has just enqueued.
+  // Takes the spans that a member has just enqueued.
   void take_spans(CompositeSlot& s, const Part& part) const {
     for (DeviceSpan& span : part.slot.spans) {
       span.stage = detector_.members_[part.member].stages[span.stage];
@@ -577,7 +577,7 @@ class CompositeDetector::CompositeStages : public DeviceStages {
   const CompositeDetector& detector_;
   std::shared_ptr<ComputeDevice> device_;
   std::vector<std::vector<std::unique_ptr<DeviceStages>>> own_;  ///< by member and point; empty: none here
-  std::size_t members_here_ = 0;                                 ///< that have stages on the device
+  std::size_t members_here_ = 0;                                 ///< members with stages on the device
   StageSet supported_;
 };
 

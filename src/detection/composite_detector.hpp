@@ -154,7 +154,7 @@ class CompositeDetector final : public Detector, public NamingDetector {
   };
   struct Place {
     std::size_t member = 0;
-    std::size_t stage = 0;  ///< of the member
+    std::size_t stage = 0;  ///< stage number in the member
   };
   /// A stage of a branch, with the numbers that its resources have in the CompositeDetector.
   struct Step {

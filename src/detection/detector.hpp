@@ -12,7 +12,7 @@ namespace sightline {
 /// Description of a detector, in addition to that of its processor.
 struct DetectorInfo : ProcessorInfo {
   std::vector<std::string> labels;  ///< names of Detection::label
-  /// By label: height of the smallest object searched for, in frame pixels. 0 if it depends on an enclosing
+  /// Height of the smallest object searched for, by label, in frame pixels. 0 if it depends on an enclosing
   /// object; trailing labels of that kind may be missing.
   std::vector<double> smallest_objects;
   double threshold = 0;        ///< lowest reported score
@@ -23,7 +23,7 @@ struct DetectorInfo : ProcessorInfo {
   double smallest_object() const;
 };
 
-/// Interface of all detector families. Thread-safety: as FrameProcessor.
+/// Interface of all detector families. Thread-safety: like FrameProcessor.
 class Detector : public FrameProcessor {
  public:
   const DetectorInfo& info() const override = 0;

@@ -34,7 +34,7 @@ std::vector<Detection> suppress(std::vector<Detection> candidates, double max_ov
   return kept;
 }
 
-// Of boxes, added up one after the other.
+// Mean of boxes, from a running sum.
 struct BoxMean {
   Box sum;
   int count = 0;

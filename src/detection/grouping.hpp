@@ -15,14 +15,14 @@ namespace sightline {
 /// The result is ordered by falling score and depends on the candidates' values and order alone.
 std::vector<Detection> suppress_non_maxima(std::vector<Detection> candidates, double max_overlap);
 
-/// Which of the candidates that a detection has suppressed count for its box, see merge_boxes.
+/// Limits for suppressed candidates that contribute to a detection's box, see merge_boxes.
 struct MergeLimits {
   double min_overlap = 0.5;  ///< intersection over union with the detection's own box, at least
   double max_behind = 1;     ///< its score is higher by this at most
 };
 
-/// The same, and every detection's box is the mean of its own and of those that it has suppressed, within
-/// limits: for boxes that err, each in its own way, about the same object. Scores stay those of the surest.
+/// Merges likewise, and averages each detection's box with the suppressed boxes within the limits, because
+/// their errors are independent. Each score stays that of the best candidate.
 std::vector<Detection> merge_boxes(std::vector<Detection> candidates, double max_overlap,
                                    const MergeLimits& limits);
 

@@ -16,8 +16,8 @@ namespace sightline {
 namespace {
 
 constexpr std::size_t kMostInside = 1000;  // objects of a box, the best ones
-constexpr int kMostObjects = 20'000;       // of a frame, before those that two boxes hold are made one
-constexpr double kSameObject = 0.5;        // of the smaller box
+constexpr int kMostObjects = 20'000;       // objects of a frame, before duplicates are merged
+constexpr double kSameObject = 0.5;        // overlap of duplicates, as a share of the smaller box
 
 int label_named(const std::string& name, std::vector<std::string>& labels) {
   const auto found = std::find(labels.begin(), labels.end(), name);
@@ -140,7 +140,7 @@ class InsideSearch : public ObjectProcessor {
   std::vector<Detection> search_crop(std::size_t inside, const Crop& crop, InsideWorkspace& workspace) const;
 
   std::vector<InsideDetector> inside_;
-  std::vector<std::vector<int>> labels_;  ///< of each detector inside: what its labels are here
+  std::vector<std::vector<int>> labels_;  ///< labels of each inner detector as indices of this one
   CandidateLimit limit_{kMostObjects};
 };
 
@@ -179,7 +179,7 @@ std::unique_ptr<Workspace> InsideSearch::make_workspace() const {
 
 void InsideSearch::search_inside(InsideWorkspace& w) const {
   const std::size_t boxes = w.detections.size();
-  std::vector<std::vector<Detection>> found(boxes * inside_.size());  // of each box: by detector
+  std::vector<std::vector<Detection>> found(boxes * inside_.size());  // by box and detector
   parallel_for_isolated(found.size(), [&](std::size_t i) {
     const std::size_t inside = i % inside_.size();
     const Box& box = w.detections[i / inside_.size()].box;
@@ -189,7 +189,7 @@ void InsideSearch::search_inside(InsideWorkspace& w) const {
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (const Detection& detection : found[i]) all.push_back({detection, i / inside_.size()});
   }
-  limit_.keep_best(all, comes_first);
+  limit_.keep_top_k(all, comes_first);
   const std::vector<Detection> unique = unique_objects(std::move(all));
   w.detections.insert(w.detections.end(), unique.begin(), unique.end());
 }

@@ -32,7 +32,7 @@ struct Crop {
   Size size;
 };
 
-/// The part of a box that lies in the frame, as whole pixels: all that the part touches. May be empty.
+/// All whole pixels that touch the part of a box inside the frame. May be empty.
 Crop crop_of(const Box& box, const BoxPart& part, Size frame);
 /// The pixels themselves, not copied. The crop lies in the picture.
 PictureView view_of(PictureView picture, const Crop& crop);

@@ -15,7 +15,7 @@ struct ConstantVelocity {
   double velocity = 0;  ///< per second
   double position_variance = 0;
   double velocity_variance = 0;
-  double covariance = 0;  ///< of position and velocity
+  double covariance = 0;  ///< covariance of position and velocity
 
   /// At a first measurement, with the standard deviations of it and of the unknown speed about 0.
   static ConstantVelocity at(double measured, double position_deviation, double velocity_deviation) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Names that may be shown at this moment. Results that outlive their frame, as those of a tracker, must
-/// drop the name of somebody who has been deleted meanwhile.
+/// Names that may currently be shown. Results that outlive their frame, such as a tracker's, must drop names
+/// that have been deleted meanwhile.
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ class Detector;
 class KnownNames {
  public:
   virtual ~KnownNames() = default;
-  /// All names at this moment; never null.
+  /// All current names; never null.
   virtual std::shared_ptr<const std::vector<std::string>> names() const = 0;
 };
 
@@ -24,17 +24,17 @@ class KnownNames {
 class NamingDetector {
  public:
   virtual ~NamingDetector() = default;
-  /// Null where it names nobody.
+  /// Null if it names nobody.
   virtual std::shared_ptr<const KnownNames> known_names() const = 0;
 };
 
-/// The names that a detector knows; null where it names nobody.
+/// The names that a detector knows; null if it names nobody.
 std::shared_ptr<const KnownNames> known_names(const Detector& detector);
 
-/// The names of several detectors together; those that are null add none. Null where all are.
+/// The names of several detectors together; those that are null add none. Null if all are.
 std::shared_ptr<const KnownNames> joined(const std::vector<std::shared_ptr<const KnownNames>>& several);
 
-/// The attributes without the names of people who are not in `known`: who was called so is unknown.
+/// The attributes with names that are not in `known` replaced by unknown.
 SharedAttributes without_forgotten(const SharedAttributes& attributes, const std::vector<std::string>& known);
 
 }  // namespace sightline

@@ -15,7 +15,7 @@ constexpr int kLargestBorder = 64;
 using enum PixelWindowDetector::StageIndex;
 using enum PixelWindowDetector::ResourceIndex;
 
-// By ResourceIndex.
+// Names by ResourceIndex.
 constexpr std::string_view kResources[] = {"frame", "images", "candidates", "detections"};
 constexpr StageInfo kStages[] = {
     {"pyramid", {kFrameResource}, {kImages}, true},
@@ -148,7 +148,7 @@ Box PixelWindowDetector::box(const PixelLevel& level, int x, int y) const {
 }
 
 void PixelWindowDetector::group(PixelWindowWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::vector<Detection> windows;
   windows.reserve(w.candidates.size());
   const std::size_t levels = w.levels.size();

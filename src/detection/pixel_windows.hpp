@@ -1,6 +1,6 @@
 #pragma once
-/// Detectors that look at every window of every level of an octave pyramid (image/pyramid.hpp), pixel by
-/// pixel, and merge what is left: their options, pyramid, partitions and boxes. A family adds the scan.
+/// Detectors that scan every window of every level of an octave pyramid (image/pyramid.hpp) and merge the
+/// remaining candidates: their options, pyramid, partitions and boxes. A family adds the scan.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,23 +24,23 @@ struct PixelWindowOptions {
   double scale_step = 1.1;  ///< ratio of neighbouring scales, above 1
   double min_size = 0;      ///< height in pixels of the smallest object; 0: of the model's window
   double max_size = 0;      ///< height in pixels of the largest object; 0: as the frame allows
-  int border = 0;           ///< how far windows may lie beyond the frame's edge, in pixels of the window
+  int border = 0;           ///< how far windows may reach past the frame's edge, in window pixels
   bool clip = true;         ///< boxes end at the frame's edge
   double threshold = 0;     ///< lowest score of an object
   /// Lowest score of a window. Windows below the threshold may make an object together.
   double window_threshold = 0;
   ScoreCalibration calibration;  ///< the model's
-  double max_overlap = 0.4;      ///< of two objects, see merge_boxes
+  double max_overlap = 0.4;      ///< largest overlap of two objects, see merge_boxes
   int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
-  std::string label;             ///< of what is found; empty: the model's
-  /// The variant of the kernels on OpenCL devices; empty: what is fastest. The result does not depend on it.
+  std::string label;             ///< label of the objects; empty: the model's
+  /// Kernel variant on OpenCL devices; empty: the fastest. Does not change the result.
   std::string kernels;
 };
 
-/// Options from section [detector] of a configuration, whose keys have their names.
-/// @param threshold    the model's own, where the section says nothing
+/// Options from section [detector] of a configuration. Keys have the members' names.
+/// @param threshold    the model's own, used if the section sets none
 /// @param calibration  the model's
-/// @param step         of the scales, where the section says nothing
+/// @param step         default step of the scales
 PixelWindowOptions read_pixel_window_options(const Config& config, double threshold,
                                              const ScoreCalibration& calibration, double step);
 
@@ -53,13 +53,13 @@ struct WindowTile {
 /// One level of a frame's pyramid.
 struct PixelLevel {
   PyramidLevel plan;
-  Size windows;                   ///< how many there are; named by their corners, in pixels of the level
-  std::int64_t image_offset = 0;  ///< bytes in the buffer of all images
+  Size windows;                   ///< number of window positions, by top left corner in level pixels
+  std::int64_t image_offset = 0;  ///< byte offset in the buffer of all images
   std::unique_ptr<Resizer> resizer;
   PaddedImage image;
   // The workspace's partition of the frame:
   Rows window_rows;
-  Rows image_rows;  ///< that these windows see
+  Rows image_rows;  ///< image rows that these windows read
 };
 
 /// A part of a level that one thread scans.
@@ -77,14 +77,14 @@ class PixelWindowWorkspace : public SlidingWindowWorkspace {
   InterStageBuffer images;
   std::vector<Band> image_bands;
   std::vector<LevelTile> tiles;
-  TaskLists<Candidate> scanned;  ///< by tile
+  TaskLists<Candidate> scanned;  ///< candidates by tile
 };
 
 /// Properties of the model that the detector needs.
 struct PixelWindowModel {
-  std::string family;    ///< for example "waldboost"
-  std::string name;      ///< of the file
-  std::string contents;  ///< in a few words, for people: "1000 weak classifiers"
+  std::string family;    ///< such as "waldboost"
+  std::string name;      ///< file name of the model
+  std::string contents;  ///< short description: "1000 weak classifiers"
   std::string label;
   Size window;           ///< pixels
   double box_scale = 1;  ///< sides of an object's box in parts of its window's, about the same middle
@@ -112,7 +112,7 @@ class PixelWindowDetector : public SlidingWindowDetector {
   /// made.
   virtual std::int64_t count_left(PixelWindowWorkspace& workspace, std::span<std::int64_t> left) const = 0;
 
-  /// How many views are searched for at once, see PixelWindowModel.
+  /// Number of views searched together, see PixelWindowModel.
   std::size_t views() const { return model_.views.size(); }
   /// The lowest score of a window that may be reported.
   double window_threshold() const { return options_.window_threshold; }
@@ -124,8 +124,8 @@ class PixelWindowDetector : public SlidingWindowDetector {
 
   /// The stage between: fills the workspace's candidates, in order, as scan_tiles does.
   virtual void scan(PixelWindowWorkspace& workspace) const = 0;
-  /// Calls `scan_tile(tile, image, found)` for all tiles of the workspace, on all threads; what it adds to
-  /// `found` become the candidates. The images must be made.
+  /// Calls `scan_tile(tile, image, found)` for all tiles of the workspace, on all threads; entries added to
+  /// `found` become the candidates. Needs the images.
   template <typename ScanTile>
   static void scan_tiles(PixelWindowWorkspace& workspace, const ScanTile& scan_tile) {
     PixelWindowWorkspace& w = workspace;
@@ -139,7 +139,7 @@ class PixelWindowDetector : public SlidingWindowDetector {
 
   /// The stage that makes the levels' images.
   void build_pyramid(PixelWindowWorkspace& workspace) const;
-  /// The stage that merges candidates, of all views together.
+  /// Stage that merges the candidates of all views.
   void group(PixelWindowWorkspace& workspace) const;
   Box box(const PixelLevel& level, int x, int y) const;
 

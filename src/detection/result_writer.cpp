@@ -128,12 +128,12 @@ void ResultWriter::Output::write(std::string_view text) {
     } else if (written == 0) {
       fail(EIO);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      // Standard output may have been made non-blocking by whoever shares the terminal or pipe.
+      // Another program that shares the terminal or pipe may have made standard output non-blocking.
       pollfd wait{fd_, POLLOUT, 0};
       ::poll(&wait, 1, -1);
     } else if (errno != EINTR) {
       const int error = errno;
-      // What fitted of a line is no line. Standard output may be a file that others write to as well.
+      // Removes the incomplete line. Not from standard output, which other programs may write to as well.
       if (is_own_ && text.size() < size) static_cast<void>(!::ftruncate(fd_, whole_));
       fail(error);
     }
@@ -155,7 +155,7 @@ void ResultWriter::Output::close() {
 
 void ResultWriter::Output::fail(int error) {
   error_ = error;
-  // Who closes the pipe has seen enough (`| head`): no failure.
+  // A closed pipe (`| head`) is no failure.
   if (error == EPIPE && !is_own_) throw Error(ExitCode::done, "'" + name_ + "' was closed");
   throw Error(ExitCode::failed, "cannot write results to '" + name_ + "': " + std::strerror(error),
               error == ENOSPC ? "free some space or choose another folder" : "");

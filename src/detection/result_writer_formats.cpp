@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Rounds to so many decimals, and prints without ".0" where nothing is behind the point.
+/// Rounds to `decimals` decimals; integers are printed without ".0".
 Json number(double value, int decimals) {
   if (!std::isfinite(value)) return nullptr;
   // Beyond 2^53 a double has no decimals to round, and casts to integers stop being safe soon after.

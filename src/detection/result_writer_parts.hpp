@@ -54,7 +54,7 @@ class ResultWriter::Format {
  protected:
   explicit Format(std::vector<std::string> labels) : labels_(std::move(labels)) {}
   const std::vector<std::string>& labels() const { return labels_; }
-  /// The name of the object's label; throws Error(failed) where it has none.
+  /// The name of the object's label; throws Error(failed) if it has none.
   const std::string& label(const Detection& object) const;
   /// The object of the JSON lines format, without a line end.
   std::string frame_object(const FrameResult& result) const;

@@ -27,7 +27,7 @@ class ScoreCalibration {
   /// Throws std::invalid_argument for others.
   explicit ScoreCalibration(std::vector<Point> points);
 
-  /// From a model file's header, as `to_text` writes it; empty where the header lacks the key. Throws
+  /// From a model file's header, as `to_text` writes it; empty if the header lacks the key. Throws
   /// Error (model).
   static ScoreCalibration read(const ModelHeader& header, const std::string& key = "calibration");
   /// "score,confidence,score,confidence,...".
@@ -50,9 +50,9 @@ class ScoreCalibration {
   std::vector<Point> points_;
 };
 
-/// The lowest score to report, by section [detector] of a configuration: `confidence`, else `threshold`, else
-/// the model's own threshold.
-/// Throws Error (usage) for values out of range, and for a confidence of a model that is not calibrated.
+/// Lowest score to report, from section [detector] of a configuration: `confidence`, else `threshold`, else
+/// the model's own threshold. Throws Error (usage) for values out of range and for a confidence with an
+/// uncalibrated model.
 double read_threshold(const Config& config, const ScoreCalibration& calibration, double of_model);
 
 }  // namespace sightline

@@ -14,7 +14,7 @@ namespace sightline {
 namespace {
 
 constexpr std::int64_t kMaxPyramidPixels = std::int64_t{1} << 28;
-constexpr double kMostEnlarged = 16;  // that plan_pyramid takes
+constexpr double kMostEnlarged = 16;  // largest enlargement accepted by plan_pyramid
 
 SlidingWindowWorkspace& own_workspace(Workspace& workspace) {
   return static_cast<SlidingWindowWorkspace&>(workspace);

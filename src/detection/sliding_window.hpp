@@ -2,8 +2,8 @@
 /// Base of detectors that slide a window over all levels of a pyramid: plans and partitions a frame, cuts it
 /// into bands for threads, and collects, limits and merges candidates.
 ///
-/// A family derives its workspace and its detector from the two classes below, lays out its own memory, and
-/// uses the functions. It keeps its levels in an order of its own choice: only their numbers matter here.
+/// A family derives its workspace and detector from the two classes below, lays out its own memory, and
+/// orders its levels as it likes: only their numbers matter here.
 
 #include <algorithm>
 #include <cstdint>
@@ -39,8 +39,8 @@ struct Band {
   int end = 0;
 };
 
-/// Cuts rows of a level into bands of `step` rows, the last one of the rest, and appends them. `step` should
-/// be enough work to be worth a task, and little enough to spread over the threads.
+/// Appends bands of `step` rows that cover the rows of a level; the last one may be shorter. `step` should be
+/// worth a task, and small enough to occupy all threads.
 void add_bands(std::vector<Band>& bands, int level, Rows rows, int step);
 
 /// Runs `work(band)` for all bands, on all threads.
@@ -55,8 +55,8 @@ void for_each_band(const std::vector<Band>& bands, Workspace& workspace, const W
 template <typename Found>
 class TaskLists {
  public:
-  /// Runs `work(task, found)` for all tasks, on all threads; `found`, empty at first, is the task's list.
-  /// Afterwards `all` holds what was found, and nothing else.
+  /// Runs `work(task, found)` for all tasks, on all threads; `found` is the task's own list, empty at first.
+  /// Afterwards `all` holds exactly the entries of these lists.
   template <typename Work>
   void run(std::size_t tasks, Workspace& workspace, std::vector<Found>& all, const Work& work) {
     if (lists_.size() < tasks) lists_.resize(tasks);
@@ -76,7 +76,7 @@ class TaskLists {
 
 /// Cost of a level, for partitioning a frame.
 struct LevelCost {
-  double work = 0;      ///< of the whole level, in any unit that all levels share (pixels, windows); 0: none
+  double work = 0;      ///< work of the whole level, in one unit for all levels (pixels, windows); 0: none
   int window_rows = 0;  ///< rows of windows, where a partition can end
 };
 
@@ -90,8 +90,8 @@ std::vector<Rows> partition_windows(std::span<const LevelCost> levels, Partition
 /// border out of range.
 PyramidOptions scales_for(double natural, double smallest, double largest, double step, int border);
 
-/// The smallest whole number whose score reaches a threshold, as scores rise with it: from an estimate that
-/// is off by a few, made exact.
+/// Smallest integer whose score reaches a threshold. Scores rise with the integer; the estimate may be off by
+/// a few.
 template <typename ScoreOf>
 std::int32_t lowest_reaching(double threshold, double estimate, const ScoreOf& score_of) {
   constexpr double kLowest = std::numeric_limits<std::int32_t>::min();
@@ -102,17 +102,16 @@ std::int32_t lowest_reaching(double threshold, double estimate, const ScoreOf& s
   return number;
 }
 
-/// Throws Error (usage), saying what to do, where the pyramid of a frame has more pixels than anybody wants:
-/// a frame must not take the machine's memory unasked.
-/// @param pixels  of all levels together
+/// Throws Error (usage) with a remedy if a frame's pyramid is too large for the machine's memory.
+/// @param pixels  total of all levels
 void check_pyramid_size(Size frame, std::int64_t pixels);
 
 /// One frame in flight of a sliding-window detector.
 class SlidingWindowWorkspace : public Workspace {
  public:
-  /// Begins a frame: nothing is found yet. Calls `lay_out()`, which plans geometry and memory of all levels,
-  /// where the frame's size has changed, then `plan_partition()`, which plans rows and bands, where that or
-  /// the partition has. After one of them has thrown, the next frame is planned anew.
+  /// Begins a frame and clears the candidates. If the frame's size has changed, calls `lay_out()`, which
+  /// plans geometry and memory of all levels; if size or partition has changed, calls `plan_partition()`,
+  /// which plans rows and bands. If one of them throws, the next frame is planned from scratch.
   void begin(PictureView new_frame, Partition partition, const auto& lay_out, const auto& plan_partition) {
     frame = new_frame;
     luma_.begin(new_frame);
@@ -124,7 +123,7 @@ class SlidingWindowWorkspace : public Workspace {
 
   /// Makes the luma of a frame in colour, once a frame, on all threads.
   void make_luma() { luma_.make(*this); }
-  /// The frame's luma: the frame itself where that is gray, else what `make_luma` made.
+  /// The frame's luma: a gray frame itself, otherwise the result of `make_luma`.
   GrayView luma() const { return luma_.view(); }
 
   /// For pyramids that are resized from octaves (image/pyramid.hpp): the frame halved `count` times; for
@@ -139,16 +138,16 @@ class SlidingWindowWorkspace : public Workspace {
 
   PictureView frame;                  ///< not owned; valid until the last stage has run
   PlannedFrame planned;               ///< frame that geometry, rows and bands were made for
-  std::vector<Candidate> candidates;  ///< by level, y, x, until `keep_best` sorts them
+  std::vector<Candidate> candidates;  ///< sorted by level, y, x until `keep_top_k`
   std::vector<Detection> detections;  ///< the result, in pixels of the frame, by falling score
 
  private:
   FrameLuma luma_;
   std::vector<Image<std::uint8_t>> octaves_;  ///< the frame halved once, twice, ...
-  bool has_octaves_ = false;                  ///< of this frame
+  bool has_octaves_ = false;                  ///< true once this frame's octaves exist
 };
 
-/// A detector whose workspaces are SlidingWindowWorkspaces. Thread-safety: as Detector.
+/// A detector whose workspaces are SlidingWindowWorkspaces. Thread-safety: like Detector.
 class SlidingWindowDetector : public Detector {
  public:
   const DetectorInfo& info() const override { return info_; }
@@ -162,9 +161,9 @@ class SlidingWindowDetector : public Detector {
   explicit SlidingWindowDetector(int max_candidates) : limit_(max_candidates) {}
 
   /// Drops the worst where there are more candidates than the limit; those that stay are then in the order of
-  /// `is_surer`.
-  void keep_best(SlidingWindowWorkspace& workspace) const {
-    limit_.keep_best(workspace.candidates, is_surer);
+  /// `higher_confidence`.
+  void keep_top_k(SlidingWindowWorkspace& workspace) const {
+    limit_.keep_top_k(workspace.candidates, higher_confidence);
   }
 
   DetectorInfo info_;  ///< the family's constructor fills it

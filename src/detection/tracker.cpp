@@ -8,7 +8,7 @@ namespace sightline {
 
 namespace {
 
-// Of its area; what is predicted to be behind a found object is not seen.
+// Share of a track's area: a prediction covered by a found object counts as occluded.
 constexpr double kCovered = 0.5;
 
 bool is_usable(const Detection& object) {
@@ -56,7 +56,7 @@ void Tracker::identify(Track& track, const Detection& object) {
   track.attributes = track.identity.pooled(object.attributes);
 }
 
-// Before and after a frame's objects are taken: what was pooled, and what a frame says that was on its way.
+// Called before and after a frame's objects are added, for pooled names and for names of frames in flight.
 void Tracker::drop_forgotten_names() {
   if (!options_.names) return;
   const auto known = options_.names->names();
@@ -148,7 +148,7 @@ const std::vector<Detection>& Tracker::update(double time, std::span<const Detec
 
   taken_.resize(objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) taken_[i] = !is_usable(objects[i]);
-  match(true, true, objects, time);   // what is known has the first choice
+  match(true, true, objects, time);   // confirmed tracks choose first
   match(true, false, objects, time);  // then weak objects
   match(false, true, objects, time);
   forget(time);

@@ -41,12 +41,12 @@ struct TrackerOptions {
   /// Standard deviations of a coordinate's noise, relative to the object's height (for the aspect ratio,
   /// relative to its value).
   struct Noise {
-    double measurement;   ///< of the detected box
+    double measurement;   ///< noise of the detected box
     double acceleration;  ///< change of speed within one second, 1/s
-    double speed;         ///< of a new object's speed, 1/s
+    double speed;         ///< deviation of a new object's speed, 1/s
   };
-  Noise place{0.03, 1.0, 1.0};  ///< of the centre
-  Noise size{0.07, 0.1, 0.1};   ///< of height and aspect ratio
+  Noise place{0.03, 1.0, 1.0};  ///< noise of the centre
+  Noise size{0.07, 0.1, 0.1};   ///< noise of height and aspect ratio
 };
 
 /// Follows the objects of one source.
@@ -92,15 +92,15 @@ class Tracker {
 
  private:
   struct Track {
-    ConstantVelocity x, y, aspect, height;  ///< of the centre; width over height; pixels
+    ConstantVelocity x, y, aspect, height;  ///< centre, width over height, height; pixels
     double score = 0;                       ///< when last found
     double seen = 0;                        ///< when last found, seconds
     int label = 0;
     int hits = 0;
     int misses = 0;
     std::int64_t id = 0;          ///< 0: not yet reported
-    bool found = false;           ///< in this frame
-    SharedAttributes attributes;  ///< of the object when it was last found, with the name from `identity`
+    bool found = false;           ///< true if found in this frame
+    SharedAttributes attributes;  ///< from the last detection, with the name from `identity`
     IdentityPool identity;
   };
 
@@ -120,7 +120,7 @@ class Tracker {
   double time_ = 0;
   std::int64_t last_id_ = 0;
 
-  std::vector<char> taken_;  ///< by object of the frame: matched to a track, or unusable
+  std::vector<char> taken_;  ///< objects of the frame that are matched or unusable
   std::vector<std::size_t> rows_, columns_;
   std::vector<double> costs_;
   std::vector<Detection> reported_;

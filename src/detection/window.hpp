@@ -12,30 +12,29 @@ struct LevelWindow {
   std::int32_t x = 0;
   std::int32_t y = 0;
   friend bool operator==(const LevelWindow&, const LevelWindow&) = default;
-  /// By level, then row, then column: the order in which windows are searched, and so the one in which all
-  /// that is found is kept, wherever it was found.
+  /// Order by level, row, column: the search order, and the order of all results on every processor.
   friend bool operator<(const LevelWindow& a, const LevelWindow& b) {
     return std::tie(a.level, a.y, a.x) < std::tie(b.level, b.y, b.x);
   }
 };
 
-/// How far an object's box is from where its window has it, in pixels of the window (those of its level).
-struct BoxShift {
-  double middle = 0;  ///< of left and right
+/// Box-regression offset: distance of an object's box from its window, in level pixels.
+struct BoxOffset {
+  double middle = 0;  ///< offset of the mean of left and right
   double top = 0;
   double bottom = 0;
-  friend bool operator==(const BoxShift&, const BoxShift&) = default;
+  friend bool operator==(const BoxOffset&, const BoxOffset&) = default;
 };
 
 /// A window that may be reported.
 struct Candidate : LevelWindow {
-  double score = 0;  ///< the detector's, the higher the surer; a later stage may replace it
-  BoxShift shift{};  ///< 0 unless a stage says where in the window the object lies
+  double score = 0;   ///< the detector's, the higher the surer; a later stage may replace it
+  BoxOffset shift{};  ///< 0 unless a stage says where in the window the object lies
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
 /// A strict order of a frame's candidates, in which no two of them are equal.
-inline bool is_surer(const Candidate& a, const Candidate& b) {
+inline bool higher_confidence(const Candidate& a, const Candidate& b) {
   return std::tie(b.score, a.level, a.y, a.x) < std::tie(a.score, b.level, b.y, b.x);
 }
 

@@ -78,7 +78,7 @@ void expect_keys(const Config& config) {
 
 constexpr int kMaxDetectors = 16;  // each loads a model
 
-// Those inside, each with what its own section says.
+// Detectors inside, each with the keys of its own section.
 std::vector<Config> inside_of(const Config& config) {
   return config.tables("detector", kInside);
 }
@@ -104,7 +104,7 @@ BoxPart part_of(const Config& config) {
   const BoxPart part{(*sides)[0], (*sides)[1], (*sides)[2], (*sides)[3]};
   if (part.left < part.right && part.top < part.bottom) return part;
   throw Error(ExitCode::usage, config.name() + ": 'part' of [[detector.inside]] is empty",
-              "give left, top, right and bottom, in parts of the box from 0 to 1");
+              "give left, top, right and bottom relative to the box, 0 to 1");
 }
 
 std::unique_ptr<Detector> make_nested(const Config& config);
@@ -131,7 +131,7 @@ std::unique_ptr<Detector> make_nested(const Config& config) {
 void extend(CompositeBranch& branch, const Config& config, std::span<const DetectorExtension> extensions) {
   for (const DetectorExtension& extension : extensions) {
     if (!extension.wanted(config)) continue;
-    // Of several detectors in a file with one section, those whose objects it is for.
+    // If a file with one section has several detectors, only those with the extension's objects get it.
     if (auto behind = extension.make(config, branch.info())) branch.add(std::move(behind));
   }
 }
@@ -142,7 +142,7 @@ void check_config(const Config& config, std::span<const DetectorExtension> exten
   check_detector_config(config, extensions);
 }
 
-// What people know it by: how much of the model it uses, its scales, and what else it changes.
+// Displayed name of an operating point: variant of the model, scales, and other changes.
 std::string setting_name(const FamilyInfo& family, const DetectorInfo& info, const SettingChanges& changes) {
   std::string name = info.variant;
   const auto is_said = [&](const std::string& key) {

@@ -12,18 +12,18 @@
 
 namespace sightline {
 
-/// In the order in which they are listed; the first is what a configuration has that names none.
+/// All families in order; the first is the default of a configuration without `family`.
 std::span<const Family* const> families();
 
 /// Throws std::out_of_range for a name that no family has.
 const Family& family_named(std::string_view name);
 
 /// The family that a configuration's key `family` names. From here on the configuration takes the former
-/// names of the family's keys as well, with a warning for each that it uses. Throws Error (usage) where there
+/// names of the family's keys as well, with a warning for each that it uses. Throws Error (usage) if there
 /// is no such family.
 const Family& family_of(const Config& config);
 
-/// The first family that takes a file or a name for one of its models; null where none does, and for an
+/// The first family that takes a file or a name for one of its models; null if none does, and for an
 /// empty name.
 const Family* family_of_model(const std::string& model);
 
@@ -31,7 +31,7 @@ const Family* family_of_model(const std::string& model);
 /// [[detector.inside]] included. Reads no file.
 void check_number_of_detectors(std::span<const Config> configs);
 
-/// Throws Error (usage) where there are too many detectors, or where the family, a section or a key is not
+/// Throws Error (usage) if there are too many detectors, or where the family, a section or a key is not
 /// known. Reads no file.
 /// @param extensions  whose sections are known, too
 void check_detector_config(const Config& config, std::span<const DetectorExtension> extensions = {});
@@ -51,8 +51,8 @@ CompositeBranch make_branch(const Config& config, std::span<const DetectorExtens
 
 /// One of the operating points that a run turns between.
 struct ConfiguredSetting {
-  Config config;           ///< all of the detector's, with what the setting changes
-  SettingChanges changes;  ///< what that is
+  Config config;           ///< the detector's configuration with the changes
+  SettingChanges changes;  ///< changes of this operating point
 };
 
 /// The same with several operating points, from the most accurate to the fastest; at least one. Detectors

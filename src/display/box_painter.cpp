@@ -86,7 +86,7 @@ void BoxPainter::tag(std::string words, const Rect& at, const Ink& ink) {
   if (bounds.empty()) return;
   const double brightness = (0.2126 * ink.red + 0.7152 * ink.green + 0.0722 * ink.blue) / 255;
   const Ink letters = brightness > 0.45 ? Ink{15, 15, 15, 255} : Ink{255, 255, 255, 255};
-  const int ascent = static_cast<int>(std::lround(font_.size * 0.76));  // of capitals in DejaVu Sans
+  const int ascent = static_cast<int>(std::lround(font_.size * 0.76));  // height of capitals in DejaVu Sans
   scene_.push_back(
       Words{std::move(words), font_, letters, at.x + padding_, at.y + (at.height + ascent) / 2, bounds});
 }

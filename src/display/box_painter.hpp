@@ -10,11 +10,11 @@
 namespace sightline::display {
 
 Ink ink_of(const Color& color);
-/// The nearest pixel; far outside of any output for what is far outside.
+/// The nearest pixel, limited to a range far outside of any output.
 int to_pixel(double value);
 bool is_drawable(const Box& box);
 
-/// Puts boxes into a scene; what is outside of `place` is clipped.
+/// Puts boxes into a scene, clipped to `place`.
 class BoxPainter {
  public:
   /// @param reference  height in pixels of the output that thickness and letters follow
@@ -25,11 +25,11 @@ class BoxPainter {
   void outline(const Rect& box, const Ink& ink);
   void dashes(const Rect& box, const Ink& ink);
   void fill(const Rect& rect, const Ink& ink);
-  /// Where the next box's tag stands (media::CaptionPlaces), the most important first.
+  /// Place of the next box's tag (media::CaptionPlaces); call it for the most important box first.
   Rect place_tag(const std::string& words, const Rect& box);
   /// Words on a ground of the colour.
   void tag(std::string words, const Rect& at, const Ink& ink);
-  /// Of a tag, in pixels.
+  /// Width of a tag, in pixels.
   int tag_width(const std::string& words) const;
   int thickness() const { return thickness_; }
   const Rect& place() const { return place_; }

@@ -30,8 +30,7 @@ class BoxDrawer {
     drawn_.push_back({box, ink, std::move(words), tag});
   }
 
-  /// What has been placed, from the least to the surest, so that the surest is on top; captions above all
-  /// boxes.
+  /// Draws the placed boxes by rising confidence, so that the highest is on top; captions above all boxes.
   void draw() {
     for (std::size_t i = drawn_.size(); i-- > 0;) {
       if (overlay_.stale) {
@@ -49,7 +48,7 @@ class BoxDrawer {
   struct Drawn {
     Rect box;
     Ink ink;
-    std::string words;  ///< of the caption; none where they are empty
+    std::string words;  ///< text of the caption; empty: none
     Rect tag;
   };
 

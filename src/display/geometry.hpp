@@ -20,7 +20,7 @@ struct Rect {
 Rect intersection(const Rect& a, const Rect& b);
 
 /// The largest rectangle of the picture's shape within the output, centred; never empty unless the output is.
-/// `pixel_aspect` is width : height of one of the picture's pixels; what is not positive counts as 1.
+/// `pixel_aspect` is width : height of one of the picture's pixels; a value that is not positive counts as 1.
 Rect place_picture(Size picture, double pixel_aspect, Size output);
 
 }  // namespace sightline::display

@@ -15,8 +15,8 @@ struct Entry {
 };
 
 constexpr std::array<Entry, 12> kTable{{
-    {{"space", "pause and go on"}, {{{' ', Command::pause, false}}}, 1},
-    {{"s", "one frame further, paused"}, {{{'s', Command::step, true}}}, 1},
+    {{"space", "pause and continue"}, {{{' ', Command::pause, false}}}, 1},
+    {{"s", "pause and advance one frame"}, {{{'s', Command::step, true}}}, 1},
     {{"d", "next drop policy"}, {{{'d', Command::drop_policy, false}}}, 1},
     {{"1\u20136", "schedule, switched while running"},
      {{{'1', Command::schedule_1, false},
@@ -31,11 +31,11 @@ constexpr std::array<Entry, 12> kTable{{
        {'=', Command::more_accurate, true},
        {'-', Command::faster, true}}},
      3},
-    {{"a", "let the policy choose the setting again"}, {{{'a', Command::follow_policy, false}}}, 1},
+    {{"a", "return to automatic choice of the operating point"}, {{{'a', Command::follow_policy, false}}}, 1},
     {{"p", "save the picture"}, {{{'p', Command::save_picture, false}}}, 1},
     {{"r", "start and stop recording"}, {{{'r', Command::record, false}}}, 1},
     {{"o", "change the overlay: full, compact or off"}, {{{'o', Command::overlay, false}}}, 1},
-    {{"f, double click", "full screen and back"}, {{{'f', Command::full_screen, false}}}, 1},
+    {{"f, double click", "full screen on and off"}, {{{'f', Command::full_screen, false}}}, 1},
     {{"h", "this help"}, {{{'h', Command::help, false}}}, 1},
     {{"q, Esc", "quit"}, {{{'q', Command::quit, false}, {27, Command::quit, false}}}, 2},
 }};

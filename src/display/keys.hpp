@@ -1,5 +1,5 @@
 #pragma once
-/// Keys, what they command, and what the help panel says of them: one table.
+/// Table of keys with their commands and help texts.
 
 #include <optional>
 #include <span>
@@ -15,27 +15,27 @@ enum class Command {
   help,
   save_picture,
   record,
-  full_screen,  ///< done by the window itself; told all the same
+  full_screen,  ///< done by the window itself, and still reported
   schedule_1,
   schedule_2,
   schedule_3,
   schedule_4,
   schedule_5,
   schedule_6,
-  more_accurate,  ///< of several settings, the next
+  more_accurate,  ///< next of several operating points
   faster,         ///< likewise
   follow_policy,  ///< settings are chosen by policy again
   quit,
 };
 
-/// 0..5 for schedule_1..schedule_6, else nothing.
+/// 0..5 for schedule_1..schedule_6, else no value.
 constexpr std::optional<int> schedule_index(Command command) {
   if (command < Command::schedule_1 || command > Command::schedule_6) return std::nullopt;
   return static_cast<int>(command) - static_cast<int>(Command::schedule_1);
 }
 
 struct Key {
-  char code;  ///< what it types without modifiers; 27 for Escape
+  char code;  ///< character without modifiers; 27 for Escape
   Command command;
   bool repeats;  ///< goes on while held down
 };
@@ -51,7 +51,7 @@ std::span<const Key> keys();
 /// Every key once, in the order of presentation.
 std::span<const HelpLine> help_lines();
 
-/// The command of a key, by what it types without modifiers.
+/// The command of a key, by its character without modifiers.
 std::optional<Command> command_of(int code, bool is_repeat);
 
 }  // namespace sightline::display

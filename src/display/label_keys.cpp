@@ -7,7 +7,7 @@
 namespace sightline::display {
 namespace {
 
-// What has to be held with a key. Shift is left to commands that know what it means.
+// Modifiers required with a key. `any`: the command interprets Shift itself.
 enum class Held { nothing, control, control_shift, shift, any };
 
 struct LabelKey {
@@ -35,29 +35,28 @@ const std::vector<LabelEntry>& table() {
         {'-', zoom_out, Held::nothing, true},
         {SDLK_KP_MINUS, zoom_out, Held::nothing, true}}},
       {{"right drag", "move the picture"}, {}},
-      {{"w, Home", "see the whole picture"}, {{'w', fit}, {SDLK_HOME, fit}}},
+      {{"w, Home", "show the whole picture"}, {{'w', fit}, {SDLK_HOME, fit}}},
       {{"n p, Page Down Up", "next and previous picture"},
        {{'n', next, Held::nothing, true},
         {SDLK_PAGEDOWN, next, Held::nothing, true},
         {'p', previous, Held::nothing, true},
         {SDLK_PAGEUP, previous, Held::nothing, true}}},
-      {{"Enter", "picture is done, boxes or none; confirms all; next one"},
-       {{SDLK_RETURN, finish}, {SDLK_KP_ENTER, finish}}},
-      {{"space", "confirm the selected proposal, go to the next"}, {{' ', confirm}}},
-      {{"u", "only pictures that are not yet seen"}, {{'u', only_unseen}}},
-      {{"1\u20139, 0", "class of the selected box and of new ones"}, {}},
+      {{"Enter", "accept all boxes; next picture"}, {{SDLK_RETURN, finish}, {SDLK_KP_ENTER, finish}}},
+      {{"space", "confirm the selected proposal; next proposal"}, {{' ', confirm}}},
+      {{"u", "show only unseen pictures"}, {{'u', only_unseen}}},
+      {{"1\u20139, 0", "class of the selected box and of new boxes"}, {}},
       {{"c", "new class: type its name"}, {{'c', new_class}}},
-      {{"Tab, Shift Tab", "select the next box, the one before"},
+      {{"Tab, Shift Tab", "select the next or previous box"},
        {{SDLK_TAB, select_next, Held::nothing, true}, {SDLK_TAB, select_previous, Held::shift, true}}},
       {{"arrows", "move the selected box; Shift: ten pixels; Ctrl: its size"},
        {{SDLK_LEFT, left, Held::any, true},
         {SDLK_RIGHT, right, Held::any, true},
         {SDLK_UP, up, Held::any, true},
         {SDLK_DOWN, down, Held::any, true}}},
-      {{"Del, x", "delete the selected box, or reject what is proposed"},
+      {{"Del, x", "delete the selected box or proposal"},
        {{SDLK_DELETE, remove}, {SDLK_BACKSPACE, remove}, {'x', remove}}},
-      {{"i", "the selected box is unclear: to be ignored"}, {{'i', ignore}}},
-      {{"v", "take over the boxes of the picture before"}, {{'v', copy}}},
+      {{"i", "mark the selected box as unclear (ignored)"}, {{'i', ignore}}},
+      {{"v", "copy the boxes of the previous picture"}, {{'v', copy}}},
       {{"z y, Ctrl Z Y", "undo and redo"},
        {{'z', undo, Held::nothing, true},
         {'z', undo, Held::control, true},
@@ -65,10 +64,10 @@ const std::vector<LabelEntry>& table() {
         {'y', redo, Held::nothing, true},
         {'y', redo, Held::control, true}}},
       {{"o", "panels on and off"}, {{'o', panels}}},
-      {{"f", "full screen and back"}, {{'f', full_screen}, {SDLK_F11, full_screen}}},
+      {{"f", "full screen on and off"}, {{'f', full_screen}, {SDLK_F11, full_screen}}},
       {{"h", "this help"}, {{'h', help}, {SDLK_F1, help}, {'?', help}}},
-      {{"Esc", "leave what was begun, select nothing"}, {{SDLK_ESCAPE, cancel}}},
-      {{"q", "quit; all is saved"}, {{'q', quit}, {'q', quit, Held::control}}}};
+      {{"Esc", "cancel; clear the selection"}, {{SDLK_ESCAPE, cancel}}},
+      {{"q", "quit; everything is saved"}, {{'q', quit}, {'q', quit, Held::control}}}};
   return all;
 }
 
@@ -100,7 +99,7 @@ std::span<const HelpLine> label_help_lines() {
 }
 
 std::optional<LabelCommand> label_command_of(int code, bool control, bool shift, bool is_repeat) {
-  // What is typed with Shift on some keyboards and without on others; Caps Lock is no Shift.
+  // Characters that need Shift on some keyboards only; Caps Lock is no Shift.
   const bool is_sign = code == '+' || code == '=' || code == '-' || code == '?';
   for (const LabelEntry& entry : table())
     for (const LabelKey& key : entry.keys)

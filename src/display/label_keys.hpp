@@ -1,5 +1,5 @@
 #pragma once
-/// Keys of the window for marking, what they command, and what the help panel says of them.
+/// Table of the labelling window's keys, with commands and help texts.
 
 #include <optional>
 #include <span>
@@ -31,14 +31,14 @@ enum class LabelCommand {
   only_unseen,
   panels,
   help,
-  full_screen,  ///< done by the window itself; told all the same
+  full_screen,  ///< done by the window itself, and still reported
   cancel,
   quit,
 };
 
 /// The command of a key.
-/// @param code     what it types without modifiers; SDL's code for keys that type nothing
-/// @param control  whether Control is held, with which few keys mean something
+/// @param code     character without modifiers; SDL's code for keys without a character
+/// @param control  whether Control is held; few keys use it
 std::optional<LabelCommand> label_command_of(int code, bool control, bool shift, bool is_repeat);
 
 /// Every key and button once, in the order of presentation.

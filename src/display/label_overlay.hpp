@@ -1,5 +1,5 @@
 #pragma once
-/// What a window for marking objects shows over the picture. Plain data, filled by whoever runs it.
+/// Overlay of the labelling window. Plain data, filled by the window's user.
 
 #include <optional>
 #include <string>
@@ -12,8 +12,7 @@
 
 namespace sightline::display {
 
-/// Where a picture is shown: a part of it, in whole pixels, and the pixels of the output that this takes,
-/// which may reach past the output.
+/// A shown part of a picture, in whole pixels, and its place in the output, which may reach past the output.
 struct PicturePart {
   Rect part;
   Rect place;
@@ -30,9 +29,9 @@ struct LabelBox {
 
 /// A row of the list of classes.
 struct LabelClass {
-  std::string key;  ///< that chooses it; may be empty
+  std::string key;  ///< key that selects it; may be empty
   std::string name;
-  int count = 0;  ///< of boxes in the picture
+  int count = 0;  ///< number of boxes in the picture
   bool chosen = false;
 };
 
@@ -40,27 +39,27 @@ struct LabelOverlay {
   std::vector<LabelBox> boxes;
   std::vector<LabelClass> classes;
 
-  bool panels = true;     ///< all that is on the left
+  bool panels = true;     ///< panels on the left
   bool help = false;      ///< the panel with all keys
   std::string name;       ///< the picture's
   std::string position;   ///< "12 of 240"
   bool seen = false;      ///< whether this one is
   std::string progress;   ///< "57 seen", with the filter where it is on
   std::string details;    ///< size and zoom
-  std::string selection;  ///< what is selected, in words
+  std::string selection;  ///< description of the selection
   std::string state;      ///< "saved"
   StateKind state_kind = StateKind::good;
   std::string message;                ///< shown as long as it is set
-  std::string hint;                   ///< in the middle, where there is no picture, or what is to be typed
-  std::optional<std::string> typing;  ///< what has been typed so far
+  std::string hint;                   ///< text in the middle if there is no picture, or prompt
+  std::optional<std::string> typing;  ///< typed text
   std::optional<Rect> crosshair;      ///< x, y: the pointer's; the rest: within which lines are drawn
 };
 
-/// Columns on the left that the panels take; 0 where the output is so narrow that they lie on the picture.
+/// Columns on the left that the panels take; 0 if the output is so narrow that they lie on the picture.
 int label_panels_width(Size output);
 
-/// What is drawn over the picture, within an output of this size. Returns where the rows of classes are, in
-/// their order; those that find no room are not there.
+/// Adds the overlay to a scene for an output of this size. Returns the places of the class rows, in order;
+/// rows without room are missing.
 std::vector<Rect> add_labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output);
 
 }  // namespace sightline::display

@@ -75,7 +75,7 @@ class Labels : private PanelPainter {
     for (const int x : {box.x, middle_x, box.right()})
       for (const int y : {box.y, middle_y, box.bottom()}) {
         if (x == middle_x && y == middle_y) continue;
-        // Where sides are short, corners alone.
+        // Short sides have only corner handles.
         if (x == middle_x && box.width < 5 * side) continue;
         if (y == middle_y && box.height < 5 * side) continue;
         boxes_.fill({x - half - 1, y - half - 1, side + 2, side + 2}, kDark);
@@ -94,7 +94,7 @@ class Labels : private PanelPainter {
 
   int panel_width() const { return std::min(output_.width - 2 * margin_, 20 * em_); }
 
-  // Which picture this is. Returns where the panel ends.
+  // Panel with the picture's name and number. Returns its end.
   int where() {
     const int width = panel_width(), inner = width - 2 * padding_;
     const bool has_selection = !overlay_.selection.empty();
@@ -159,7 +159,7 @@ class Labels : private PanelPainter {
       parts = {{"new class: ", kDim},
                {*overlay_.typing, kBright, true},
                {"\u258F", kWaiting},
-               {"  Enter takes it, Esc leaves it", kDim}};
+               {"  Enter: accept, Esc: cancel", kDim}};
     } else if (!overlay_.message.empty()) {
       parts = {{overlay_.message, kBright}};
     }

@@ -78,7 +78,8 @@ media::DisplayPlanes cropped(const media::DisplayPlanes& whole, const Rect& part
 
 struct LabelWindow::Impl {
   Impl(const std::string& title, Size picture, const WindowOptions& options)
-      : base(title, picture, options, "set DISPLAY or WAYLAND_DISPLAY to a screen; --convert-to needs none") {
+      : base(title, picture, options,
+             "set DISPLAY or WAYLAND_DISPLAY to a screen; --convert-to works without one") {
     // A click that brings the window to the front also draws nothing.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "0");
   }
@@ -183,12 +184,12 @@ struct LabelWindow::Impl {
   media::Frame frame;
   media::PlaneStore store;
   media::DisplayPlanes planes;
-  bool is_new = false;  // what is shown of the frame is not what was shown
+  bool is_new = false;  // the shown part of the frame has changed
   bool is_typing = false;
   PicturePart view;
   LabelOverlay overlay;
   Scene scene;
-  std::vector<Rect> rows;  // of the list of classes
+  std::vector<Rect> rows;  // rows of the class list
   PointerShape shape = PointerShape::arrow;
   std::map<PointerShape, std::unique_ptr<SDL_Cursor, CursorDelete>> cursors;
 };
@@ -245,7 +246,7 @@ void LabelWindow::set_shape(PointerShape shape) {
   if (shape == impl_->shape) return;
   impl_->shape = shape;
   auto& cursor = impl_->cursors[shape];
-  // Where there is none of that kind, the one before stays.
+  // If there is none of that kind, the previous one stays.
   if (!cursor) cursor.reset(SDL_CreateSystemCursor(cursor_of(shape)));
   if (cursor) SDL_SetCursor(cursor.get());
 }

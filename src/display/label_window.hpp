@@ -52,29 +52,29 @@ using LabelInput = std::variant<PointerInput, PanInput, WheelInput, KeyInput, Cl
 
 enum class PointerShape { arrow, cross, move, across, down, falling, rising };
 
-/// As Window: threads, errors, how it draws.
+/// Threads, errors and drawing are the same as for Window.
 class LabelWindow {
  public:
   /// @param picture  of which size it opens
-  /// @throws Error (failed) where there is no screen
+  /// @throws Error (failed) if there is no screen
   LabelWindow(const std::string& title, Size picture, const WindowOptions& options = {});
   ~LabelWindow();
   LabelWindow(const LabelWindow&) = delete;
   LabelWindow& operator=(const LabelWindow&) = delete;
 
-  /// What `present` shows; an empty frame is a dark picture. Throws Error (input) where it cannot be
-  /// converted.
+  /// Sets the frame that `present` shows; an empty frame is a dark picture. Throws Error (input) if it cannot
+  /// be converted.
   void set_frame(const media::Frame& frame);
   /// Width to height of its pixels.
   double pixel_aspect() const;
-  /// Draws a part of the frame where it is to be, and all that lies over it.
+  /// Draws a part of the frame at its place, and the overlay.
   /// @param view  the part begins at even pixels
   void present(const PicturePart& view, const LabelOverlay& overlay);
 
-  /// What happened next; nothing after the time, after `wake`, or where the window is to be drawn anew: what
-  /// is shown where depends on its size, which is the caller's to see to.
+  /// The next input. No value after the timeout, after `wake`, or if the caller has to draw the window again,
+  /// for its current size.
   std::optional<LabelInput> wait(std::chrono::milliseconds timeout);
-  /// As Window has it.
+  /// See Window.
   void wake() noexcept;
 
   /// Letters are text from now on, not commands.
@@ -83,7 +83,7 @@ class LabelWindow {
   void set_title(const std::string& title);
   Size output_size() const;
 
-  /// As Window has it.
+  /// See Window.
   std::vector<std::uint8_t> shown_rgb();
 
  private:

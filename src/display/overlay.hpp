@@ -1,5 +1,5 @@
 #pragma once
-/// What a window shows over the picture. Plain data, filled by whoever runs the detection.
+/// Overlay of the window. Plain data, filled by the user of the window.
 
 #include <chrono>
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace sightline::display {
 
-/// For how long a message is shown that says what has been done.
+/// Display time of a message about a finished action.
 inline constexpr std::chrono::seconds kMessageTime{4};
 
-/// How much of the head-up display is shown.
+/// Extent of the head-up display.
 enum class HudMode { off, compact, full };
 
 /// The next in the order compact, full, off.
@@ -22,7 +22,7 @@ constexpr HudMode next(HudMode mode) {
   return mode == HudMode::compact ? HudMode::full : mode == HudMode::full ? HudMode::off : HudMode::compact;
 }
 
-/// Frames a second. What is not known is left out.
+/// Frames per second; unknown rates are empty.
 struct Rates {
   std::optional<double> in;  ///< the source's
   std::optional<double> detected;
@@ -31,8 +31,8 @@ struct Rates {
 
 /// Milliseconds from capture to screen.
 struct Latency {
-  std::optional<double> now;  ///< of the frame shown
-  std::optional<double> p50;  ///< of the last while
+  std::optional<double> now;  ///< latency of the shown frame
+  std::optional<double> p50;  ///< median of the recent past
   std::optional<double> p95;
   std::optional<double> stages;  ///< the part that the stages themselves take
 };
@@ -62,7 +62,7 @@ struct Recording {
   double seconds = 0;  ///< its length so far
 };
 
-/// How important Overlay::state is.
+/// Severity of Overlay::state.
 enum class StateKind { good, waiting, bad };
 
 struct Overlay {
@@ -86,10 +86,10 @@ struct Overlay {
   Latency latency;
   std::vector<DropCount> drops;
   std::string schedule;     ///< name of the schedule
-  std::string mapping;      ///< which stages run where
+  std::string mapping;      ///< processor of each stage
   std::string drop_policy;  ///< newest, oldest, none
-  std::string setting;      ///< of several, the one that searches now; empty where there is one
-  std::string setting_by;   ///< who chose it: "by hand", "hold 30 frames/s"
+  std::string setting;      ///< current operating point; empty if there is only one
+  std::string setting_by;   ///< origin of the choice: "by hand", "hold 30 frames/s"
 
   std::vector<Lane> lanes;
   std::vector<std::string> processors;     ///< names: "CPU", "device"

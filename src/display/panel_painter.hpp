@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/display: panels, their rows of words, and what they look like.
+/// Internal to src/display: panels, their rows of words, and their style.
 
 #include <span>
 #include <string>
@@ -56,7 +56,7 @@ class PanelPainter {
   void pill(int x, int y, int width, const std::vector<Part>& parts);
   int pill_height() const { return row_ + padding_ / 2; }
 
-  /// All keys in a panel in the middle.
+  /// Help on all keys in a panel in the middle.
   void help(std::span<const HelpLine> all);
 
   Scene& scene_;

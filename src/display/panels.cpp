@@ -170,7 +170,7 @@ class Panels : private PanelPainter {
     std::vector<std::vector<Part>> groups;
     const auto add_group = [&](const std::string& name, const std::string& value, const char* unit,
                                int digits) {
-      // Padded to a width that numbers seldom leave, so that what follows stands still.
+      // Padded to a width that numbers seldom exceed, so that the following text does not move.
       std::string padded = value;
       const std::string widest = std::string(static_cast<std::size_t>(digits), '0') + ".0";
       const int room = text_.width(widest, font(true)) - text_.width(value, font(true));
@@ -225,7 +225,7 @@ class Panels : private PanelPainter {
     std::string name, value, unit;
     Ink ink = kBright;
     bool gap = false;   // a rule above
-    bool bold = false;  // of the value
+    bool bold = false;  // bold value
     bool indent = false;
     bool alone = false;  // the name takes the whole line
   };
@@ -268,7 +268,7 @@ class Panels : private PanelPainter {
     const bool beside = output_.width - width - 3 * margin_ >= 20 * em_;
     const int lanes_height = lane_rows > 0 ? lane_rows * row_ + padding_ : 0;
     int room = bottom_ - top_;
-    // One below the other: the bars get what the numbers leave, but at least two fifths.
+    // Stacked: the bars get the space left by the numbers, but at least two fifths.
     if (!beside && lanes_height > 0) room -= std::min(lanes_height + margin_, room * 2 / 5);
     const int used = statistics({margin_, top_, width, room});
     if (lanes_height == 0) return;
@@ -422,7 +422,7 @@ class Panels : private PanelPainter {
   }
 
   const Overlay& overlay_;
-  int top_ = 0, bottom_ = 0;  // what notices leave
+  int top_ = 0, bottom_ = 0;  // vertical space left by notices
   int lanes_top_ = 0;
   std::vector<int> slack_;
 };

@@ -75,7 +75,7 @@ class RendererScreen final : public Screen {
     std::vector<std::uint8_t> rgb(static_cast<std::size_t>(all.width) * static_cast<std::size_t>(all.height) *
                                   3);
     if (SDL_RenderReadPixels(renderer_.get(), nullptr, SDL_PIXELFORMAT_RGB24, rgb.data(), all.width * 3) != 0)
-      throw_sdl_error("cannot read what is shown");
+      throw_sdl_error("cannot read the screen");
     return rgb;
   }
 
@@ -110,7 +110,7 @@ class RendererScreen final : public Screen {
       picture_.reset(SDL_CreateTexture(renderer_.get(), format, SDL_TEXTUREACCESS_STREAMING,
                                        planes.size.width, planes.size.height));
       if (!picture_)
-        throw_sdl_error("cannot make a texture of " + std::to_string(planes.size.width) + "x" +
+        throw_sdl_error("cannot create a texture of " + std::to_string(planes.size.width) + "x" +
                         std::to_string(planes.size.height) + " pixels");
       format_ = format;
       size_ = planes.size;
@@ -145,7 +145,7 @@ class RendererScreen final : public Screen {
       const auto coverage = run.mask.coverage.view();
       SDL_Texture* texture = SDL_CreateTexture(renderer_.get(), SDL_PIXELFORMAT_ARGB8888,
                                                SDL_TEXTUREACCESS_STATIC, coverage.width(), coverage.height());
-      if (!texture) throw_sdl_error("cannot make a texture for text");
+      if (!texture) throw_sdl_error("cannot create a texture for text");
       run.texture =
           std::shared_ptr<void>(texture, [](void* t) { SDL_DestroyTexture(static_cast<SDL_Texture*>(t)); });
       pixels_.clear();

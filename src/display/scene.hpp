@@ -1,5 +1,5 @@
 #pragma once
-/// What is drawn over the picture, as a list of rectangles and words in pixels of the output.
+/// Scene: list of rectangles and words over the picture, in pixels of the output.
 
 #include <cstdint>
 #include <string>
@@ -26,19 +26,18 @@ struct Words {
   std::string text;
   Font font;
   Ink ink;
-  int x = 0;  ///< of the pen at the start
+  int x = 0;  ///< start position of the pen
   int baseline = 0;
-  Rect bounds;  ///< the room that was made for it; what is outside is not drawn
+  Rect bounds;  ///< clip rectangle
 };
 
 /// In the order of drawing.
 using Scene = std::vector<std::variant<Fill, Words>>;
 
-/// Boxes with captions of a frame of `frame` pixels that is shown in `place`. What is outside of `place` is
-/// clipped.
+/// Adds boxes with captions for a frame of size `frame` that is shown in `place`, clipped to `place`.
 void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place);
 
-/// The head-up display, notices and help within an output of this size; what does not fit is left out.
+/// Adds the head-up display, notices and help for an output of this size; parts that do not fit are left out.
 void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output);
 
 }  // namespace sightline::display

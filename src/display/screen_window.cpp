@@ -37,8 +37,7 @@ Video::Video(const std::string& remedy) {
   SDL_SetHint(SDL_HINT_QUIT_ON_LAST_WINDOW_CLOSE, "0");
   survive_x11_errors();
   if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0) fail(SDL_GetError(), remedy);
-  // Where there is no screen, SDL falls back to drivers that show nothing; fine only where they are asked
-  // for.
+  // Without a screen, SDL falls back to drivers that show nothing, which is accepted only on request.
   const std::string driver = SDL_GetCurrentVideoDriver();
   const bool shows_nothing = driver == "offscreen" || driver == "dummy" || driver == "evdev";
   if (shows_nothing && !SDL_GetHint(SDL_HINT_VIDEODRIVER)) {
@@ -54,7 +53,7 @@ Video::~Video() {
 
 void throw_sdl_error(const std::string& what) {
   throw Error(ExitCode::failed, what + " (" + SDL_GetError() + ")",
-              "`sightline live --headless` goes without a window");
+              "run `sightline live --headless` without a window");
 }
 
 double aspect_of(const media::Rational& own, const media::Rational& otherwise) {
@@ -124,7 +123,7 @@ bool ScreenWindow::is_minimised() const {
 std::optional<SDL_Event> ScreenWindow::next_event() {
   // SDL_PollEvent would stop before events that came while earlier ones were taken.
   SDL_PumpEvents();
-  if (is_lost_) throw Error(ExitCode::failed, "the screen is gone that the window was on");
+  if (is_lost_) throw Error(ExitCode::failed, "the connection to the window's screen was lost");
   SDL_Event event;
   while (SDL_PeepEvents(&event, 1, SDL_GETEVENT, SDL_FIRSTEVENT, SDL_LASTEVENT) == 1) {
     if (event.type == wake_event_) {

@@ -12,7 +12,7 @@
 
 namespace sightline::display {
 
-/// SDL's video part, as long as this lives. Throws Error (failed) where there is no screen.
+/// SDL's video part, as long as this lives. Throws Error (failed) if there is no screen.
 class Video {
  public:
   /// @param remedy  what the user can do without a screen
@@ -27,7 +27,7 @@ class Video {
   bool is_abandoned_ = false;
 };
 
-/// Of one of a picture's pixels; what is not positive counts as 1.
+/// Aspect ratio of a picture's pixels; a value that is not positive counts as 1.
 double aspect_of(const media::Rational& own, const media::Rational& otherwise);
 
 /// Thread-safety: the main thread, but for `wake`.
@@ -47,8 +47,8 @@ class ScreenWindow {
   void set_full_screen(bool on);
   bool is_full_screen() const;
   void toggle_full_screen() { set_full_screen(!is_full_screen()); }
-  /// The next event that is not the window's own alone; SDL_QUIT also where it is to be closed, and whenever
-  /// its screen is gone.
+  /// The next event for the window's user; SDL_QUIT also to close the window and after the loss of its
+  /// screen.
   std::optional<SDL_Event> next_event();
   /// Waits until there is an event, at most so long. It is left for `next_event`.
   static void wait_for_event(std::chrono::steady_clock::time_point until);
@@ -56,7 +56,7 @@ class ScreenWindow {
   bool was_woken() { return std::exchange(is_woken_, false); }
   void wake() noexcept;
 
-  /// Whether what the screen shows is not what was drawn; a drawing mends it.
+  /// True if the screen does not show the last drawing; drawing again clears it.
   bool is_stale() const { return is_stale_; }
   void set_stale(bool stale) { is_stale_ = stale; }
   /// Whether there is anything to draw for.

@@ -25,14 +25,14 @@ using WindowPtr = std::unique_ptr<SDL_Window, SdlDelete<SDL_DestroyWindow>>;
 using RendererPtr = std::unique_ptr<SDL_Renderer, SdlDelete<SDL_DestroyRenderer>>;
 using TexturePtr = std::unique_ptr<SDL_Texture, SdlDelete<SDL_DestroyTexture>>;
 
-/// What is around the picture.
+/// Colour around the picture.
 inline constexpr Ink kSurround{10, 11, 13, 255};
 
-/// What to draw.
+/// Input of a drawing.
 struct View {
-  const media::DisplayPlanes* planes = nullptr;  ///< none: no picture
+  const media::DisplayPlanes* planes = nullptr;  ///< null: no picture
   bool is_new = false;                           ///< the planes are not those of the last call
-  Rect place;  ///< may reach past the screen, by no more than the screen is large
+  Rect place;                                    ///< may reach past the screen, by at most the screen's size
   const Scene* scene = nullptr;
 };
 
@@ -47,9 +47,9 @@ class Screen {
   /// Draws; `show` hands it to the screen.
   virtual void draw(const View& view) = 0;
   virtual void show() = 0;
-  /// RGB of what `draw` made, before `show`.
+  /// RGB pixels of the last `draw`, before `show`.
   virtual std::vector<std::uint8_t> read() = 0;
-  /// What was uploaded is lost.
+  /// Called when uploaded data are lost.
   virtual void reset() {}
   const std::string& name() const { return name_; }
 
@@ -57,16 +57,16 @@ class Screen {
   std::string name_;
 };
 
-/// Draws on the processor, straight into the memory that the window system is given; null where it gives
+/// Draws on the processor, straight into the memory that the window system is given; null if it gives
 /// none.
 std::unique_ptr<Screen> make_surface_screen(SDL_Window* window, TextCache& text);
 
-/// Draws through SDL's renderers. Null where there is none, and with `graphics_card` where what there is
+/// Draws through SDL's renderers. Null if there is none, and with `graphics_card` where what there is
 /// computes on the processor.
 std::unique_ptr<Screen> make_renderer_screen(SDL_Window* window, TextCache& text, bool graphics_card,
                                              bool vsync);
 
-/// Whether the name that OpenGL gives its renderer is that of a program that stands in for a card.
+/// True if an OpenGL renderer's name is that of a software renderer.
 bool computes_on_processor(std::string name);
 
 }  // namespace sightline::display

@@ -32,8 +32,8 @@ PackedFormat packed_format(media::PlaneKind kind) {
   }
 }
 
-// How often a picture can be halved and still be no smaller than the target, and its chroma no smaller than a
-// sample.
+// Number of times that a picture can be halved without being smaller than the target, or its chroma smaller
+// than a sample.
 int halvings(Size from, Size to) {
   const auto fits = [&](int n) {
     return from.width >> n >= to.width && from.height >> n >= to.height && half(from.width) >> n > 0 &&
@@ -138,7 +138,9 @@ const std::uint8_t* PictureScaler::mixed_row(Plane& plane, int row) const {
 const std::uint8_t* PictureScaler::resample(Plane& plane, const std::uint8_t* row) {
   const Axis& across = plane.across;
   if (across.is_identity()) return row;
-  if (row != plane.mixed.data()) std::memcpy(plane.mixed.data(), row, bytes(plane.width));  // for the slack
+  if (row != plane.mixed.data())
+    std::memcpy(plane.mixed.data(), row, bytes(plane.width));  // copied for the
+                                                               // padding
   mix_columns(plane.mixed.data(), across.columns, plane.resampled.data());
   return plane.resampled.data();
 }

@@ -11,7 +11,7 @@
 
 namespace sightline::display {
 
-/// Memory of a screen: four bytes a pixel, blue, green, red and one that means nothing.
+/// Memory of a screen: four bytes a pixel, blue, green, red and an unused one.
 struct Pixels {
   std::uint8_t* data = nullptr;
   Size size;
@@ -30,7 +30,7 @@ class PictureScaler {
   void draw(const media::DisplayPlanes& planes, const Rect& place, const Pixels& screen);
 
  private:
-  // How one axis of a plane is sampled.
+  // Resampling of one axis of a plane.
   struct Axis {
     int from = 0, to = 0;  // lengths
     double ratio = 0;      // source samples a target sample
@@ -71,7 +71,7 @@ class PictureScaler {
 /// Fills what lies around `place`.
 void fill_around(const Rect& place, const Ink& ink, const Pixels& screen);
 
-/// Draws rectangles and words over what is there. What is outside the screen is clipped.
+/// Draws rectangles and words over the picture, clipped to the screen.
 void paint(const Scene& scene, TextCache& text, const Pixels& screen);
 
 }  // namespace sightline::display

@@ -63,7 +63,7 @@ std::string TextCache::fit(std::string_view text, const Font& font, int limit) {
 }
 
 std::string TextCache::cut_off(std::string_view text, const Font& font, int limit) {
-  // Measured apart from the cache: what is tried is not worth keeping.
+  // Measured without the cache: trial texts are not worth keeping.
   const auto measure = [&](const std::string& cut) {
     return make_text_mask(cut, font.size, font.bold ? FontWeight::bold : FontWeight::normal).advance;
   };

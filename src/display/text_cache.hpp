@@ -19,16 +19,16 @@ struct Font {
   bool bold = false;
 };
 
-/// Splits text into runs, digits and punctuation between them one by one, so that changing numbers are put
-/// together from what is there. Keeps the runs used last. Thread-safety: one thread at a time.
+/// Splits text into runs, digits and punctuation between them one by one, so that changing numbers are
+/// composed of cached runs. Keeps the most recently used runs. Thread-safety: one thread at a time.
 class TextCache {
  public:
-  /// What is kept at most: runs, and bytes of coverage (a single larger run is kept alone).
+  /// Limits of the cache: runs, and bytes of coverage (a single larger run is kept alone).
   static constexpr std::size_t kMaxRuns = 1024, kMaxBytes = std::size_t{4} << 20;
 
   struct Run {
     TextMask mask;
-    std::shared_ptr<void> texture;  ///< the renderer's copy of the mask, made and owned by whoever draws
+    std::shared_ptr<void> texture;  ///< the renderer's copy of the mask, made by the screen
   };
 
   /// Calls `draw(run, x)` for each run of the text in order, `x` pixels from its start. A run is valid during
@@ -46,7 +46,7 @@ class TextCache {
   }
   /// Pixels from the start to where the next letter would be.
   int width(std::string_view text, const Font& font);
-  /// The text, or as much of it as fits into `limit` pixels with an ellipsis behind; empty where not even
+  /// The text, or as much of it as fits into `limit` pixels with an ellipsis behind; empty if not even
   /// that fits.
   std::string fit(std::string_view text, const Font& font, int limit);
 
@@ -70,7 +70,7 @@ class TextCache {
   std::list<Entry> order_;  // last used first
   std::map<View, std::list<Entry>::iterator> index_;
   std::size_t bytes_ = 0;
-  std::map<Cut, std::string> cuts_;  // what `fit` found
+  std::map<Cut, std::string> cuts_;  // results of `fit`
 };
 
 }  // namespace sightline::display

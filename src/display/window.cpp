@@ -62,7 +62,7 @@ struct Window::Impl {
     base.screen().show();
   }
 
-  // What an event means to others, having done what it means to the window.
+  // Handles an event; returns the command for the window's user, if any.
   std::optional<Command> take(const SDL_Event& event) {
     switch (event.type) {
       case SDL_QUIT:

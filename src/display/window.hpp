@@ -1,5 +1,5 @@
 #pragma once
-/// A window that shows a source's frames, with what was found in them, and takes keys.
+/// A window that shows a source's frames with their detections, and takes keys.
 
 #include <chrono>
 #include <cstdint>
@@ -17,18 +17,17 @@ namespace sightline::display {
 
 struct WindowOptions {
   bool software = false;     ///< draw on the processor even where there is a graphics card
-  bool full_screen = false;  ///< from the start
+  bool full_screen = false;  ///< starts in full screen
   bool vsync = false;        ///< wait for the screen's refresh: no tearing, up to a refresh more latency
-  bool hidden = false;       ///< draws as ever, but is not seen: for tests
-  media::Rational sample_aspect{0, 1};  ///< of pixels, for frames that do not tell
+  bool hidden = false;       ///< draws invisibly, for tests
+  media::Rational sample_aspect{0, 1};  ///< pixel aspect ratio of frames that state none
 };
 
 /// Opens at the size of the first frame, or as large as the screen allows; can be resized, keeps the
-/// picture's shape within, and redraws by itself while events are taken.
+/// picture's aspect ratio, and redraws itself while events are taken.
 ///
-/// Draws with the graphics card where there is one; where "the card" is a program on the processor (llvmpipe
-/// and its like, which would take the detector's cores), it draws itself, in one pass over the memory that
-/// the screen is given.
+/// Draws with the graphics card if there is one. Instead of a software renderer (such as llvmpipe, which
+/// would take the detector's cores), it draws on the CPU in one pass over the screen's memory.
 ///
 /// Thread-safety: to be made, used and destroyed on the main thread, but for `wake`. One window at a time.
 /// Does not touch SIGINT and SIGTERM.
@@ -36,7 +35,7 @@ struct WindowOptions {
 /// `poll` and `wait`; until then drawing does nothing.
 class Window {
  public:
-  /// @throws Error (failed) where there is no screen, with `--headless` as the remedy
+  /// @throws Error (failed) if there is no screen, with `--headless` as the remedy
   Window(const std::string& title, Size first_frame, const WindowOptions& options = {});
   ~Window();
   Window(const Window&) = delete;
@@ -46,7 +45,7 @@ class Window {
   /// that is shown already is not uploaded again. An empty frame is a dark picture. Draws nothing while
   /// minimised.
   void present(const media::Frame& frame, const Overlay& overlay);
-  /// Once more what was presented last.
+  /// Presents the last content again.
   void redraw();
 
   /// The next command, if one is waiting. Redraws where the window was uncovered or resized.
@@ -64,7 +63,7 @@ class Window {
   /// "software", or the graphics card's interface and name.
   const std::string& renderer() const;
 
-  /// What is shown, drawn once more: RGB, 3 bytes a pixel, rows of `output_size` without padding.
+  /// The current content, drawn again: RGB, 3 bytes a pixel, rows of `output_size` without padding.
   std::vector<std::uint8_t> shown_rgb();
 
  private:

@@ -17,12 +17,12 @@ int log_error(Display* display, XErrorEvent* error) {
   XGetErrorDatabaseText(display, "XRequest", code.c_str(), code.c_str(), request.data(),
                         static_cast<int>(request.size()));
   spdlog::log(error->error_code == BadWindow ? spdlog::level::debug : spdlog::level::warn,
-              "the X server refused a request ({}: {}); the window may not look as it should", request.data(),
+              "the X server refused a request ({}: {}); the window may look wrong", request.data(),
               reason.data());
   return 0;
 }
 
-// Xlib then asks whoever set an exit handler for the connection whether it is to end the program.
+// Xlib then calls the connection's exit handler, which decides whether the program ends.
 int log_lost_connection(Display* display) {
   static std::atomic<bool> is_said{false};  // Xlib comes here again with each request that follows
   if (!is_said.exchange(true))

@@ -25,7 +25,7 @@ struct Logistic {
   double offset = 0;
 };
 
-// Of the negative log-likelihood at a curve: its value, gradient and Hessian.
+// Negative log-likelihood of a curve: value, gradient and Hessian.
 struct Likelihood {
   double value = 0;
   double by_slope = 0, by_offset = 0;
@@ -102,7 +102,7 @@ ScoreCalibration fit_calibration(std::span<const JudgedBox> boxes) {
   const std::int64_t wrong = std::ssize(boxes) - right;
   if (right < kFewest || wrong < kFewest) {
     throw Error(ExitCode::input, fmt::format("cannot calibrate on {} right and {} wrong boxes", right, wrong),
-                fmt::format("take more pictures: at least {} of each are needed", kFewest));
+                fmt::format("use more pictures: at least {} of each are needed", kFewest));
   }
   const Logistic curve = fit(boxes, right);
   if (!(curve.slope > 0))
@@ -156,7 +156,7 @@ std::string reliability_table(const Reliability& reliability) {
     text += fmt::format("{:>10.3f} {:>8.3f} {:>7.3f} to {:.3f} {:>8}\n", row.confidence, row.right, row.low,
                         row.high, row.boxes);
   }
-  return text + fmt::format("mean difference {:.3f}, of boxes with a confidence of at least 0.1\n",
+  return text + fmt::format("mean difference {:.3f} for boxes with a confidence of at least 0.1\n",
                             reliability.error);
 }
 

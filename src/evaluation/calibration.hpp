@@ -31,8 +31,8 @@ struct ReliabilityRow {
   std::int64_t boxes = 0;
 };
 
-/// How well confidences hold on pictures that they were not fitted on: the pictures are cut into five blocks
-/// of neighbours, and each block's boxes get the confidences that the other four give.
+/// Reliability of confidences by five-fold cross-validation: the pictures are divided into five consecutive
+/// blocks, and each block's boxes get confidences fitted on the other four.
 struct Reliability {
   std::vector<ReliabilityRow> rows;  ///< one for each tenth of the confidence that has boxes, rising
   double error = 0;  ///< mean of |confidence - right| over boxes with a confidence of at least 0.1

@@ -37,7 +37,7 @@ struct Category {
   std::string name;
 };
 
-// The lists of a file, whose order is free: what refers to what is known at the end.
+// Reader of a file's lists, which may come in any order; references are resolved at the end.
 class Reader final : public nlohmann::json_sax<Value> {
  public:
   std::vector<Image> images;
@@ -59,8 +59,7 @@ class Reader final : public nlohmann::json_sax<Value> {
   bool start_array(std::size_t) override {
     if (!enter()) return false;
     if (depth_ == kEntry && list_ != List::none) return refuse("an entry of a list is a list itself");
-    if (depth_ == 1)
-      return refuse("a list, where COCO has an object with images, annotations and categories");
+    if (depth_ == 1) return refuse("a list instead of COCO's object with images, annotations and categories");
     if (depth_ == kList) {
       list_ = key_ == "images"        ? List::images
               : key_ == "annotations" ? List::annotations
@@ -100,8 +99,7 @@ class Reader final : public nlohmann::json_sax<Value> {
   }
 
   bool is_complete() {
-    return has_images_ && has_annotations_ ? true
-                                           : refuse("no lists 'images' and 'annotations', as COCO has them");
+    return has_images_ && has_annotations_ ? true : refuse("no lists 'images' and 'annotations' as in COCO");
   }
 
  private:
@@ -167,7 +165,7 @@ class Linker {
       refuse(which + "no 'id' that is a whole number from 0 upwards");
     if (category.name.empty()) refuse(which + "no 'name'");
     if (!truth.labels.emplace(static_cast<int>(category.id), category.name).second)
-      refuse(which + "another one has id " + std::to_string(category.id));
+      refuse(which + "a second one with id " + std::to_string(category.id));
   }
 
   void add(const Image& image, std::size_t index) {
@@ -175,10 +173,9 @@ class Linker {
     if (image.id == kNone) refuse(which + "no 'id' that is a whole number");
     const std::string name = std::filesystem::path(image.facts.path).filename().string();
     if (name.empty()) refuse(which + "no 'file_name'");
-    if (!truth.facts.emplace(name, image.facts).second)
-      refuse(which + "another one is called '" + name + "', too");
+    if (!truth.facts.emplace(name, image.facts).second) refuse(which + "a second one called '" + name + "'");
     if (!names_.emplace(image.id, name).second)
-      refuse(which + "another one has id " + std::to_string(image.id));
+      refuse(which + "a second one with id " + std::to_string(image.id));
     truth.annotate(name);
   }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Counts of what is accepted at one threshold.
+/// Counts of accepted items at one threshold.
 struct Accepted {
   double threshold = 0;
   std::int64_t right = 0;
@@ -60,7 +60,7 @@ std::vector<double> sorted_positives(std::span<const double> scores, const Negat
   return sorted;
 }
 
-/// How many of the scores, sorted by falling, are at least the threshold.
+/// Number of the scores, sorted by falling, that are at least the threshold.
 std::size_t count_from(std::span<const double> falling, double threshold) {
   const auto end = std::upper_bound(falling.begin(), falling.end(), threshold, std::greater<>());
   return static_cast<std::size_t>(end - falling.begin());

@@ -1,8 +1,7 @@
 #pragma once
 /// Error rates over all thresholds: from scored detections in images, or from scored windows.
 ///
-/// Everywhere a thing is accepted where its score is at least the threshold. Things of equal score cannot be
-/// told apart by a threshold, so they enter together, as one point of a curve.
+/// An item is accepted if its score is at least the threshold. Items of equal score are one point of a curve.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +32,7 @@ struct ScoredDetection {
 
 /// The outcome of a set of images, collected image by image. Thread-safety: none.
 struct ImageScores {
-  std::vector<ScoredDetection> detections;  ///< those that count: no ignored ones
+  std::vector<ScoredDetection> detections;  ///< without ignored detections
   std::int64_t positives = 0;
   std::int64_t images = 0;
 
@@ -42,11 +41,11 @@ struct ImageScores {
 };
 
 /// Miss rate against false positives per image: a point for each distinct score, by falling threshold, so
-/// that false positives never fall and the miss rate never rises. Empty where there are no detections. Throws
-/// Error(input) where there are no positives or no images, std::invalid_argument on a NaN score.
+/// that false positives never fall and the miss rate never rises. Empty if there are no detections. Throws
+/// Error(input) if there are no positives or no images, std::invalid_argument on a NaN score.
 std::vector<DetPoint> miss_rate_per_image(const ImageScores& scores);
 
-/// The last point of the curve whose false positive rate does not exceed this one; null where there is none.
+/// The last point of the curve whose false positive rate does not exceed this one; null if there is none.
 /// Owned by the curve.
 const DetPoint* point_at(std::span<const DetPoint> curve, double false_positive_rate);
 
@@ -74,7 +73,7 @@ double average_precision(std::span<const PrecisionRecallPoint> curve);
 // ---- Windows
 // ------------------------------------------------------------------------------------------------
 
-/// Scores of negative windows in bounded memory: all are counted, the highest are kept. What is kept does not
+/// Scores of negative windows in bounded memory: all are counted, the highest are kept. The result does not
 /// depend on the order of the calls. Thread-safety: none; give each thread its own and merge them.
 class NegativeScores {
  public:
@@ -88,7 +87,7 @@ class NegativeScores {
   /// Adds what another has seen. Throws std::invalid_argument where its capacity is different.
   void merge(const NegativeScores& other);
 
-  /// All windows, whether their scores are kept or not.
+  /// Number of all windows, including those without a kept score.
   std::uint64_t windows() const { return windows_; }
   /// Whether scores were let go because there were more than the capacity.
   bool truncated() const { return truncated_; }
@@ -102,8 +101,7 @@ class NegativeScores {
   std::vector<double> heap_;  ///< lowest on top
 };
 
-/// How a detector does at one false positive rate, with the counts that tell how much the figures can be
-/// trusted.
+/// Miss rate of a detector at one false positive rate, with the counts behind it.
 struct WindowOperatingPoint {
   double requested_rate = 0;  ///< false positives per window asked for
   double threshold = 0;
@@ -118,11 +116,11 @@ struct WindowOperatingPoint {
   double miss_rate() const { return static_cast<double>(missed) / static_cast<double>(positives); }
 };
 
-/// The miss rate at each of the rates asked for, without interpolation: the threshold is the smallest number
-/// at which false positives / windows does not exceed the rate. Where the negative that would be one too many
-/// has equals, none of them is accepted, so the threshold is the next number above its score; positives with
-/// that same score are missed. A positive that an early stage turned away has the score -infinity. Throws
-/// Error(input) where there are no positives or no windows, Error(failed) where the scores kept do not reach
+/// The miss rate at each requested false positive rate, without interpolation: the threshold is the smallest
+/// number at which false positives / windows does not exceed the rate. If the first excess negative has equal
+/// scores beside it, none of them is accepted: the threshold is the next number above their score, and
+/// positives with that score are missed. A positive rejected by an early stage has the score -infinity.
+/// Throws Error(input) if there are no positives or no windows, Error(failed) if the scores kept do not reach
 /// down to a rate, std::invalid_argument on NaN.
 std::vector<WindowOperatingPoint> miss_rates_per_window(std::span<const double> positives,
                                                         const NegativeScores& negatives,

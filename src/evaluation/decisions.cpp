@@ -51,7 +51,7 @@ Decisions decide(std::string name, std::span<const PictureScore> pictures) {
     throw Error(
         ExitCode::input,
         fmt::format("nothing to decide: {} pictures with the object and {} without", positives, negatives),
-        "judge with some of both");
+        "give pictures of both kinds");
   }
   if (std::ranges::any_of(pictures, [](const PictureScore& one) { return std::isnan(one.score); }))
     throw std::invalid_argument("a score is not a number");

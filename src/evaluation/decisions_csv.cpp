@@ -23,7 +23,7 @@ constexpr std::size_t kDecisionColumns = 9;  // behind the detector's name
 Decision read_decision(std::string_view text, const Row& row) {
   const auto fields = split_at_commas(text);
   if (fields.size() != kDecisionColumns)
-    row.refuse(std::to_string(1 + fields.size()) + " columns where the first line has 10");
+    row.refuse(std::to_string(1 + fields.size()) + " columns instead of 10");
   const auto count = [&](std::size_t i, const char* what) { return whole_number(fields[i], what, 0, row); };
   return {fields[0].empty() ? kFindsNothing : number(fields[0], "threshold", row),
           {count(1, "true positives"), count(2, "false negatives"), count(3, "false positives"),
@@ -33,13 +33,13 @@ Decision read_decision(std::string_view text, const Row& row) {
 void add_decision(const Decision& decision, const Row& row, Decisions& decisions) {
   if (decisions.points.empty()) {
     if (decision.threshold != kFindsNothing)
-      row.refuse("a detector's first row has no threshold: nothing is found there");
+      row.refuse("a detector's first row must have no threshold (nothing is found)");
   } else {
     const Decision& before = decisions.points.back();
-    if (!(decision.threshold < before.threshold)) row.refuse("thresholds fall from row to row");
+    if (!(decision.threshold < before.threshold)) row.refuse("thresholds must fall from row to row");
     if (decision.counts.positives() != before.counts.positives() ||
         decision.counts.negatives() != before.counts.negatives())
-      row.refuse("the number of pictures is another than in the row before");
+      row.refuse("the number of pictures differs from the row before");
   }
   decisions.points.push_back(decision);
 }
@@ -77,7 +77,7 @@ std::vector<Decisions> load_decisions(const std::filesystem::path& file) {
     if (!begun) {
       begun = true;
       if (text != kDecisionHeader)
-        row.refuse("this is no table of decisions; `evaluate frames --decisions` writes such");
+        row.refuse("not a table of decisions; use one written by `evaluate frames --decisions`");
       return;
     }
     const std::string name = take_csv_field(text, row);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace text_rows;
 
-constexpr char kWhat[] = "ground truth";  // in messages
+constexpr char kWhat[] = "ground truth";  // kind of file in messages
 
 constexpr std::size_t kCornerFields = 5;  // name x1 y1 x2 y2
 constexpr std::size_t kClassFields = 6;   // name x1 y1 x2 y2 class
@@ -34,14 +34,14 @@ Box listed_box(const std::vector<std::string_view>& fields, const Row& row) {
 TruthBox yolo_box(std::string_view text, Size size, const Row& row) {
   const auto fields = split_at_blanks(text);
   if (fields.size() != 5) {
-    row.refuse(std::to_string(fields.size()) + " columns where 'class cx cy width height' has 5");
+    row.refuse(std::to_string(fields.size()) + " columns instead of 5 ('class cx cy width height')");
   }
   const auto part = [&](std::size_t i, const char* what) {
     const double value = number(fields[i], what, row);
     // Writers round; a little past the edge is no mistake, a coordinate in pixels is.
     if (value < 0 || value > 1.001) {
       row.refuse(std::string(what) + ' ' + std::string(fields[i]) +
-                 " is not a part of the image's size, 0 to 1");
+                 " is not relative to the image's size (0 to 1)");
     }
     return value;
   };
@@ -66,7 +66,7 @@ std::map<int, std::string> yolo_classes(const std::filesystem::path& folder) {
   return labels;
 }
 
-// In alphabetical order; empty where there is none.
+// In alphabetical order; empty if there is none.
 std::string first_label_file(const std::filesystem::path& folder) {
   std::string first;
   std::error_code error;
@@ -109,7 +109,7 @@ void GroundTruth::keep_label(const std::string& name) {
     std::string known;
     for (const auto& [number, label] : labels) known += (known.empty() ? "" : ", ") + label;
     throw Error(ExitCode::usage, "no object is marked as '" + name + "'",
-                known.empty() ? "the marks have no names of classes" : "the classes are: " + known);
+                known.empty() ? "the marks have no class names" : "the classes are: " + known);
   }
   for (auto& [image, boxes] : images)
     std::erase_if(boxes, [&](const TruthBox& box) { return box.label != wanted->first; });
@@ -122,7 +122,7 @@ GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel
     const auto fields = split_at_commas(text);
     if (fields.size() < 6 || fields.size() > 10) {
       row.refuse(std::to_string(fields.size()) +
-                 " columns where 'frame,id,x,y,width,height[,confidence,...]' has 6 to 10");
+                 " columns instead of 6 to 10 ('frame,id,x,y,width,height[,confidence,...]')");
     }
     const std::int64_t frame = whole_number(fields[0], "frame", 1, row);
     number(fields[1], "id", row);
@@ -142,7 +142,7 @@ GroundTruth load_box_list(const std::filesystem::path& file) {
   GroundTruth truth;
   EmptyBoxes empty_boxes;
   std::size_t columns = 0;
-  std::map<std::string, int, std::less<>> numbers;  // of classes
+  std::map<std::string, int, std::less<>> numbers;  // numbers of classes
   for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
     const auto fields = split_at_blanks(text);
     const std::string name(fields[0]);
@@ -150,12 +150,12 @@ GroundTruth load_box_list(const std::filesystem::path& file) {
     if (fields.size() != kCornerFields && fields.size() != kClassFields && fields.size() != kSizeFields) {
       row.refuse(
           std::to_string(fields.size()) +
-          " columns where 'name x1 y1 x2 y2' has 5, with a class 6, and 'name x y width height error W "
-          "H' has 8; a name with spaces stands in double quotes");
+          " columns; 'name x1 y1 x2 y2' has 5, with a class 6, and 'name x y width height error W H' 8; put "
+          "a name with spaces in double quotes");
     }
     if (columns == 0) columns = fields.size();
     if (columns != fields.size()) {
-      row.refuse(std::to_string(fields.size()) + " columns where the lines before have " +
+      row.refuse(std::to_string(fields.size()) + " columns instead of the previous lines' " +
                  std::to_string(columns));
     }
     const Box box = listed_box(fields, row);
@@ -210,7 +210,7 @@ GroundTruth load_yolo_truth(const std::filesystem::path& folder, const std::map<
     throw Error(ExitCode::input,
                 "no label file in '" + folder.string() + "' belongs to any of " +
                     std::to_string(images.size()) + " images" + names,
-                "label files are called like their image, with .txt");
+                "name label files like their image, with .txt");
   }
   return truth;
 }

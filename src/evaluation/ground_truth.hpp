@@ -1,5 +1,5 @@
 #pragma once
-/// What people marked in images: read from the formats in which such marks are passed around.
+/// Ground truth: boxes that people marked in images, read from common formats.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,27 +17,27 @@ namespace sightline {
 struct TruthBox {
   Box box;              ///< pixels, origin 0,0 at the top left
   bool ignore = false;  ///< neither to be found nor wrong to be found: a crowd, a drawing, an unclear case
-  int label = 0;        ///< class number in the file; 0 where the format has none
+  int label = 0;        ///< class number in the file; 0 if the format has none
   friend bool operator==(const TruthBox&, const TruthBox&) = default;
 };
 
-/// What a file says of an image besides its boxes.
+/// Properties of an image besides its boxes.
 struct ImageFacts {
   Size size;         ///< pixels
-  std::string path;  ///< as the file has it, with folders
+  std::string path;  ///< path in the file, with folders
 };
 
 /// The marks of a set of images.
 ///
-/// Only the images in `images` count as annotated: an image that is not there says nothing about a detector,
-/// while one with an empty list says that nothing is to be found. Formats that cannot list an image without
-/// objects (MOT, box lists) need `annotate` for those. Thread-safety: any number of readers; writers alone.
+/// Only the images in `images` count as annotated: a missing image is not evaluated, while one with an empty
+/// list contains no objects. Formats that cannot list an image without objects (MOT, box lists) need
+/// `annotate` for those. Thread-safety: any number of readers; writers alone.
 struct GroundTruth {
-  /// By the name of an image file (without folders) or a frame's number in decimal.
+  /// Boxes by the name of an image file (without folders) or a frame's decimal number.
   std::map<std::string, std::vector<TruthBox>> images;
-  /// Names of classes by TruthBox::label; what has no name is not there.
+  /// Names of classes by TruthBox::label; classes without a name are missing.
   std::map<int, std::string> labels;
-  /// Of images by their key in `images`; of COCO files alone.
+  /// Properties of images by their key in `images`; only from COCO files.
   std::map<std::string, ImageFacts> facts;
 
   /// Declares an image annotated; keeps the boxes it has.
@@ -49,10 +49,10 @@ struct GroundTruth {
   /// Adds what another file marks: an image that both have gets the boxes of both. Names of classes and facts
   /// that are here stay.
   void add(GroundTruth other);
-  /// Objects that are to be found, over all images: those without the ignore flag.
+  /// Number of objects without the ignore flag in all images.
   std::int64_t positives() const;
   /// Leaves the boxes of one class; images that have none are empty from then on.
-  /// Throws Error (usage) where no class has that name, with those there are.
+  /// Throws Error (usage) if no class has that name, with those there are.
   void keep_label(const std::string& name);
 };
 
@@ -65,24 +65,24 @@ GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel
 /// Reads a list of boxes with an image's name first on every line, separated by spaces:
 ///   `name x1 y1 x2 y2` (the two corners), `name x1 y1 x2 y2 class` or `name x y width height error W H`
 ///   (error and the image's size unused).
-/// The first line with a box decides which of them the file holds. A line of a name alone says that the
-/// image is annotated and empty. A name or a class with spaces stands in double quotes. Classes are numbered
-/// from 0 as they appear. Throws Error(input) with `file:line: reason`.
+/// The first line with a box decides which of them the file holds. A line with only a name is an annotated
+/// image without objects. Names and classes with spaces are in double quotes. Classes are numbered from 0 as
+/// they appear. Throws Error(input) with `file:line: reason`.
 GroundTruth load_box_list(const std::filesystem::path& file);
 
-/// Reads COCO's object annotations (JSON): `images`, `annotations` with their `bbox`, `categories`; all else
-/// is left aside. All images that are listed are annotated, crowds (`iscrowd`) are to be ignored, and a box's
-/// label is its category's id. Throws Error(input) with the file's name and which entry is wrong, also where
-/// two images in different folders have one name.
+/// Reads COCO's object annotations (JSON): `images`, `annotations` with their `bbox`, `categories`; other
+/// data are ignored. All listed images count as annotated, crowds (`iscrowd`) as ignore regions, and a box's
+/// label is its category's id. Throws Error(input) with the file's name and the wrong entry, and for images
+/// in different folders with the same name.
 GroundTruth load_coco_truth(const std::filesystem::path& file);
 
-/// A COCO file where the name ends in `.json`, else a list of boxes.
+/// Loads a COCO file if the name ends in `.json`, else a list of boxes.
 GroundTruth load_marked_boxes(const std::filesystem::path& file);
 
-/// Where YOLO has the boxes of an image: `folder/name.txt`.
+/// YOLO's file for the boxes of an image: `folder/name.txt`.
 std::filesystem::path yolo_file(const std::filesystem::path& folder, const std::string& image);
 
-/// The names of classes alone, as `folder/classes.txt` lists them; none where it is not there. Throws
+/// The names of classes alone, as `folder/classes.txt` lists them; none if it is not there. Throws
 /// Error(input).
 GroundTruth load_yolo_classes(const std::filesystem::path& folder);
 

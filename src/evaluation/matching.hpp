@@ -1,5 +1,5 @@
 #pragma once
-/// Which detections of an image are right: detections against marked objects.
+/// Matching of an image's detections to its marked objects.
 
 #include <span>
 #include <vector>
@@ -17,8 +17,8 @@ enum class MatchCriterion {
 struct MatchOptions {
   MatchCriterion criterion = MatchCriterion::overlap;
   double min_overlap = 0.5;  ///< 0..1
-  /// Where above 0, both boxes are first set to this width over height, about their centre; 0.41 for people.
-  /// Ignore regions keep their shape.
+  /// If above 0, both boxes are first set to this aspect ratio (width / height) around their centre; 0.41 for
+  /// people. Ignore regions keep their shape.
   double aspect = 0;
 
   /// A box as it is compared with others: with that aspect, where there is one.
@@ -37,11 +37,11 @@ enum class Verdict {
 };
 
 struct MatchResult {
-  std::vector<Verdict> verdicts;  ///< of each detection, in the order given
+  std::vector<Verdict> verdicts;  ///< verdict on each detection, in the given order
   std::vector<int> truth;         ///< index of the marked box that each detection goes with, or -1
-  std::vector<bool> found;        ///< of each marked box; always false for an ignore region
-  int positives = 0;              ///< marked boxes that are to be found
-  int missed = 0;                 ///< of these, not found
+  std::vector<bool> found;        ///< by marked box; always false for an ignore region
+  int positives = 0;              ///< marked boxes without the ignore flag
+  int missed = 0;                 ///< objects not found
 };
 
 /// The box with width = aspect x height, the same height and the same centre.

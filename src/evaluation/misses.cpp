@@ -8,8 +8,8 @@ namespace sightline {
 namespace {
 
 constexpr double kNear = 0.3;     ///< overlap from which on a box is about an object
-constexpr double kAtEdge = 0.02;  ///< of the object's height
-constexpr int kSamples = 24;      ///< a side of a box, to measure what is covered
+constexpr double kAtEdge = 0.02;  ///< margin relative to the object's height
+constexpr int kSamples = 24;      ///< grid points per side of a box, to measure the covered share
 
 double overlap_of(const Box& found, const Box& object, const MatchOptions& options) {
   return intersection_over_union(options.compared(found), options.compared(object));
@@ -46,7 +46,7 @@ bool ends_at_edge(const Box& box, Size frame) {
          box.y + box.height >= frame.height - near;
 }
 
-// Why an object is not found, and what is nearest to it.
+// Finds the cause of a miss, and the nearest window.
 void find_cause(ExaminedObject& object, std::span<const Detection> reported,
                 std::span<const Detection> windows, const MissOptions& options) {
   const auto overlap = [&](const Detection& one) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Why marked objects are missed: what a detector did where each of them stands.
+/// Causes of missed objects, from a detector's windows and detections around each.
 
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sightline {
 
-/// What keeps an object from being found at a threshold; the first that holds.
+/// Cause of a miss at a threshold; the first that applies.
 enum class MissCause {
   suppressed,  ///< a window fits it and reaches the threshold, and was dropped for a neighbour, or found
                ///< another object
@@ -32,17 +32,17 @@ struct ExaminedObject {
   double covered = 0;  ///< share of the box, 0..1, behind marked boxes that end lower, and so stand before it
   bool at_edge = false;  ///< the box ends at the frame's edge, to a fiftieth of its height
   bool found = false;
-  MissCause cause = MissCause::unseen;  ///< where it is not found
-  /// Where it is not found: of all windows the one that overlaps it most, if any does by 0.3 or more.
+  MissCause cause = MissCause::unseen;  ///< if not found
+  /// If not found: the window with the largest overlap, if that is at least 0.3.
   std::optional<Detection> nearest;
 
-  /// How much of it is covered: 0 (less than a tenth), 1 (less than 35%), 2 (less than 65%) or 3.
+  /// Class of the covered share: 0 (below 10%), 1 (below 35%), 2 (below 65%) or 3.
   int cover_class() const { return covered < 0.1 ? 0 : covered < 0.35 ? 1 : covered < 0.65 ? 2 : 3; }
 };
 
 struct MissOptions {
   MatchOptions matching;
-  double threshold = 0;        ///< lowest score of what counts as found
+  double threshold = 0;        ///< lowest score of a found object
   double smallest_object = 0;  ///< height in pixels, see DetectorInfo
 };
 
@@ -59,12 +59,12 @@ std::vector<ExaminedObject> examine_misses(std::span<const Detection> detections
 struct MissCount {
   std::string kind;  ///< "96 to 128 pixels high"
   std::int64_t objects = 0;
-  std::array<std::int64_t, kMissCauses.size()> missed{};  ///< by cause
+  std::array<std::int64_t, kMissCauses.size()> missed{};  ///< misses by cause
   std::int64_t missed_in_all() const;
 };
 
-/// All objects, then by height, by how much of them is covered, and by whether they end at the frame's edge.
-/// Kinds that no object is of are left out.
+/// Counts of all objects, then by height, by covered share, and by whether they end at the frame's edge.
+/// Empty groups are left out.
 std::vector<MissCount> count_misses(std::span<const ExaminedObject> objects);
 
 }  // namespace sightline

@@ -28,14 +28,13 @@ NamedCurve& curve_named(const std::string& name, std::vector<NamedCurve>& curves
 void add_point(std::string_view text, const Row& row, std::vector<NamedCurve>& curves) {
   NamedCurve& curve = curve_named(take_csv_field(text, row), curves);
   const auto fields = split_at_commas(text);
-  if (fields.size() != kNumbers)
-    row.refuse(std::to_string(1 + fields.size()) + " columns where the first line has 6");
+  if (fields.size() != kNumbers) row.refuse(std::to_string(1 + fields.size()) + " columns instead of 6");
   const DetPoint point{number(fields[0], "threshold", row), number(fields[1], "false positive rate", row),
                        number(fields[2], "miss rate", row)};
   if (point.false_positive_rate < 0 || point.miss_rate < 0 || point.miss_rate > 1)
-    row.refuse("the rates are not those of a curve");
+    row.refuse("the rates do not form a curve");
   if (!curve.points.empty() && point.false_positive_rate < curve.points.back().false_positive_rate)
-    row.refuse("false positives are fewer than in the row before; points go by falling threshold");
+    row.refuse("fewer false positives than in the row before; sort points by falling threshold");
   curve.points.push_back(point);
   curve.positives = static_cast<std::uint64_t>(whole_number(fields[3], "positives", 1, row));
   curve.trials = static_cast<std::uint64_t>(whole_number(fields[4], "count", 1, row));
@@ -80,7 +79,7 @@ StoredCurves load_curves(const std::filesystem::path& file) {
       stored.unit = unit;
       return;
     }
-    row.refuse("this is no table of curves; `evaluate ... --csv` writes such tables");
+    row.refuse("not a table of curves; use one written by `evaluate ... --csv`");
   });
   if (stored.curves.empty()) throw Error(ExitCode::input, "'" + file.string() + "' holds no curve");
   for (NamedCurve& curve : stored.curves) curve.summary = summary_of(curve.points, stored.unit);

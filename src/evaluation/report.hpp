@@ -11,19 +11,18 @@
 
 namespace sightline {
 
-/// What the false positives are counted by.
-/// A stranger is a pair of photos of two people, or a face of nobody known.
+/// Unit of false positives. A stranger is a pair of photos of two people, or a face of an unknown person.
 enum class FalsePositiveUnit { per_window, per_image, per_stranger };
 
 /// "window", "image" or "stranger".
 const char* unit_name(FalsePositiveUnit unit);
 
-/// A curve with what a reader needs to judge it.
+/// A curve with its test conditions.
 struct NamedCurve {
-  std::string name;  ///< in the legend, e.g. "filter bank, 100 words"
+  std::string name;  ///< legend text: "filter bank, 100 words"
   std::string
       summary;  ///< the figure that sums it up, e.g. "6.5% at 10⁻⁴" or "log-average 31%"; may be empty
-  std::vector<DetPoint> points;  ///< by falling threshold
+  std::vector<DetPoint> points;  ///< points by falling threshold
   std::uint64_t positives = 0;   ///< objects or windows that were to be found
   std::uint64_t trials = 0;      ///< windows or images that were searched
 };
@@ -36,11 +35,10 @@ std::string curves_as_csv(std::span<const NamedCurve> curves, FalsePositiveUnit 
 /// Curves of one table.
 struct StoredCurves {
   FalsePositiveUnit unit = FalsePositiveUnit::per_image;
-  std::vector<NamedCurve> curves;  ///< at least one, each with its summary; rows of one name are one curve
+  std::vector<NamedCurve> curves;  ///< at least one, each with its summary; rows with one name form a curve
 };
 
-/// Reads what curves_as_csv has written. Throws Error(input) with the line where it is something else, or
-/// holds no curve.
+/// Reads the output of curves_as_csv. Throws Error(input) with the line if it is invalid or holds no curve.
 StoredCurves load_curves(const std::filesystem::path& file);
 
 /// The figure that sums a curve up: its log-average miss rate per image, its miss rate at 1e-4 per

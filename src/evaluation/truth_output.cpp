@@ -23,7 +23,7 @@ std::string trimmed_number(double value, int decimals = 4) {
 // A field of a list of boxes.
 std::string field(const std::string& text, const char* what) {
   if (text.empty() || text.find_first_of("\"\r\n") != std::string::npos) {
-    throw Error(ExitCode::usage, std::string("a list of boxes cannot hold the ") + what + " '" + text + "'",
+    throw Error(ExitCode::usage, std::string("a list of boxes cannot store the ") + what + " '" + text + "'",
                 "rename it, or write COCO (a name that ends in .json)");
   }
   return quoted_field(text);
@@ -49,7 +49,7 @@ const char* to_string(TruthFormat format) {
 TruthFormat parse_truth_format(const std::string& name) {
   for (const TruthFormat format : {TruthFormat::boxes, TruthFormat::yolo, TruthFormat::coco})
     if (name == to_string(format)) return format;
-  throw Error(ExitCode::usage, "there is no format '" + name + "' for boxes", "take boxes, yolo or coco");
+  throw Error(ExitCode::usage, "there is no format '" + name + "' for boxes", "use boxes, yolo or coco");
 }
 
 TruthFormat guess_truth_format(const std::filesystem::path& path) {

@@ -25,13 +25,13 @@ TruthFormat guess_truth_format(const std::filesystem::path& path);
 /// all have class 0 and no name stay without.
 void name_labels(GroundTruth& truth);
 
-/// A field of a list of boxes: blanks stand between fields, so one that has any is put into double quotes,
-/// which it must not have itself.
+/// A field of a list of boxes: in double quotes if it contains blanks, which separate fields. It must not
+/// contain double quotes.
 std::string quoted_field(const std::string& text);
 
-/// The text of a list of boxes, with classes where these have names. An image without boxes is a line of its
-/// name alone. Boxes that are to be ignored are left out: the format cannot say it.
-/// Throws Error (usage) for a name that the format cannot hold.
+/// The text of a list of boxes, with classes where these have names. An image without boxes is a line with
+/// only its name. Ignore regions are left out, since the format lacks them. Throws Error (usage) for a name
+/// that the format cannot store.
 std::string as_box_list(const GroundTruth& truth);
 
 /// The text of a COCO file. Categories have their labels as ids, one higher where one is 0, which COCO
@@ -39,16 +39,16 @@ std::string as_box_list(const GroundTruth& truth);
 /// The sizes of images are those of `facts`.
 std::string as_coco(const GroundTruth& truth);
 
-/// The text of a YOLO label file: boxes as parts of the image. What reaches past the image is cut off; a box
-/// outside is left out, and so is one that is to be ignored.
+/// The text of a YOLO label file: boxes relative to the image. Boxes are clipped to the image; boxes outside
+/// and ignore regions are left out.
 std::string as_yolo(const std::vector<TruthBox>& boxes, Size image, const std::map<int, int>& numbers);
-/// Class numbers by label: the labels themselves where one is 0 and none is very high, else 0, 1, ... in
-/// their order.
+/// Class numbers by label: the labels themselves if one is 0 and none is very high, else 0, 1, ... in their
+/// order.
 std::map<int, int> yolo_numbers(const GroundTruth& truth);
-/// The text of `classes.txt`, for classes with such numbers; empty where they have no names.
+/// The text of `classes.txt`, for classes with such numbers; empty if they have no names.
 std::string as_yolo_classes(const GroundTruth& truth, const std::map<int, int>& numbers);
 
-/// What a format cannot hold, for people: "2 boxes that are to be ignored"; empty where it holds all.
+/// Description of the content that a format cannot store: "2 boxes to be ignored"; empty if it holds all.
 std::string lost_in(TruthFormat format, const GroundTruth& truth);
 
 }  // namespace sightline

@@ -13,7 +13,7 @@ namespace sightline {
 class Counterpart {
  public:
   virtual ~Counterpart() = default;
-  /// The library and its version, for people: "OpenCV 4.6.0".
+  /// Library and version: "OpenCV 4.6.0".
   virtual std::string name() const = 0;
   /// The boxes of the objects in a picture. Throws Error (failed).
   virtual std::vector<Box> find(GrayView picture) = 0;

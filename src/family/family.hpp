@@ -1,9 +1,9 @@
 #pragma once
-/// What a detector family says of itself: all that the command line knows of it.
+/// Description of a detector family: everything that the command line knows about it.
 ///
-/// A family derives one class from Family, in its own folder, and stands in the list of
-/// detector_families.cpp. `sightline` makes its options, its help, its manual pages and its commands of what
-/// is said here. training/registry.hpp lists the families that have a trainer.
+/// A family derives one class from Family in its own folder and is listed in detectors/registry.hpp.
+/// `sightline` generates its options, help, manual pages and commands from this description.
+/// training/registry.hpp lists the families with a trainer.
 
 #include <memory>
 #include <span>
@@ -30,15 +30,15 @@ struct TuneOptions;
 struct TuningOutcome;
 
 /// Finds the fastest variants of a processor's kernels on a device (processing/opencl/opencl_tuner.hpp).
-/// Throws Error (input) where the frame is too small, Error (failed) where a variant's result is wrong, and
+/// Throws Error (input) if the frame is too small, Error (failed) where a variant's result is wrong, and
 /// DeviceError.
 using TuneFunction = TuningOutcome(const FrameProcessor& processor, const ComputeDevice& device,
                                    PictureView frame, const TuneOptions& options);
 
 /// Times settings of a processor's kernels on a device, with frames of one size
-/// (processing/opencl/kernel_sweep.hpp). Each must give the CPU's results on every frame, or it is an Error
-/// (failed); so is being stopped. Throws Error (usage) for processors whose kernels have no such settings,
-/// Error (input) where frames are too small, and DeviceError.
+/// (processing/opencl/kernel_sweep.hpp). Throws Error (failed) if a setting's results differ from the CPU's
+/// or the run is stopped, Error (usage) for processors without such settings, Error (input) for frames that
+/// are too small, and DeviceError.
 using SweepFunction = std::vector<KernelSweep>(const FrameProcessor& processor, const ComputeDevice& device,
                                                std::span<const PictureView> frames,
                                                const SweepOptions& options);
@@ -59,7 +59,7 @@ struct KeyOption {
   Option option;  ///< without a target, which is the parser's
 };
 
-/// What a key that all families have means to one of them: added to its option's help.
+/// A family's remark on a key of all families: added to the help of its option.
 struct KeyRemark {
   const char* key;
   const char* remark;
@@ -71,16 +71,16 @@ struct EvaluationValue {
   double value;
 };
 
-/// What `measure` can compare: the same detector with one key set to several values, one after the other.
+/// Comparison for `measure`: one detector with several values of one key.
 struct VariantAxis {
   KeyOption option;                 ///< takes several values, separated by commas
-  std::vector<std::string> values;  ///< what "all" stands for; empty where there is no such list
-  std::string noun;                 ///< what a value counts or names, for people: "filters"
+  std::vector<std::string> values;  ///< values of "all"; empty: no such list
+  std::string noun;                 ///< noun for a value: "filters"
   /// Only the kernels on the device differ: the result and the windows searched stay the same.
   bool only_kernels = false;
 };
 
-/// What one setting of a detector changes of section [detector]: keys and their values. Empty: nothing.
+/// Changes of one operating point to section [detector]: keys and values. Empty: none.
 using SettingChanges = std::vector<std::pair<std::string, Config::Value>>;
 
 /// An example in a manual page.
@@ -91,12 +91,12 @@ struct CommandExample {
 };
 
 struct FamilyInfo {
-  std::string_view name;                     ///< of key `family`, and of `train NAME`
-  std::string_view title;                    ///< for people, in lower case and the plural: "filter banks"
+  std::string_view name;                     ///< value of key `family`, and NAME in `train NAME`
+  std::string_view title;                    ///< lower case, plural: "filter banks"
   std::string_view one;                      ///< the same of one, with its article: "a filter bank"
-  std::string_view model_file;               ///< what a model file is: "Sightline's (.safetensors)"
+  std::string_view model_file;               ///< kind of model file: "Sightline's (.safetensors)"
   std::string_view shipped_config;           ///< the name of a configuration that ships and uses the family
-  std::span<const char* const> config_keys;  ///< that its detectors read of section [detector]
+  std::span<const char* const> config_keys;  ///< keys of section [detector] that its detectors read
   std::vector<RenamedKey> renamed_keys;
   /// Keys that say something of the configuration's own model: left out where another one is named.
   std::vector<const char*> model_keys;
@@ -107,19 +107,18 @@ struct FamilyInfo {
   /// Values with which every window that is left is reported, with its score, instead of the best of
   /// neighbours. None where windows have no scores that could be compared with those of objects.
   std::vector<EvaluationValue> ungrouped_values;
-  std::vector<CommandExample> examples;  ///< of what only this family has
-  /// The library of make_counterpart, as `measure --variants` names it; null where there is none.
+  std::vector<CommandExample> examples;  ///< examples of features that only this family has
+  /// The library of make_counterpart, as `measure --variants` names it; null if there is none.
   const char* counterpart = nullptr;
-  const char* option_for_more = "--threshold";  ///< that finds more objects when it is lower
-  /// A model says all that a detector needs: with --model no configuration has to be named, and one of
-  /// another family is refused.
+  const char* option_for_more = "--threshold";  ///< option whose lower values find more objects
+  /// The model file describes the detector completely: --model needs no configuration, and one of another
+  /// family is refused.
   bool needs_no_config = false;
   /// Models may be given by names that are no paths.
   bool finds_models_by_name = false;
 };
 
-/// A family. Immutable: thread-safe. The tools are made anew for each command; null where the family has
-/// none.
+/// A family. Immutable: thread-safe. Tools are made for each command; null if the family has none.
 class Family {
  public:
   virtual ~Family() = default;
@@ -132,10 +131,10 @@ class Family {
   /// (usage, model).
   std::unique_ptr<Detector> make(const Config& config) const;
   /// The same detector in plain scalar code on one thread: what `measure --variants` compares the others
-  /// with. Null where the family has none. Throws as `make`.
+  /// with. Null if the family has none. Throws as `make`.
   virtual std::unique_ptr<Detector> make_reference(const Config& config) const;
-  /// The same model in another library, on so many threads (0: all). Null where there is none. Throws as
-  /// `make`, and Error (device) where the library is not installed.
+  /// The same model in another library, on `threads` threads (0: all). Null if there is none. Throws like
+  /// `make`, and Error (device) if the library is not installed.
   virtual std::unique_ptr<Counterpart> make_counterpart(const Config& config, int threads) const;
   /// The settings that a run may turn between where the user lists none, from the most accurate to the
   /// fastest; the configuration as it is stands among them, without changes. Unless the family says
@@ -160,7 +159,7 @@ class Family {
   explicit Family(FamilyInfo info) : info_(std::move(info)) {}
   /// Implements `make`. Notes the model's file (Config::note_file).
   virtual std::unique_ptr<Detector> make_detector(const Config& config) const = 0;
-  /// Coarser scales than those of `made`, rising; none where it has no scales of its own.
+  /// Scales coarser than those of `made`, rising; none if it has no scales of its own.
   static std::vector<SettingChanges> coarser_scales(const DetectorInfo& made);
 
  private:

@@ -11,7 +11,7 @@
 
 namespace sightline {
 
-/// What a command lends to the description of a model.
+/// Options of a command for the description of a model.
 struct ShowContext {
   std::optional<int> max_model_size;  ///< MiB of the largest file that is taken; none: the family's limit
   std::function<void(std::string_view)> print;

@@ -1,6 +1,5 @@
 #pragma once
-/// What families of detectors that look at every window (detection/pixel_windows.hpp) say of themselves
-/// alike.
+/// Common descriptions of families that scan every window (detection/pixel_windows.hpp).
 
 #include <span>
 

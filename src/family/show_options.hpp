@@ -13,7 +13,7 @@
 
 namespace sightline {
 
-/// Option --picture, of families that draw what a model has learned. Thread-safety: one thread at a time.
+/// Option --picture of families that draw a model's content. Thread-safety: one thread at a time.
 class ModelPicture {
  public:
   void add_to(OptionSet& options);
@@ -28,14 +28,14 @@ class ModelPicture {
 
 /// --survivors and --scale-step, of families that reject most windows early. Plain data.
 struct SurvivorOptions {
-  std::string pictures;     ///< on which to count; empty: none
+  std::string pictures;     ///< pictures to count on; empty: none
   double scale_step = 1.1;  ///< ratio of neighbouring scales
   void add_to(OptionSet& options);
 };
 
-/// Of the windows of all pictures of a file or a folder, the share that each of a model's steps leaves;
-/// empty, with a warning, where no picture is large enough. Throws as ShowContext::pictures.
-/// @param steps  of the model that reject windows
+/// Share of the windows that survives each of a model's steps, over all pictures of a file or folder; empty,
+/// with a warning, if no picture is large enough. Throws like ShowContext::pictures.
+/// @param steps  number of rejecting steps of the model
 std::vector<float> survivor_shares(const PixelWindowDetector& detector, std::size_t steps,
                                    const std::string& path, const ShowContext& context);
 

@@ -18,7 +18,7 @@ struct Box {
 /// Area of the intersection of two boxes, in square pixels.
 double intersection_area(const Box& a, const Box& b);
 
-/// Intersection over union (Jaccard index), 0..1; 0 where both are empty.
+/// Intersection over union (Jaccard index), 0..1; 0 if both are empty.
 double intersection_over_union(const Box& a, const Box& b);
 
 /// The part of a box that lies in a frame; of no area, at the frame's edge, where none does.

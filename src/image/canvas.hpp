@@ -1,5 +1,5 @@
 #pragma once
-/// Draws pictures for people: rectangles, lines, text, images, written as PNG.
+/// Draws diagrams: rectangles, lines, text, images, written as PNG.
 
 #include <cstdint>
 #include <memory>
@@ -17,20 +17,20 @@ struct Color {
   double alpha = 1;
 };
 
-/// Of sheets of pictures: what lies behind them, and what is written beside them.
+/// Colours of picture sheets: background and text.
 inline constexpr Color kSheetPaper{0.078, 0.086, 0.102, 1};
 inline constexpr Color kSheetInk{0.92, 0.93, 0.95, 1};
 
-/// How a string is placed relative to its point.
+/// Horizontal alignment of a string relative to its point.
 enum class Align { left, center, right };
 
 enum class FontWeight { normal, bold };
 
 /// A picture to draw on. Coordinates in pixels from the top left corner, y downwards; a coordinate of n is
-/// the edge between pixels n - 1 and n. What lies outside is clipped.
+/// the edge between pixels n - 1 and n. Drawing is clipped.
 ///
-/// Owns its pixels. Thread-safety: one thread at a time; different canvases are independent.
-/// Errors: Error (ExitCode::failed) where memory or the file system refuses.
+/// Owns its pixels. Thread-safety: one thread at a time; different canvases are independent. Errors: Error
+/// (ExitCode::failed) of memory or the file system.
 class Canvas {
  public:
   static constexpr int kMaxSide = 32767;
@@ -74,7 +74,7 @@ struct TextMask {
   Image<std::uint8_t> coverage;  ///< may be empty (for a space, say)
   int left = 0;                  ///< x of the mask's left edge from the pen, in pixels
   int top = 0;                   ///< y of the mask's top edge from the baseline, negative upwards
-  double advance = 0;            ///< how far the pen moves
+  double advance = 0;            ///< pen movement
 };
 
 /// Rasterises text in DejaVu Sans, cut off at Canvas::kMaxSide. Thread-safety: any thread.

@@ -2,7 +2,7 @@
 /// Modified census transform (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform", FG
 /// 2004): nine bits that say which pixels of a 3x3 neighbourhood, the middle one included, are brighter than
 /// its mean. Exact: a bit is 9 * pixel > sum. Row by row, the first pixel is the highest bit. Never all nine:
-/// 0..510, and 0 where the neighbourhood is flat. In place of pixels, it may compare cells of 2x2: their
+/// 0..510, and 0 if the neighbourhood is flat. In place of pixels, it may compare cells of 2x2: their
 /// means, as the picture reduced by a half has them.
 
 #include "image/view.hpp"
@@ -20,7 +20,7 @@ inline int census_cell(GrayView image, int x, int y, int cell) {
 }
 
 /// The code of the neighbourhood whose upper left pixel is (x, y).
-/// @param cell  side of what is compared: 1 or 2
+/// @param cell  side of the compared cells: 1 or 2
 inline int census_code(GrayView image, int x, int y, int cell = 1) {
   const auto value = [&](int i) {
     return census_cell(image, x + i % kCensusSide * cell, y + i / kCensusSide * cell, cell);
@@ -33,8 +33,8 @@ inline int census_code(GrayView image, int x, int y, int cell = 1) {
   return code;
 }
 
-/// The code of the same neighbourhood where the image is turned by a quarter, counterclockwise: what was at
-/// the right is then at the top.
+/// The code of the same neighbourhood in the image turned by a quarter counterclockwise, which moves the
+/// right side to the top.
 constexpr int turned_census_code(int code) {
   int turned = 0;
   for (int row = 0; row < kCensusSide; ++row) {

@@ -62,7 +62,7 @@ LbpSample sample_at(int right, int down) {
     }
   }
   sample.weights = weights;
-  // What rounds to a neighbour of the pixel is that neighbour.
+  // A sample that rounds to a neighbour of the pixel becomes that neighbour.
   for (int i = 1; i < 4; ++i) {
     if (sample.weights[i] == kLbpSampleOne)
       return {sample.x + i % 2, sample.y + i / 2, {kLbpSampleOne, 0, 0, 0}};
@@ -89,7 +89,7 @@ CircularLbp::CircularLbp(int points, double radius) {
   if (!(radius >= 1 && radius <= kLargestLbpRadius))
     throw Error(ExitCode::usage, "a radius of local binary patterns is 1 to 32 pixels");
   reach_ = static_cast<int>(std::ceil(radius));
-  // All from one quarter of the circle, so that rounding is the same in each.
+  // All samples derive from one quarter of the circle, so that rounding is the same in each.
   const int quarter = points / 4;
   const auto part = [&](int step) {
     return static_cast<int>(

@@ -25,7 +25,7 @@ inline constexpr int kLbpSampleOne = 128;
 inline constexpr double kLargestLbpRadius = 32;
 
 /// One point of the circle: pixels (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1) from the middle, with
-/// their weights. Where a single pixel has them all, it is the first.
+/// their weights. If a single pixel has all the weight, it is the first.
 struct LbpSample {
   int x = 0;
   int y = 0;
@@ -42,7 +42,7 @@ class CircularLbp {
 
   int points() const { return static_cast<int>(samples_.size()); }
   const std::vector<LbpSample>& samples() const { return samples_; }
-  /// How far from the middle pixels are read: `radius` rounded up.
+  /// Maximum distance of read pixels from the middle: `radius` rounded up.
   int reach() const { return reach_; }
   /// The code of a pixel that is at least `reach` pixels from every edge.
   std::uint32_t code(GrayView image, int x, int y) const;
@@ -62,7 +62,7 @@ void circular_lbp_row(GrayView image, const CircularLbp& circle, int y, int x_be
 void circular_lbp_row(GrayView image, const CircularLbp& circle, int y, int x_begin, int x_end,
                       std::uint32_t* codes);
 
-/// How codes are put together in bins of a histogram.
+/// Mapping of codes to histogram bins.
 enum class LbpMapping {
   plain,             ///< a bin a code
   uniform,           ///< u2: uniform codes (at most two changes around the circle) in rising order, then one
@@ -72,7 +72,7 @@ enum class LbpMapping {
 };
 /// "plain", "u2", "ri" or "riu2".
 const char* to_string(LbpMapping mapping);
-/// None for any other text.
+/// No value for any other text.
 std::optional<LbpMapping> parse_lbp_mapping(std::string_view text);
 
 /// Whether the bits of a code change at most twice around its circle.
@@ -86,9 +86,9 @@ constexpr int uniform_lbp_bins(int points) {
   return points * (points - 1) + 3;
 }
 
-/// The bin of a code in mapping u2. Without a table, so that devices can do the same: codes whose highest bit
-/// is clear are a block of ones, ordered by its upper and then by falling lower end; the others are their
-/// complements, in the opposite order.
+/// Bin of a code in mapping u2, computed without a table, as on devices: codes whose highest bit is clear are
+/// a block of ones, ordered by its upper and then by falling lower end; the others are their complements, in
+/// the opposite order.
 constexpr int uniform_lbp_bin(std::uint32_t code, int points) {
   if (!is_uniform_lbp(code, points)) return uniform_lbp_bins(points) - 1;
   const std::uint32_t all = (1U << points) - 1;
@@ -105,7 +105,7 @@ constexpr int uniform_lbp_bin(std::uint32_t code, int points) {
 /// Bins of a circle's codes under a mapping. Immutable.
 class LbpBins {
  public:
-  /// Throws Error (usage) where there would be more than kMostBins: plain codes of 16 and 24 points, and
+  /// Throws Error (usage) if there would be more than kMostBins: plain codes of 16 and 24 points, and
   /// those of 24 points by rotation.
   LbpBins(int points, LbpMapping mapping);
   static constexpr int kMostBins = 8192;

@@ -87,7 +87,7 @@ HWY_INLINE void make_codes(const std::uint8_t* pixel, std::ptrdiff_t stride, con
   }
 }
 
-// Codes of `count` pixels; returns how many were made: all, or none where they do not fill a vector.
+// Codes of `count` pixels; returns how many were made: all, or none if they do not fill a vector.
 template <typename Code>
 HWY_INLINE int make_row(const std::uint8_t* pixel, std::ptrdiff_t stride, const LbpSample* samples,
                         int points, int count, Code* codes) {

@@ -1,6 +1,6 @@
-// Codes of circles of points in SIMD: pieces for the inner loops of files that Highway compiles once per
-// instruction set, which include this after <hwy/highway.h> (so the guard of its own kind). What they make
-// equals circular_lbp.hpp bit for bit. Pure functions.
+// Circular LBP codes in SIMD, for the inner loops of files that Highway compiles once per instruction set.
+// These include this file after <hwy/highway.h>, hence the special include guard. Results equal
+// circular_lbp.hpp bit for bit. Pure functions.
 #include "image/circular_lbp.hpp"
 #include "image/lbp_simd.hpp"
 
@@ -32,7 +32,7 @@ HWY_INLINE auto lbp_sample(D d, const std::uint8_t* pixel, std::ptrdiff_t stride
                  hn::Add(weighted(upper + stride, 2), weighted(upper + stride + 1, 3)));
 }
 
-/// Where the first pixels of the samples of a circle of eight points and radius 1 are.
+/// Positions of the first pixels of the samples of a circle with eight points and radius 1.
 inline constexpr struct {
   int x, y;
 } kNearPlaces[8] = {{1, 0}, {0, -1}, {0, -1}, {-1, -1}, {-1, 0}, {-1, 0}, {0, 1}, {0, 0}};
@@ -50,15 +50,15 @@ struct PreparedCircle {
     }
   }
   std::ptrdiff_t stride;
-  std::ptrdiff_t offsets[8];  ///< of the samples' first pixels
+  std::ptrdiff_t offsets[8];  ///< offsets of the samples' first pixels
   std::int16_t upper[8];  ///< two weights of mixed samples, the first in the lower byte; these are below 128
   std::int16_t lower[8];
   unsigned pixels = 0;  ///< bit p: sample p is a pixel
   bool is_near = true;  ///< the samples' first pixels are at kNearPlaces
 };
 
-/// Of every other pixel, a word each: the lower byte of `weights` times the pixel and the upper byte times
-/// its neighbour to the right. `d` is a tag of signed words.
+/// Weighted sums of every other pixel, one word each: the lower byte of `weights` times the pixel plus the
+/// upper byte times its right neighbour. `d` is a tag of signed words.
 template <class D>
 HWY_INLINE auto weighted_pairs(D d, const std::uint8_t* pixel, std::int16_t weights) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -82,9 +82,9 @@ HWY_INLINE auto weighted_pairs(D d, const std::uint8_t* pixel, std::int16_t weig
 #endif
 }
 
-/// kPixels where the samples that are pixels are not known beforehand.
+/// kPixels if the samples that are pixels are unknown in advance.
 inline constexpr unsigned kAnyPixels = ~0U;
-/// Of whole radii: samples to the sides, above and below.
+/// Samples that are pixels if the radius is whole: left, right, above and below.
 inline constexpr unsigned kEvenPixels = 0x55;
 
 /// Codes of eight points of as many pixels as `d`, a tag of bytes, has lanes.

@@ -10,19 +10,19 @@
 
 namespace sightline {
 
-/// A gray image whose pixels are in frame memory as long as there is room, and in memory of its own
-/// otherwise. Rows are as far apart as those of any Image of its width. Thread-safety: one thread at a time.
+/// A gray image in frame memory, or in its own memory if there is no room. Its stride is that of any Image of
+/// its width. Thread-safety: one thread at a time.
 class FrameImage {
  public:
   /// @param memory  must outlive it; null: its own
   explicit FrameImage(FrameMemory* memory) : from_(memory) {}
 
-  /// Contents are unspecified afterwards; what is large enough is used again.
+  /// Contents are unspecified afterwards; sufficient memory is reused.
   void resize(Size size) {
     using Pixels = Image<std::uint8_t>;
     const std::size_t bytes = Pixels::elements_of(size);
     if (from_ && asked_ < bytes) {
-      memory_.reset();  // first, so that there is room
+      memory_.reset();  // frees first, to make room
       memory_ = from_->allocate(bytes);
       asked_ = bytes;
     }

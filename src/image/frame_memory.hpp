@@ -1,5 +1,5 @@
 #pragma once
-/// Where sources put pixels that a device is to take.
+/// Interface of memory for source pixels that a device reads.
 
 #include <cstddef>
 #include <memory>
@@ -11,9 +11,8 @@ namespace sightline {
 class FrameMemory {
  public:
   virtual ~FrameMemory() = default;
-  /// Memory of undefined contents, aligned as AlignedBuffer's; it is there until the last copy of the pointer
-  /// is gone, whatever has become of this object. Null where there is no more of it: any other memory does as
-  /// well, more slowly.
+  /// Uninitialised memory, aligned like AlignedBuffer's. It lives as long as the pointer's copies, even after
+  /// this object. Null if none is left: other memory works as well, only slower.
   virtual std::shared_ptr<std::byte> allocate(std::size_t bytes) = 0;
 };
 

@@ -2,8 +2,8 @@
 /// Packed colour to 8-bit luma, in integers: the same bits on every processor.
 ///
 /// `luma = (77 R + 150 G + 29 B + 128) >> 8`: BT.601's 0.299, 0.587 and 0.114 in 1/256, rounded half up. The
-/// weights sum to 256, so full-range colour gives full-range luma, grey stays what it is, and every sum fits
-/// in 16 unsigned bits.
+/// weights sum to 256, so full-range colour gives full-range luma, grey is unchanged, and every sum fits in
+/// 16 unsigned bits.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ constexpr int red_byte(PackedFormat format) {
   return format == PackedFormat::rgb24 || format == PackedFormat::rgba ? 0 : 2;
 }
 
-/// Packed pixels owned by somebody else. `stride` is in bytes and may be negative (bottom-up pictures).
+/// Non-owning view of packed pixels. `stride` is in bytes and may be negative (bottom-up pictures).
 struct PackedView {
   const std::uint8_t* data = nullptr;
   int width = 0;  ///< pixels

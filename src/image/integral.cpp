@@ -1,4 +1,4 @@
-// The scalar form of integral images: what the others must equal.
+// Scalar reference implementation of integral images.
 #include "image/integral.hpp"
 
 namespace sightline {

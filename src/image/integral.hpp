@@ -22,8 +22,8 @@ namespace sightline {
 /// Pixels of the largest block whose sum fits in 16 bits.
 inline constexpr int kMaxSmallBlock = 65535 / 255;
 
-/// One plane of a level's integrals, in memory of somebody else's. `Sum` is std::uint32_t or std::uint16_t,
-/// const or not. Thread-safety: as for a pointer.
+/// Non-owning view of one plane of a level's integrals. `Sum` is std::uint32_t or std::uint16_t, const or
+/// not. Thread-safety: like a pointer.
 template <typename Sum>
 class IntegralPlane {
  public:

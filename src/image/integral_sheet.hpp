@@ -1,6 +1,6 @@
 #pragma once
-/// Where the levels of an image pyramid and their integral images lie in memory: one run of memory for the
-/// images, one for the integrals, laid out alike on every processor, so that each moves as a whole.
+/// Memory layout of a pyramid's levels and their integral images: one block for the images and one for the
+/// integrals, the same on every processor, so that each is copied as a whole.
 ///
 /// | data      | element          | order                                       |
 /// |-----------|------------------|---------------------------------------------|
@@ -27,26 +27,26 @@
 namespace sightline {
 
 inline constexpr int kSheetSlack = 64;  ///< elements past a plane's last row that SIMD code may read
-inline constexpr int kPixelUnit = 16;   ///< integrals are made of so many pixels at a time
+inline constexpr int kPixelUnit = 16;   ///< pixels of the integrals per step
 
 /// One level on a sheet.
 struct SheetLevel {
-  Size size;                ///< of the image, in pixels; its integrals have a row and a column more
+  Size size;                ///< image size in pixels; integrals have one more row and column
   int step = 1;             ///< 1 or 2: the order of the integrals' columns, see above
-  std::int64_t image = 0;   ///< where the image begins: bytes
+  std::int64_t image = 0;   ///< byte offset of the image
   int image_stride = 0;     ///< bytes from row to row: whole cache lines
-  std::int64_t origin = 0;  ///< where element (0, 0) of the integrals lies in each plane: elements
+  std::int64_t origin = 0;  ///< offset of element (0, 0) of the integrals in each plane, in elements
 };
 
-/// What is made of each level's pixels.
+/// Integrals that are made of each level's pixels.
 struct SheetContents {
   int planes = 1;         ///< 1: sums; 2: and squares; 3: and tilted sums
-  int element_bytes = 4;  ///< of all planes: 4, or 2 for sums alone
+  int element_bytes = 4;  ///< element size: 4, or 2 for sums alone
 };
 
-/// All levels' images and integrals.
+/// Layout of all levels' images and integrals.
 struct IntegralSheet : SheetContents {
-  std::int64_t image_bytes = 0;  ///< of all levels
+  std::int64_t image_bytes = 0;  ///< size of all levels
   int stride = 0;                ///< elements from row to row of a plane; even
   std::int64_t plane = 0;        ///< elements of a plane
 
@@ -58,9 +58,9 @@ struct IntegralSheet : SheetContents {
   int column(int step, int x) const { return step == 1 ? x : x / 2 + x % 2 * (stride / 2); }
 };
 
-/// Finds a place for every level, whose size and step are given (1 x 1 pixel and more). Levels of a step of 2
-/// come first, then those of a step of 1, each side by side in the order given while there is room in a row
-/// of the sheet, which is as wide as the widest level. Without levels, the sheet is empty.
+/// Places every level of the given size (1 x 1 pixel and more) and step. Levels with step 2 come first, then
+/// those with step 1. Each is placed beside the one before while the row of the sheet, which is as wide as
+/// the widest level, has room. Without levels, the sheet is empty.
 IntegralSheet plan_sheet(std::span<SheetLevel> levels, SheetContents contents);
 
 }  // namespace sightline

@@ -37,7 +37,7 @@ struct Squares {
   static HWY_INLINE V16 of(V16 pixels) { return hn::Mul(pixels, pixels); }
 };
 
-// What `Of` makes of the next pixels, as many as two vectors of sums have lanes.
+// Values of `Of` for the next pixels, as many as two vectors of sums have lanes.
 template <class Of>
 HWY_INLINE void load(const std::uint8_t* pixels, V16& low, V16& high) {
   const D16 d;

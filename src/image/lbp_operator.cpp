@@ -9,7 +9,8 @@ namespace sightline {
 
 namespace {
 
-// What neighbours have in units of 1/kLbpSampleOne, against the pixel.
+// Sums over the neighbours that are at least as bright as the pixel, and over the darker ones, in units of
+// 1/kLbpSampleOne.
 struct Sums {
   int pixel = 0;
   int brighter = 0;  // neighbours at least as bright

@@ -27,16 +27,16 @@ class LbpOperator {
   const CircularLbp& circle() const { return *circle_; }
   int points() const { return circle_ ? circle_->points() : 8; }
   double radius() const { return radius_; }
-  /// How far from the middle pixels are read.
+  /// Maximum distance of read pixels from the middle.
   int reach() const { return circle_ ? circle_->reach() : 1; }
-  /// As `parse` takes it.
+  /// Name in the form that `parse` accepts.
   std::string name() const;
 
   /// The code of a pixel that is at least `reach` pixels from every edge.
   std::uint32_t code(GrayView image, int x, int y) const;
   /// The contrast of such a pixel in 1/kContrastOne of a gray level, rounded half up: the mean of the
   /// neighbours at least as bright as the pixel less the mean of the others (T. Ojala et al., "A comparative
-  /// study of texture measures", 1996); 0 where all are of one kind. Neighbours are those of the code, mixed
+  /// study of texture measures", 1996); 0 if all are of one kind. Neighbours are those of the code, mixed
   /// or not. In whole numbers: the same on every processor.
   int contrast(GrayView image, int x, int y) const;
 

@@ -1,6 +1,6 @@
-// Local binary patterns in SIMD, a byte a pixel: pieces for the inner loops of files that Highway compiles
-// once per instruction set, which include this after <hwy/highway.h> (so the guard of its own kind). What
-// they make equals lbp.hpp bit for bit. Pure functions.
+// Local binary patterns in SIMD, a byte a pixel, for the inner loops of files that Highway compiles once per
+// instruction set. These include this file after <hwy/highway.h>, hence the special include guard. Results
+// equal lbp.hpp bit for bit. Pure functions.
 #include "image/lbp.hpp"
 
 #if defined(SIGHTLINE_IMAGE_LBP_SIMD) == defined(HWY_TARGET_TOGGLE)
@@ -21,7 +21,7 @@ HWY_INLINE V with_bit_where_at_least(D d, V codes, V a, V b, T bit) {
   namespace hn = hwy::HWY_NAMESPACE;
   const V bits = hn::Set(d, bit);
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // A comparison gives a mask there, which an addition takes: else it would have to become a vector first.
+  // Comparisons give masks there, and additions accept masks, which saves a conversion to a vector.
   if constexpr (sizeof(V) == 64) {
     if constexpr (sizeof(T) == 1)
       return V{_mm512_mask_add_epi8(codes.raw, _mm512_cmpge_epu8_mask(a.raw, b.raw), codes.raw, bits.raw)};
@@ -35,8 +35,8 @@ HWY_INLINE V with_bit_where_at_least(D d, V codes, V a, V b, T bit) {
     return hn::Or(codes, hn::AndNot(hn::VecFromMask(d, hn::Gt(b, a)), bits));
 }
 
-/// Codes of as many pixels as `d`, a tag of bytes, has lanes. `pixel` is the first one, in an image whose
-/// rows lie `stride` bytes apart; reads the pixels and all their neighbours.
+/// Codes of one pixel per lane of `d`, a tag of bytes, from `pixel` on. Rows are `stride` bytes apart. Reads
+/// the pixels and all their neighbours.
 template <class D, class V = hwy::HWY_NAMESPACE::VFromD<D>>
 HWY_INLINE V lbp_codes(D d, const std::uint8_t* pixel, std::ptrdiff_t stride) {
   namespace hn = hwy::HWY_NAMESPACE;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a detector takes a frame as: gray, or packed colour whose luma it computes itself.
+/// Input picture of a detector: gray, or packed colour whose luma the detector computes.
 
 #include <variant>
 
@@ -7,8 +7,8 @@
 
 namespace sightline {
 
-/// A picture owned by somebody else: 8-bit luma or packed colour. Whoever takes one sees the same for colour
-/// as for the luma that `to_gray` makes of it. Thread-safety: as for a pointer.
+/// Non-owning view of a picture: 8-bit luma or packed colour. Colour gives the same results as the luma that
+/// `to_gray` makes of it. Thread-safety: as for a pointer.
 class PictureView {
  public:
   PictureView() = default;

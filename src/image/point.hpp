@@ -2,8 +2,8 @@
 
 namespace sightline {
 
-/// A place in a picture, whose upper left corner is (0, 0): the middle of its first pixel is (0.5, 0.5). In
-/// pixels, unless whoever uses it says otherwise; may lie outside.
+/// A point in a picture with upper left corner (0, 0); the middle of the first pixel is (0.5, 0.5). In pixels
+/// unless noted; may be outside.
 struct Point {
   double x = 0;
   double y = 0;

@@ -21,8 +21,8 @@ namespace sightline {
 inline constexpr int kResizeWeightBits = 6;
 inline constexpr int kResizeOne = 1 << kResizeWeightBits;
 
-/// Where the samples of one axis come from: `first[i]` and `first[i] + 1`, the second weighted `weight[i]`
-/// / 64. `first[i] + 1` is inside the source except where the source has one element; then the weight is 0.
+/// Source samples of one axis: `first[i]` and `first[i] + 1`, the second with weight `weight[i]` / 64.
+/// `first[i] + 1` is inside the source unless the source has one element; then the weight is 0.
 struct ResizeAxis {
   std::vector<std::int32_t> first;
   std::vector<std::uint8_t> weight;
@@ -79,19 +79,18 @@ struct PyramidLevel {
   double scale = 1;  ///< frame pixels per level pixel
   int border = 0;    ///< pixels of the level on each side that lie beyond the frame and repeat its edge
   Size size;         ///< pixels, borders included
-  int octave = 0;    ///< how often the frame is halved before the bilinear step
+  int octave = 0;    ///< number of halvings before the bilinear step
 };
 
-/// How a level is resized from its octave.
-/// @param octaves  sizes of the frame and of all its octaves
+/// Resizer from a level's octave to the level.
 Resizer level_resizer(const PyramidLevel& level, std::span<const Size> octaves);
 
-/// What part of the scale space is searched.
+/// Searched part of the scale space.
 struct PyramidOptions {
   double first_scale = 1;  ///< below 1: the frame is enlarged
   double last_scale = 1e9;
   double step = 1.1;  ///< ratio of neighbouring scales, > 1
-  int border = 0;     ///< of every level, see PyramidLevel; >= 0
+  int border = 0;     ///< border of every level, see PyramidLevel; >= 0
 };
 
 /// The levels from `first_scale` in steps of `step` while `minimum` fits, borders included, half of each of
@@ -108,12 +107,12 @@ class PaddedImage {
   static std::int64_t bytes_for(Size size) {
     return static_cast<std::int64_t>(stride_for(size.width)) * (size.height + 2);
   }
-  /// Where in that memory the interior's first pixel lies.
+  /// Offset of the interior's first pixel in that memory.
   static std::ptrdiff_t first_pixel(int width) { return stride_for(width) + kOffset; }
 
   void resize(Size size);
-  /// The image is this memory of somebody else's until the next `resize`: bytes_for(size), aligned to 64,
-  /// followed by 64 bytes that may be read.
+  /// Uses the caller's memory until the next `resize`: bytes_for(size), aligned to 64, followed by 64 bytes
+  /// that may be read.
   void bind(std::uint8_t* memory, Size size);
   /// The interior; `at(-1, -1)` .. `at(width, height)` may be read through it as well.
   ImageView<std::uint8_t> view() {

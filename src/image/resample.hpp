@@ -1,7 +1,7 @@
 #pragma once
 /// Bilinear resampling as OpenCV's INTER_LINEAR_EXACT does it, in one step at any ratio: the same bits on
 /// every processor. (The octave pyramid of pyramid.hpp, with its coarser weights, skips no pixel of the frame
-/// however small the level; this is for what has to agree with OpenCV.)
+/// however small the level; this one is for agreement with OpenCV.)
 ///
 /// Sampling position of target element i: `(i + 0.5) * source / target - 0.5`, rounded to 1/256 (ties to
 /// even) and clamped. A pixel is `(mix(upper) * (256 - wy) + mix(lower) * wy + 32768) >> 16`, where
@@ -18,8 +18,8 @@ namespace sightline {
 /// Weights have 8 fractional bits.
 inline constexpr int kSampleOne = 256;
 
-/// Where the samples of one axis come from, by target element: a mix of source elements `first` and `second`,
-/// the second weighted weight / 256. `second` is `first` or the next one.
+/// Source samples of one axis by target element: a mix of `first` and `second`, the second with weight / 256.
+/// `second` is `first` or the next element.
 struct SampleAxis {
   std::vector<std::int32_t> first, second;
   std::vector<std::uint16_t> weight;
@@ -29,7 +29,7 @@ struct SampleAxis {
   SampleAxis(int source, int target);
 };
 
-/// How an image is resampled to another size, for SIMD. Immutable.
+/// Plan to resample an image to another size, for SIMD. Immutable.
 struct SamplePlan {
   SampleAxis columns, rows;
   /// Eight samples of a row: bytes of two loads of 16.
@@ -41,7 +41,7 @@ struct SamplePlan {
     std::uint16_t right_weight[8];
   };
   std::vector<Group> groups;  ///< the leading columns; the others are sampled one by one
-  bool is_copy = false;       ///< to the same size
+  bool is_copy = false;       ///< same size
 
   SamplePlan() = default;
   SamplePlan(Size source, Size target);

@@ -37,7 +37,7 @@ HWY_INLINE V16 mix(V16 a, V16 u, V16 b, V16 v) {
   const V16 low_a = hn::Mul(a, u);
   const V16 low_b = hn::Mul(b, v);
   const V16 odd = hn::And(hn::Xor(low_a, low_b), hn::Set(d16, 1));
-  const V16 half = hn::Sub(hn::AverageRound(low_a, low_b), odd);  // of the lower halves' sum, rounded down
+  const V16 half = hn::Sub(hn::AverageRound(low_a, low_b), odd);  // half the lower parts' sum, rounded down
   const V16 carry = hn::ShiftRight<1>(hn::Add(hn::ShiftRight<14>(half), hn::Set(d16, 1)));
   return hn::Add(hn::Add(hn::MulHigh(a, u), hn::MulHigh(b, v)), carry);
 }

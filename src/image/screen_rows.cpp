@@ -7,7 +7,7 @@
 namespace sightline {
 namespace {
 
-// As SIMD instructions do it: the rounded high half of a product of 1.15 fixed-point numbers.
+// Rounded high half of a product of 1.15 fixed-point numbers, like the SIMD instruction.
 int multiply_15(int a, int b) {
   return (a * b + 0x4000) >> 15;
 }

@@ -1,8 +1,8 @@
 #pragma once
 /// Rows of video to rows of a screen: BGRA in memory order (0xAARRGGBB on little-endian machines), A = 255.
 ///
-/// A row at a time, so that what is between two steps stays in the innermost cache and the screen's memory is
-/// written once. Thread-safety: pure functions. Errors: none.
+/// Works row by row, so that intermediate rows stay in the L1 cache and the screen's memory is written once.
+/// Thread-safety: pure functions. Errors: none.
 
 #include <cstdint>
 #include <vector>
@@ -13,8 +13,8 @@ namespace sightline {
 
 /// A YUV matrix as fixed-point weights: R = luma Y + offset + red_v V', and so on, where U' = U - 128.
 struct YuvWeights {
-  std::int16_t luma;    ///< in 1/16384
-  std::int16_t offset;  ///< in 1/64, with half a level for rounding
+  std::int16_t luma;    ///< factor in 1/16384
+  std::int16_t offset;  ///< offset in 1/64, with half a level for rounding
   std::int16_t red_v;   ///< this and the next in 1/8192
   std::int16_t green_u;
   std::int16_t green_v;
@@ -37,7 +37,7 @@ void packed_to_bgra(const std::uint8_t* packed, PackedFormat format, int width, 
 /// Splits `width` pairs.
 void split_pairs(const std::uint8_t* pairs, int width, std::uint8_t* first, std::uint8_t* second);
 
-/// The weight that stands for one.
+/// Fixed-point 1 of the weights.
 inline constexpr int kMixOne = 128;
 
 /// out = a + (b - a) weight / 128, rounded, for weights 0..128. SIMD.
@@ -48,8 +48,8 @@ void halve_rows(const std::uint8_t* a, const std::uint8_t* b, int width, std::ui
 /// The same for pixels of `channels` bytes.
 void halve_rows(const std::uint8_t* a, const std::uint8_t* b, int width, int channels, std::uint8_t* out);
 
-/// How a row is sampled at another width: sample x is a mix of the source's first[x] and the one after it, by
-/// weight[x] (0..128).
+/// Horizontal resampling of a row: sample x mixes the source's first[x] and the next one by weight[x]
+/// (0..128).
 struct Columns {
   /// Eight samples out of sixteen source samples from `base` on.
   struct Group {
@@ -59,7 +59,7 @@ struct Columns {
   };
   static constexpr int kSlack = 32;  ///< bytes that may be read past the source's last sample
   std::vector<std::int32_t> first, weight;
-  std::vector<Group> groups;  ///< of the first samples; fewer than all where a group does not fit
+  std::vector<Group> groups;  ///< groups of the leading samples; the rest is scalar
 
   /// `from` source samples to `to`, `ratio` source samples apart; centres fall on centres.
   Columns() = default;

@@ -1,4 +1,5 @@
-// The SIMD forms of what a screen's row costs most; `screen_rows.cpp` holds the rest and the references.
+// SIMD forms of the most expensive steps of a screen's row; `screen_rows.cpp` has the others and the
+// references.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "image/screen_rows_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
@@ -34,7 +35,7 @@ int yuv_row(const std::uint8_t* HWY_RESTRICT y, const std::uint8_t* HWY_RESTRICT
   const auto red_v = hn::Set(d16, weights.red_v), blue_u = hn::Set(d16, weights.blue_u);
   const auto green_u = hn::Set(d16, weights.green_u), green_v = hn::Set(d16, weights.green_v);
   const auto opaque = hn::Set(d8, 255);
-  const auto luma = [&](auto samples) {  // of 0..255 in unsigned 16-bit lanes
+  const auto luma = [&](auto samples) {  // 0..255 in unsigned 16-bit lanes
     return hn::Add(hn::MulFixedPoint15(hn::BitCast(d16, hn::ShiftLeft<7>(samples)), luma_weight), offset);
   };
   const auto chroma = [&](const std::uint8_t* samples) {
@@ -130,7 +131,7 @@ int blend_pixels(std::uint8_t* HWY_RESTRICT bgra, int width, std::uint32_t color
   const hn::Repartition<std::uint16_t, decltype(d8)> d16;
   const hn::Repartition<std::uint32_t, decltype(d8)> d32;
   const int lanes = static_cast<int>(hn::Lanes(d32));
-  const auto share = [&](std::uint32_t channels) {  // of two channels, with a half for rounding
+  const auto share = [&](std::uint32_t channels) {  // share of two channels, with a half for rounding
     return hn::BitCast(d16, hn::Set(d32, channels * static_cast<std::uint32_t>(alpha) + 0x00800080u));
   };
   const auto even = share(color & 0x00FF00FF), odd = share(color >> 8 & 0x00FF00FF);

@@ -8,7 +8,7 @@
 
 namespace sightline {
 
-/// How to make a stored picture upright: transpose it, then mirror its columns, its rows or both.
+/// Orientation fix of a stored picture: transpose it, then mirror its columns, its rows or both.
 struct Turn {
   bool transpose = false;
   bool mirror_columns = false;

@@ -1,5 +1,5 @@
 #pragma once
-/// Two-dimensional views of pixels owned by somebody else, and an aligned image that owns its own.
+/// Non-owning two-dimensional views of pixels, and an aligned image that owns its pixels.
 
 #include <cstddef>
 #include <cstdint>
@@ -50,9 +50,9 @@ class ImageView {
 /// 8-bit luma, 0 (black) upwards.
 using GrayView = ImageView<const std::uint8_t>;
 
-/// Memory aligned to a cache line (and to the widest SIMD vector), never shrunk: `resize` reuses what is
-/// there, so a buffer that has seen its largest frame allocates no more. Contents are unspecified after
-/// `resize`. A buffer can also stand for memory of somebody else's: `bind`.
+/// Memory aligned to a cache line (and to the widest SIMD vector), never shrunk: `resize` reuses it, so
+/// allocations stop after the largest frame. Contents are unspecified after `resize`. `bind` makes the buffer
+/// use the caller's memory.
 template <typename T>
 class AlignedBuffer {
  public:

@@ -6,7 +6,7 @@
 namespace sightline::labelling {
 namespace {
 
-// Which of two edges a coordinate is at: the nearer one within reach, else 0.
+// Edge at a coordinate: the nearer of two within reach, else 0.
 int edge_of(double at, double low, double high) {
   const double to_low = std::abs(at - low), to_high = std::abs(at - high);
   if (std::min(to_low, to_high) > PointerTool::kReach) return 0;
@@ -79,7 +79,7 @@ void PointerTool::move(Point at) {
 
 void PointerTool::follow(Point at) {
   if (grip_.kind == Grip::Kind::body) {
-    // From the press on, so that what a step rounds off is not lost.
+    // Relative to the press, so that rounding errors do not accumulate.
     const Point from = viewport_.to_picture(start_), to = viewport_.to_picture(at);
     session_.set_box(grip_.mark, box_);
     session_.move_selected(std::round(to.x - from.x), std::round(to.y - from.y));

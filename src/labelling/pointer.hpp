@@ -1,5 +1,5 @@
 #pragma once
-/// What a mouse does to boxes: draws, selects, moves and resizes them.
+/// Editing of boxes with a mouse: drawing, selecting, moving and resizing.
 
 #include <optional>
 
@@ -8,12 +8,12 @@
 
 namespace sightline::labelling {
 
-/// What is under the pointer, or held by it.
+/// Object under the pointer, or held by it.
 struct Grip {
   enum class Kind { none, body, edge };
   Kind kind = Kind::none;
   std::size_t mark = 0;
-  int x = 0;  ///< of an edge or corner: -1 the left one, 1 the right one, 0 neither
+  int x = 0;  ///< edge or corner: -1 left, 1 right, 0 neither
   int y = 0;  ///< -1 the upper one, 1 the lower one
   friend bool operator==(const Grip&, const Grip&) = default;
 };
@@ -26,7 +26,7 @@ struct Grip {
 /// Thread-safety: as Session.
 class PointerTool {
  public:
-  static constexpr double kReach = 6;     ///< how near an edge counts as on it
+  static constexpr double kReach = 6;     ///< distance within which an edge is hit
   static constexpr double kDragFrom = 3;  ///< less is a click
   static constexpr double kSmallest = 2;  ///< pixels of the picture that a new box has on both sides
 
@@ -41,7 +41,7 @@ class PointerTool {
   bool is_dragging() const { return state_ == State::dragging; }
   bool is_pressed() const { return state_ != State::idle; }
 
-  /// What a press there would take hold of; while one is held, that.
+  /// Grip that a press there would take; the current grip while one is held.
   Grip grip_at(Point at) const;
 
  private:
@@ -55,7 +55,7 @@ class PointerTool {
   Viewport& viewport_;
   State state_ = State::idle;
   Grip grip_;
-  Point start_;  // of the press
+  Point start_;  // position of the press
   Box box_;      // the held one's, at the press
 };
 

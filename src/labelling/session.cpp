@@ -10,7 +10,7 @@ namespace sightline::labelling {
 
 Session::Session(GroundTruth truth, const std::vector<std::string>& classes, bool relative)
     : truth_(std::move(truth)), relative_(relative) {
-  // A name for what has none.
+  // A name for a class without one.
   if (!classes.empty() && truth_.labels.empty()) truth_.labels.emplace(0, classes.front());
   name_labels(truth_);
   for (const std::string& name : classes) class_named(name);
@@ -19,7 +19,7 @@ Session::Session(GroundTruth truth, const std::vector<std::string>& classes, boo
   classes_changed_ = false;
 }
 
-// What has no name gets the one that it is shown by.
+// Gives a class without a name its displayed name.
 void Session::name_nameless() {
   if (!truth_.labels.empty()) return;
   for (const Class& one : classes_) truth_.labels.emplace(one.number, one.name);
@@ -137,7 +137,7 @@ void Session::select_next(int step) {
   selected_ = (start + (step > 0 ? 1 : count - 1)) % count;
 }
 
-// The first proposal from there on, round about; none where there is none.
+// The first proposal from there on, round about; none if there is none.
 void Session::select_proposal(std::size_t from) {
   selected_.reset();
   for (std::size_t i = 0; i < marks().size() && !selected_; ++i) {
@@ -229,7 +229,7 @@ void Session::set_box(std::size_t mark, const Box& box) {
 void Session::move_selected(double dx, double dy) {
   if (!selected_) return;
   Box box = marks()[*selected_].box;
-  // One that reaches past an edge, as a file has it, may come back but go no further.
+  // A box that reaches past an edge may move back but not further out.
   const auto moved = [](double at, double by, double length, double limit) {
     return at + std::clamp(by, std::min(0.0, -at), std::max(0.0, limit - length - at));
   };
@@ -289,7 +289,7 @@ void Session::propose(std::size_t picture, std::span<const Mark> marks) {
   for (Mark mark : marks) {
     mark.proposed = true;
     own.marks.push_back(mark);
-    // What is taken back or undone is what the user did meanwhile, not this.
+    // Cancelling and undoing affect only the user's actions, not proposals.
     if (picture == current_ && before_) before_->marks.push_back(mark);
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Marking objects in pictures: boxes with classes, selection, undoing, what is seen and what is not. Knows
-/// no window and no files.
+/// Marking objects in pictures: boxes with classes, selection, undo, seen and unseen pictures. Independent of
+/// windows and files.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace sightline::labelling {
 struct Mark {
   Box box;                ///< pixels of the picture; may reach past its edges where a file says so
   int label = 0;          ///< index into Session::classes
-  bool ignore = false;    ///< as TruthBox has it
+  bool ignore = false;    ///< see TruthBox
   bool proposed = false;  ///< a detector's, not confirmed: not a part of the truth
   friend bool operator==(const Mark&, const Mark&) = default;
 };
@@ -33,11 +33,11 @@ struct Class {
   std::string name;
 };
 
-/// What is marked in a series of pictures, and which of them is worked on.
+/// Marks in a series of pictures, with a current picture.
 ///
-/// A picture is *seen* once it has a confirmed box or somebody has said that it is done: only then is it a
-/// part of the truth. All edits go to the current picture, can be undone in the order in which they were made
-/// (undoing goes to the picture where it happened), and are in `truth()` at once.
+/// A picture is *seen* once it has a confirmed box or has been marked as done: only then is it a part of the
+/// truth. All edits go to the current picture, can be undone, latest first (undoing goes to the edit's
+/// picture), and appear in `truth()` at once.
 ///
 /// Thread-safety: one thread at a time. Indices out of range are a caller's error.
 class Session {
@@ -45,11 +45,10 @@ class Session {
   /// Edits that can be undone.
   static constexpr std::size_t kMaxHistory = 1000;
 
-  /// @param truth     what is marked so far, also in pictures that are not of this session; stays in
-  /// `truth()`
-  /// @param classes   names of classes, in the order in which they are wanted; those of the truth that are
-  ///                  not among them follow. Where the truth has no names, its boxes are of the first
-  /// @param relative  boxes are in parts of their picture's size, as YOLO has them, until it is opened
+  /// @param truth     existing marks, also in pictures outside of this session; they stay in `truth()`
+  /// @param classes   names of classes in the desired order; further classes of the truth follow. If the
+  ///                  truth has no names, its boxes get the first class
+  /// @param relative  boxes are relative to their picture's size, as in YOLO, until it is opened
   Session(GroundTruth truth, const std::vector<std::string>& classes, bool relative = false);
 
   /// Adds a picture behind the others. Names are unique: they are the truth's keys.
@@ -78,7 +77,7 @@ class Session {
 
   const std::vector<Mark>& marks() const { return picture().marks; }
   const std::vector<Class>& classes() const { return classes_; }
-  /// Whether classes have names, or there is one without: what is shown as "object".
+  /// True if classes have names; otherwise there is one class, shown as "object".
   bool has_named_classes() const { return !truth_.labels.empty(); }
   /// Index of a class by name, which is added where it is not there.
   int class_named(const std::string& name);
@@ -93,17 +92,17 @@ class Session {
   void select(std::optional<std::size_t> mark);
   /// The next box round about, proposals first where there are any; -1: the one before.
   void select_next(int step);
-  /// Of the boxes that hold a point of the picture, the one with the smallest area.
+  /// The box with the smallest area that contains a point of the picture.
   std::optional<std::size_t> mark_at(double x, double y) const;
 
-  /// A stretch of changes that is undone as one: a drag of the mouse. May be nested in nothing.
+  /// A series of changes that is undone as one, such as a drag of the mouse. Cannot be nested.
   void begin_edit();
   void end_edit();
   /// Takes back all since `begin_edit`.
   void cancel_edit();
   bool is_editing() const { return before_.has_value(); }
 
-  /// A new box of the current class, selected. What is changed is confirmed.
+  /// Adds a box of the current class and selects it. Changed boxes become confirmed.
   void add(const Box& box);
   void set_box(std::size_t mark, const Box& box);
   /// Moves the selected box, and keeps it inside the picture.

@@ -52,7 +52,7 @@ void Viewport::pan(double dx, double dy) {
   keep_in_sight();
 }
 
-// What is larger than the window may be moved until its edge is in the middle; what is smaller stays in.
+// A picture larger than the window may move until its edge is in the middle; a smaller one stays inside.
 void Viewport::keep_in_sight() {
   const auto keep = [](double origin, double length, double room) {
     const double slack = length > room ? room / 2 : 0;

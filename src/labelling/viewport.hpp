@@ -1,5 +1,5 @@
 #pragma once
-/// Which part of a picture is seen where in a window, at which scale.
+/// Viewport: the visible part of a picture, its place in a window and its scale.
 
 #include "image/box.hpp"
 #include "image/point.hpp"
@@ -14,15 +14,15 @@ class Viewport {
   static constexpr double kMaxScale = 40;  ///< output pixels a picture pixel
   static constexpr int kMargin = 12;       ///< output pixels around a picture that is seen whole
 
-  /// Another picture, or another size of the window. A picture of a new size is seen whole.
-  /// @param pixel_aspect  width : height of one of the picture's pixels; what is not positive counts as 1
-  /// @param left  columns of the output that a picture that is seen whole leaves free
+  /// Sets the picture's or window's size. A picture of a new size is shown whole.
+  /// @param pixel_aspect  width : height of a pixel; a value that is not positive counts as 1
+  /// @param left  columns of the output that stay free when the picture is shown whole
   void set(Size picture, double pixel_aspect, Size output, int left = 0);
   void fit();
   bool is_fitted() const { return fitted_; }
-  /// Keeps what is at a point of the output there.
+  /// Zooms around a fixed point of the output.
   void zoom(double factor, Point at);
-  /// Moves the picture by so many pixels of the output; a part of it stays in sight.
+  /// Moves the picture by output pixels; a part of it stays visible.
   void pan(double dx, double dy);
 
   Point to_picture(Point output) const;
@@ -33,8 +33,8 @@ class Viewport {
   Size picture() const { return picture_; }
   Size output() const { return output_; }
 
-  /// What is seen of the picture, in whole pixels of it, one more on each side where there is one. Begins at
-  /// even ones, as chroma does.
+  /// The visible part of the picture in whole pixels, with one more on each side if available. Begins at even
+  /// pixels, like chroma.
   Box visible() const;
 
  private:
@@ -45,7 +45,7 @@ class Viewport {
   int left_ = 0;
   double aspect_ = 1;
   double scale_ = 1;
-  Point origin_;  // where the picture's corner is in the output
+  Point origin_;  // position of the picture's corner in the output
   bool fitted_ = true;
 };
 

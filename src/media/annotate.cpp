@@ -163,7 +163,7 @@ Color label_color(int label) {
 }
 
 Color color_of(const Detection& object) {
-  if (is_unknown(object)) return {0.78, 0.8, 0.84, 1};  // of no label and no track
+  if (is_unknown(object)) return {0.78, 0.8, 0.84, 1};  // without label and track
   return label_color(static_cast<int>(object.track > 0 ? object.track % 10 : object.label));
 }
 
@@ -197,7 +197,7 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
   const int text_size = std::clamp(static_cast<int>(std::lround(height / 54.0)), 11, 72);
   const int padding = std::max(2, text_size / 4);
   const int ascent =
-      static_cast<int>(std::lround(text_size * 0.76));  // of capitals and digits in DejaVu Sans
+      static_cast<int>(std::lround(text_size * 0.76));  // height of capitals and digits in DejaVu Sans
   const int tag_height = text_size + padding;
   const auto black = static_cast<std::uint8_t>(picture.range == LumaRange::full ? 0 : 16);
 
@@ -218,7 +218,7 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
                    std::max(to_pixel(b.y + b.height), to_pixel(b.y) + 1)};
     if (clip(box, width, height).empty()) continue;
 
-    // Numbers are put together from digits, so that what is cached does not grow with the numbers met.
+    // Numbers are composed of digits, so that the cache does not grow with new numbers.
     std::vector<std::string> parts;
     const auto append = [&](const std::string& number) {
       for (const char c : number) parts.emplace_back(1, c);

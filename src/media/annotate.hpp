@@ -26,28 +26,26 @@ struct Yuv420View {
 /// The colour of a label, from a palette of ten that repeats.
 Color label_color(int label);
 
-/// The colour of an object: its track's where it has one, from the same palette, else its label's; a light
-/// gray for people who are unknown.
+/// The colour of an object: its track's if it has one, else its label's, from one palette; light gray for
+/// unknown people.
 Color color_of(const Detection& object);
 
-/// "person 93%" with a confidence, else "person 1.23"; "#9" with a track, "face #9" where there are several
-/// labels; "Ann 0.41", a distance, for who is recognised.
+/// "person 93%" with a confidence, else "person 1.23"; "#9" with a track, "face #9" if there are several
+/// labels; "Ann 0.41" (name and distance) for a recognised person.
 std::string caption_of(const Detection& object, std::span<const std::string> labels);
 
-/// The same where there is little room: "#9", "93%" or "1.23"; the name where there is none of them.
+/// Short caption: "#9", "93%" or "1.23"; the name if there is none of them.
 std::string short_caption_of(const Detection& object, std::span<const std::string> labels);
 
-/// Whether a caption says nothing without which the picture is not understood, so that the short one will do:
-/// all objects have one label, and this one no name of its own.
+/// Whether the short caption is sufficient: all objects share one label, and this one has no name.
 bool may_shorten_caption(const Detection& object, std::span<const std::string> labels);
 
-/// Draws boxes with captions straight into YUV: an outline of 2 to 3 pixels at 1080 rows or fewer, a tag
-/// beside it where CaptionPlaces has room; a tag much wider than its box leaves out what
-/// may_shorten_caption says. What lies outside is clipped; boxes that are not finite, empty
-/// or wholly outside are left out.
+/// Draws boxes with captions straight into YUV: an outline of 2 to 3 pixels at 1080 rows or fewer, with a tag
+/// if CaptionPlaces has room. A tag much wider than its box is shortened if may_shorten_caption allows.
+/// Drawing is clipped; boxes that are not finite, empty or entirely outside are skipped.
 ///
 /// Keeps rasterised text between calls: reuse one object for a stream. Ten boxes on 1080 rows take well below
-/// 1 ms. Thread-safety: one thread at a time. Errors: none (Error (failed) only where memory is out).
+/// 1 ms. Thread-safety: one thread at a time. Errors: only Error (failed) if memory is exhausted.
 class Annotator {
  public:
   void draw(const Yuv420View& picture, std::span<const Detection> objects,

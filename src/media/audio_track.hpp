@@ -12,15 +12,15 @@ struct AVRational;
 namespace sightline::media {
 
 /// A bounded queue of audio packets. A Reader with ReadOptions::keep_audio fills one while it reads; a Writer
-/// that was given it (WriteOptions::audio) empties it while it writes. When nobody takes packets, the oldest
-/// are dropped, so that an unused track costs little.
+/// that was given it (WriteOptions::audio) empties it while it writes. If no packets are taken, the oldest
+/// are dropped, so an unused track costs little.
 ///
 /// Packets carry times relative to the start of the source, as Frame::time does.
 /// Thread-safety: all functions may be called from any thread at any time.
 class AudioTrack {
  public:
   static constexpr std::size_t kMaxPackets = 8192;     ///< about 3 minutes of AAC
-  static constexpr std::size_t kMaxBytes = 64u << 20;  ///< of payload
+  static constexpr std::size_t kMaxBytes = 64u << 20;  ///< maximum payload
 
   /// Copies the parameters.
   AudioTrack(const AVCodecParameters& parameters, const AVRational& time_base);
@@ -40,7 +40,7 @@ class AudioTrack {
   bool next_time(double& seconds) const;
 
   std::int64_t pushed() const;   ///< packets so far
-  std::int64_t dropped() const;  ///< of these, lost because nobody took them in time
+  std::int64_t dropped() const;  ///< packets dropped because they were not taken in time
 
  private:
   struct Impl;

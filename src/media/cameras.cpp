@@ -195,13 +195,13 @@ std::string opening_problem(int code) {
   return reason;
 }
 
-/// None where it is no camera.
+/// No value if it is no camera.
 std::optional<Camera> look_at(VideoDevices& devices, const std::string& path) {
   Camera camera;
   camera.path = path;
   const Device device(devices, path);
   if (device.problem() == ENODEV || device.problem() == ENXIO || device.problem() == ENOENT)
-    return std::nullopt;  // a node without a device, or one that was just unplugged
+    return std::nullopt;  // no device, or unplugged
   if (device.problem() != 0) {
     camera.problem = opening_problem(device.problem());
     return camera;

@@ -11,22 +11,21 @@ namespace sightline::media {
 /// Frame rates at one size, or at any size of a range.
 struct CameraMode {
   Size least;  ///< the size, where `most` is the same
-  Size most;   ///< else the largest one, and all in between `step` apart are possible
+  Size most;   ///< else the largest size; sizes in between are `step` apart
   Size step;
-  std::vector<double>
-      frame_rates;         ///< frames/s, the highest first, at `most`; empty where the driver is silent
-  double lowest_rate = 0;  ///< for any rate in a range; else 0
+  std::vector<double> frame_rates;  ///< frames/s, the highest first, at `most`; empty if the driver is silent
+  double lowest_rate = 0;           ///< lowest rate of a range; else 0
   double highest_rate = 0;
 
   bool is_range() const { return least != most; }
 };
 
 struct CameraFormat {
-  std::string name;         ///< as CaptureOptions::pixel_format takes it; empty where FFmpeg cannot read it
+  std::string name;         ///< as in CaptureOptions::pixel_format; empty if FFmpeg cannot read it
   std::string fourcc;       ///< V4L2's, such as "YUYV"
   std::string description;  ///< the driver's
   bool compressed = false;
-  std::vector<CameraMode> modes;  ///< as the driver lists them; empty where it does not
+  std::vector<CameraMode> modes;  ///< in the driver's order; empty if it lists none
 };
 
 struct Camera {
@@ -34,7 +33,7 @@ struct Camera {
   std::string name;     ///< the driver's, such as "HD Webcam"
   std::string driver;   ///< such as "uvcvideo"
   std::string bus;      ///< bus and port
-  std::string problem;  ///< why it cannot be used, and what to do; empty where it can
+  std::string problem;  ///< why it cannot be used, and what to do; empty if it can
   std::vector<CameraFormat> formats;
 };
 
@@ -56,8 +55,8 @@ class VideoDevices {
 std::vector<Camera> list_cameras();
 std::vector<Camera> list_cameras(VideoDevices& devices);
 
-/// The first one that can be used.
-/// @throws Error (input) where there is none, with what to do
+/// The first usable camera.
+/// @throws Error (input) with a remedy if there is none
 Camera first_camera();
 Camera first_camera(VideoDevices& devices);
 

@@ -19,8 +19,8 @@ class CaptionPlaces {
   /// @param picture  captions stay within it as far as they fit
   explicit CaptionPlaces(const Area& picture) : picture_(picture) {}
 
-  /// The place of the next caption: above its box, below it, or at the lower end inside, so that it covers no
-  /// head; at the upper end inside only where captions placed before leave nothing else.
+  /// Place of the next caption: above its box, below it, or inside at the lower end, so that it covers no
+  /// head. Inside at the upper end only if earlier captions leave no other place.
   /// @param box  may lie partly outside of the picture
   Area next(const Area& box, Size caption);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr Color kFaint{0.58, 0.61, 0.66, 1};
 
 struct Tile {
-  std::string name;  // of a picture
+  std::string name;  // picture name
   std::int64_t number = 0;
   double time = 0;
   std::size_t objects = 0;
@@ -147,7 +147,7 @@ void ContactSheet::write(const std::string& path, const std::string& title) cons
   canvas.text(width - gap, head * 0.62, summary, unit, kFaint, Align::right);
 
   for (std::size_t i = 0; i < shown; ++i) {
-    // Of what is kept, evenly from the first to the last.
+    // Picks evenly from the kept tiles, first to last.
     const std::size_t index = shown == 1 ? 0 : (i * (self.tiles.size() - 1) + (shown - 1) / 2) / (shown - 1);
     const Tile& tile = self.tiles[index];
     const int x = gap + static_cast<int>(i) % columns * (self.tile.width + gap);

@@ -1,5 +1,5 @@
 #pragma once
-/// One picture that shows a whole stream: a grid of frames with what was found in them.
+/// One picture that shows a whole stream: a grid of frames with their detections.
 
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace sightline::media {
 
-/// Collects frames spaced evenly over a stream whose length is not known, in bounded memory: every k-th frame
-/// is kept, small; when there are twice too many, every other one is thrown away and k doubles.
+/// Collects frames spaced evenly over a stream of unknown length, in bounded memory: keeps every k-th frame,
+/// reduced; at twice the needed number, drops every other one and doubles k.
 ///
 /// Thread-safety: one thread at a time.
 class ContactSheet {

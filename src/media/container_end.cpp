@@ -51,7 +51,7 @@ constexpr std::uint64_t kSegment = 0x18538067, kCluster = 0x1F43B675;
 /// A number whose first byte tells its length. 0 bytes long where it is none, or the file ends in it.
 struct EbmlNumber {
   int bytes = 0;
-  std::uint64_t value = 0;  ///< with the bit that tells the length
+  std::uint64_t value = 0;  ///< including the length marker bit
 };
 
 EbmlNumber ebml_number(std::span<const std::uint8_t> from) {
@@ -75,7 +75,7 @@ std::optional<Element> element_at(Bytes& file, std::int64_t at) {
   return element;
 }
 
-// Of a file and its segments and clusters: what else is there, something else has appended.
+// True for ids of a file, its segments and clusters; other data were appended by another program.
 bool is_known(std::uint64_t id) {
   constexpr std::array<std::uint64_t, 18> kKnown{
       0x1A45DFA3, kSegment, kCluster, 0x114D9B74, 0x1549A966, 0x1654AE6B, 0x1C53BB6B, 0x1254C367, 0x1043A770,
@@ -99,7 +99,7 @@ bool is_matroska_cut(Bytes& file) {
   return false;
 }
 
-// Of the boxes that hold pictures: a file may lack its padding.
+// Checks only the boxes that hold pictures, since padding may be missing.
 bool is_mp4_cut(Bytes& file) {
   for (std::int64_t at = 0; at < file.size();) {
     const auto head = file.read(at, 16);
@@ -148,7 +148,7 @@ bool is_ogg_cut(Bytes& file) {
   return false;
 }
 
-// Where the sub-blocks end that begin there; none where the file ends before them.
+// End of the sub-blocks that begin at `at`; no value if the file ends before it.
 std::optional<std::int64_t> end_of_gif_data(Bytes& file, std::int64_t at) {
   for (;;) {
     const auto length = file.read(at, 1);

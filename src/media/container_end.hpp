@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/media: whether a video file ends before what its container says of its own length.
+/// Internal to src/media: detects video files that are shorter than their container states.
 
 #include <string_view>
 

@@ -70,7 +70,7 @@ bool needs_hardware(const AVCodec& codec) {
   return (codec.capabilities & (AV_CODEC_CAP_HARDWARE | AV_CODEC_CAP_HYBRID)) != 0;
 }
 
-/// The pixel formats that an encoder takes, ended by AV_PIX_FMT_NONE; null where it does not say.
+/// The pixel formats that an encoder takes, ended by AV_PIX_FMT_NONE; null if it does not say.
 const AVPixelFormat* pixel_formats_of(const AVCodec& codec) {
 #if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
   const void* formats = nullptr;
@@ -231,7 +231,7 @@ int VideoEncoder::encode(double time) {
   picture->pts = std::max(static_cast<std::int64_t>(std::clamp(ticks, -1e15, 1e15)), last_time_ + 1);
   picture->pict_type = is_key_due(time) ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
   last_time_ = picture->pts;
-  picture->quality = context_->global_quality;  // what QSCALE encoders look at
+  picture->quality = context_->global_quality;  // read by QSCALE encoders
   if (fault::strikes(fault::Kind::encode, "avcodec_send_frame")) return AVERROR_EXTERNAL;
   return avcodec_send_frame(context_.get(), picture);
 }

@@ -42,7 +42,7 @@ class VideoEncoder {
   CodecContextPtr context_;
   FittedPicture fitted_;
   Scaler scaler_;
-  FramePtr converted_;  // for encoders that do not take the fitted picture as it is
+  FramePtr converted_;  // for encoders that need another pixel format
   std::int64_t last_time_ = -1;
   double key_seconds_ = 0;  // 0: the encoder places its key frames
   double last_key_ = 0;     // time in seconds

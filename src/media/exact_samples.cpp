@@ -39,7 +39,7 @@ class Samples {
 
   /// A row of a component, `width` samples; each is written `step` bytes behind the one before.
   void read(int component, int y, int width, std::uint8_t* out, int step) {
-    // A copy: what is written could be anything's bytes for all that the compiler knows.
+    // A copy, because the compiler must assume that written bytes alias.
     const AVComponentDescriptor place = format_.comp[component];
     const std::uint8_t* const row = picture_.data[place.plane] +
                                     static_cast<std::ptrdiff_t>(y) * picture_.linesize[place.plane] +
@@ -106,7 +106,7 @@ class Samples {
   const AVPixFmtDescriptor& format_;
   const SampleRange range_;
   std::array<std::vector<std::uint8_t>, 3> levels_;
-  std::vector<std::uint16_t> scratch_;  // of formats that FFmpeg takes apart
+  std::vector<std::uint16_t> scratch_;  // samples of formats that FFmpeg unpacks
 };
 
 bool is_palette(const AVFrame& picture) {

@@ -3,8 +3,8 @@
 ///
 /// A sample of full range becomes `value * 255 / largest`, rounded to the nearest; luma of limited range,
 /// whose black is 16 at 8 bits, 64 at 10, and so on, becomes `value / 2^(depth - 8)`, rounded, and stays of
-/// limited range. Where black and white are given, what lies between them is spread over 0 to 255 as
-/// src/tiles does. Nothing is dithered: equal samples stay equal. swscale dithers.
+/// limited range. If black and white are given, the values between them are spread over 0 to 255 as in
+/// texture/tiles. There is no dithering (unlike in swscale), so equal samples stay equal.
 
 #include <cstdint>
 #include <vector>
@@ -19,7 +19,7 @@ namespace sightline::media {
 /// full range.
 bool has_exact_luma(const AVFrame& picture);
 
-/// Luma; that of red, green and blue by image/gray.hpp. Of limited range where the picture is.
+/// Luma; of RGB pictures by image/gray.hpp. It has limited range if the picture has.
 void exact_luma(const AVFrame& picture, const SampleRange& range, Image<std::uint8_t>& luma);
 
 /// Whether red, green and blue of a picture are read here: as for luma, but without those that have chroma or
@@ -29,7 +29,7 @@ bool has_exact_rgb(const AVFrame& picture);
 /// Red, green and blue, 3 bytes a pixel, without gaps.
 std::vector<std::uint8_t> exact_rgb(const AVFrame& picture, const SampleRange& range);
 
-/// A picture of luma and chroma of more than 8 bits in planes of 8 bits; null where there is no such format.
+/// A picture of luma and chroma of more than 8 bits in planes of 8 bits; null if there is no such format.
 FramePtr exact_yuv8(const AVFrame& picture);
 
 }  // namespace sightline::media

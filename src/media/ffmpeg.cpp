@@ -13,8 +13,8 @@
 namespace sightline::media {
 namespace {
 
-// What FFmpeg finds worth an error line (a damaged slice, say) is not one for our user: errors that matter
-// reach us as return values and are reported from there, in our words. Hence all is debug.
+// FFmpeg's log lines are all debug lines. Errors that matter to the user come as return values and are
+// reported from there.
 void log_to_spdlog(void* object, int level, const char* format, va_list arguments) {
   if (level > AV_LOG_INFO || !spdlog::should_log(spdlog::level::debug)) return;
   try {

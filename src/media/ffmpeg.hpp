@@ -1,7 +1,7 @@
 #pragma once
 /// Internal to src/media: FFmpeg's headers, owners for its objects, its error texts, its log.
 ///
-/// This is the only header that includes FFmpeg; public headers forward-declare what they name.
+/// This is the only header that includes FFmpeg; public headers use forward declarations.
 
 extern "C" {
 #include <libavcodec/avcodec.h>

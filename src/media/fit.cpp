@@ -16,7 +16,7 @@ void tag(AVFrame& picture, const ColorTags& color, int height) {
   picture.colorspace = static_cast<AVColorSpace>(color.matrix);
   picture.color_primaries = static_cast<AVColorPrimaries>(color.primaries);
   picture.color_trc = static_cast<AVColorTransferCharacteristic>(color.transfer);
-  // Of the matrices that we know how to draw in, the one that players assume for such a size.
+  // RGB has no YUV matrix: use the one that players assume for the size.
   if (color.matrix == AVCOL_SPC_RGB)
     picture.colorspace = height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
 }

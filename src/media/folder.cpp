@@ -81,7 +81,7 @@ class Listing {
   FolderContents run(const std::string& folder) {
     if (const std::error_code error = list(folder))
       throw Error(ExitCode::input, problem_of(folder, error), "check its permissions");
-    // Last: what is there without links keeps its own names.
+    // Links come last, so that files found without links keep their own names.
     for (; !links_.empty(); links_.pop_front()) list_inner(links_.front());
     return std::move(contents_);
   }
@@ -264,7 +264,7 @@ class Folder final : public Source {
 
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
 
-  // Reads a picture into `frame`. Returns why it cannot be read whole; empty where it can.
+  // Reads a picture into `frame`. Returns why it cannot be read whole; empty if it can.
   std::string read(const std::string& file, SourceFrame& frame) {
     if (std::string reason = why_unreadable(file); !reason.empty()) return reason;
     DecodeErrors own(file);
@@ -285,7 +285,7 @@ class Folder final : public Source {
   DecodeErrors& errors_;
   std::shared_ptr<AudioTrack> no_audio_;
   std::size_t next_ = 0;
-  std::optional<Error> failure_;  ///< what the next call of `next` ends with
+  std::optional<Error> failure_;  ///< thrown by the next call of `next`
 };
 
 }  // namespace

@@ -14,14 +14,14 @@ struct FolderContents {
   std::vector<std::filesystem::path> lost;  ///< links that lead nowhere; maybe they led to folders
   std::vector<std::string> problems;        ///< why sub-folders could not be listed, with their names
   int other_files = 0;
-  int folders = 0;        ///< that were not looked into
+  int folders = 0;        ///< folders that were not searched
   int known_folders = 0;  ///< links to folders that are listed already
 };
 
-/// Images are what has the name of one (its extension). A folder's own come first, sorted by name with
-/// numbers by value (img2 before img10), then those of its sub-folders, at last those of folders that links
-/// lead to; each folder is listed once. Hidden files and folders do not count. Throws Error (input) where the
-/// folder itself cannot be listed.
+/// Images are recognised by extension. A folder's own come first, sorted by name with numbers by value (img2
+/// before img10), then those of its sub-folders, at last those of folders that links lead to; each folder is
+/// listed once. Hidden files and folders do not count. Throws Error (input) if the folder itself cannot be
+/// listed.
 FolderContents list_folder(const std::string& folder, bool recursive);
 
 /// Why an image of a folder is not to be opened: its link leads nowhere, or it is a named pipe or a device,
@@ -31,7 +31,7 @@ std::string why_unreadable(const std::filesystem::path& image);
 /// The images without those that are unreadable, which a warning names.
 std::vector<std::filesystem::path> readable(std::vector<std::filesystem::path> images);
 
-/// The readable images of a folder without its sub-folders. Throws Error (input) where there are none.
+/// The readable images of a folder without its sub-folders. Throws Error (input) if there are none.
 std::vector<std::filesystem::path> list_images(const std::string& folder);
 
 }  // namespace sightline::media

@@ -11,7 +11,8 @@
 namespace sightline::media {
 namespace {
 
-// As it was written, but for the extra data: packets that are read back go with what was read back.
+// Copies the written stream's parameters, but the read stream's extra data, because the packets are read as
+// well.
 int copy_stream(const AVStream& read, const AVStream& written, AVFormatContext& output) {
   AVStream* const stream = avformat_new_stream(&output, nullptr);
   const CodecParametersPtr parameters(avcodec_parameters_alloc());

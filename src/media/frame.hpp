@@ -19,7 +19,7 @@ class Scaler;
 /// Range of 8-bit luma: black 16 and white 235 (limited), or black 0 and white 255 (full).
 enum class LumaRange { limited, full };
 
-/// When a live picture came about, in nanoseconds of std::chrono::steady_clock; 0 where that is not known, or
+/// When a live picture came about, in nanoseconds of std::chrono::steady_clock; 0 if that is not known, or
 /// means nothing, as for a file's.
 struct FrameTimes {
   std::int64_t captured = 0;  ///< the camera took it; where it does not tell, its data had arrived
@@ -29,8 +29,8 @@ struct FrameTimes {
 /// A decoded picture with its number and time. A handle: copies are cheap and share the pixels, which live
 /// until the last copy is gone and are never changed.
 ///
-/// Upright: what a display matrix or EXIF data say of the stored picture has been done.
-/// Thread-safety: constant after construction; copies may be used from different threads at once.
+/// Upright: the display matrix or EXIF orientation has been applied. Thread-safety: constant after
+/// construction; copies may be used from different threads at once.
 class Frame {
  public:
   /// No picture; `empty()`.
@@ -110,7 +110,7 @@ class FrameBuilder {
   FrameBuilder(FrameBuilder&&) noexcept;
   FrameBuilder& operator=(FrameBuilder&&) noexcept;
 
-  /// Shares the picture, which nobody may change from here on; a turned copy where it has a display matrix.
+  /// Shares the picture, which must not change from now on; makes a turned copy if it has a display matrix.
   /// @throws Error (input) for a pixel format that has no conversion to gray
   Frame build(std::shared_ptr<const AVFrame> picture, std::int64_t number, double time,
               std::string name = {});
@@ -125,7 +125,7 @@ Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number = 1
 /// A frame of gray pixels (full range), copied.
 Frame frame_from_gray(GrayView gray, std::int64_t number = 1, double time = 0);
 
-/// A frame of gray pixels (full range) that nobody changes from here on: shared, not copied.
+/// A frame that shares gray pixels (full range), which must not change from now on.
 Frame frame_of_gray(std::shared_ptr<const Image<std::uint8_t>> gray, std::int64_t number, double time);
 
 /// Whether a frame is anything but shades of gray.
@@ -137,8 +137,8 @@ int sample_bits(const Frame& frame);
 /// The sample values that are black and white; those between are spread over 0 to 255.
 using SampleRange = std::optional<std::pair<double, double>>;
 
-/// Luma and RGB where black and white are given, of a frame with more than 8 bits a sample.
-/// @throws Error (input) for luma and chroma, whose black and white the format says
+/// Luma and RGB of a frame with more than 8 bits a sample, for given black and white.
+/// @throws Error (input) for luma and chroma, whose format defines black and white
 Image<std::uint8_t> to_gray(const Frame& frame, const SampleRange& range);
 std::vector<std::uint8_t> to_rgb(const Frame& frame, const SampleRange& range);
 

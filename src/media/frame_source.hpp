@@ -1,5 +1,5 @@
 #pragma once
-/// Interface of what frames come from: files, cameras, memory, tiles of a picture.
+/// Interface of frame sources: files, cameras, memory, tiles of a picture.
 
 #include <cstdint>
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace sightline::media {
 
-/// Source of frames. Read by one thread of its own. Frames that know when they were captured
-/// (Frame::times) count from then on: what they waited for `read` is part of their latency.
+/// Source of frames, read by its own thread. The latency of frames with a capture time (Frame::times)
+/// includes their wait for `read`.
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
@@ -18,7 +18,7 @@ class FrameSource {
   virtual std::int64_t decode_errors() const { return 0; }
   /// Frames that were there and that `read` will never return. Any thread.
   virtual std::int64_t dropped() const { return 0; }
-  /// Estimate of all frames.
+  /// Estimated total number of frames.
   virtual std::optional<std::int64_t> frames() const { return std::nullopt; }
 };
 

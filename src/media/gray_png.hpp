@@ -8,7 +8,7 @@
 
 namespace sightline::media {
 
-/// A PNG of one byte a pixel. Throws Error (failed) where the encoder refuses, and std::bad_alloc.
+/// A PNG of one byte a pixel. Throws Error (failed) if the encoder refuses, and std::bad_alloc.
 std::string encode_gray_png(GrayView picture);
 
 /// Writes it to a file, which has its name once it is whole. Throws Error (failed) with the system's reason.

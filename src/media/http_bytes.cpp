@@ -177,7 +177,7 @@ class HttpBytes final : public ByteSource {
     curl_multi_add_handle(multi_.get(), easy_.get());
   }
 
-  // Another port of the host may belong to somebody else.
+  // Another port of the host may belong to another server.
   void log_in() {
     const bool is_known = origin_->credentials && server_of(url_) == origin_->server;
     set(CURLOPT_USERNAME, is_known ? origin_->credentials->user.c_str() : nullptr);
@@ -254,7 +254,7 @@ class HttpBytes final : public ByteSource {
   std::unique_ptr<CURLM, FreeMulti> multi_;
   EasyPtr easy_;  // goes before the multi handle
   std::vector<std::uint8_t> data_;
-  std::size_t at_ = 0;  // of the first byte that is not read yet
+  std::size_t at_ = 0;  // position of the first unread byte
   bool paused_ = false;
   bool done_ = false;
   CURLcode result_ = CURLE_OK;

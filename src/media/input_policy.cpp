@@ -26,7 +26,7 @@ bool is_chosen_by_name(const AVInputFormat& format) {
 
 }  // namespace
 
-// By their names, since older versions of FFmpeg do not have all of them.
+// By name, since older versions of FFmpeg lack some of them.
 bool is_allowed(AVCodecID codec, const AVInputFormat& format) {
   constexpr const char* kDrawn = "svg,ansi,bintext,xbin,idf";
   constexpr const char* kPictures =

@@ -8,8 +8,8 @@
 
 namespace sightline::media {
 
-/// Formats that hold pictures or video themselves, as FFmpeg's `format_whitelist` takes them. Formats that
-/// name other files or servers, and text that FFmpeg draws as a terminal would, are none of them.
+/// Formats that hold pictures or video themselves, as FFmpeg's `format_whitelist` takes them. Excludes
+/// formats that refer to other files or servers, and text that FFmpeg renders like a terminal.
 inline constexpr const char* kFormats =
     "mov,matroska,avi,mpegts,mpeg,mpegvideo,flv,live_flv,kux,asf,asf_o,ogg,nut,nuv,rm,wtv,mxf,gxf,dv,swf,"
     "h261,h263,h264,hevc,vvc,m4v,vc1,vc1test,av1,obu,ivf,dirac,cavsvideo,avs2,avs3,mjpeg,mjpeg_2000,mpjpeg,"

@@ -30,8 +30,7 @@ class JpegCheck {
     jpeg_create_decompress(&jpeg_);
     jpeg_mem_src(&jpeg_, content.data(), content.size());
     jpeg_read_header(&jpeg_, TRUE);
-    constexpr std::int64_t kMostPixels = std::int64_t{1}
-                                         << 26;  // of which the decoder keeps 2 bytes a sample
+    constexpr std::int64_t kMostPixels = std::int64_t{1} << 26;  // the decoder keeps 2 bytes a sample
     if (std::int64_t{jpeg_.image_width} * jpeg_.image_height > kMostPixels) return false;
     has_begun = true;
     jpeg_read_coefficients(&jpeg_);

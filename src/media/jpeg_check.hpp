@@ -8,7 +8,7 @@ namespace sightline::media {
 
 /// Decodes the data without making a picture of it.
 /// @param content  up to and with the mark at the end
-/// @return whether the decoder found it damaged; false where it does not read this kind or size
+/// @return whether the decoder found it damaged; false if it does not read this kind or size
 bool is_jpeg_damaged(std::span<const std::uint8_t> content);
 
 }  // namespace sightline::media

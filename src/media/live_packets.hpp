@@ -1,6 +1,5 @@
 #pragma once
-/// Internal to src/media: packets of live inputs: when they came, whose memory they are, whether they are
-/// any.
+/// Internal to src/media: packets of live inputs: arrival times, ownership of their memory, and timeouts.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +20,7 @@ struct Moment {
 
 /// When a device took a picture, in ns of the steady clock.
 /// @param stamp  its time in microseconds, by whichever of the two clocks makes sense of it
-/// @return none where neither does: the picture would be from the future, or 10 s old or more
+/// @return none if neither does: the picture would be from the future, or 10 s old or more
 std::optional<std::int64_t> captured_at(std::int64_t stamp, const Moment& now);
 
 /// Makes the decoder pass a packet's arrival on to the picture that it becomes, in whatever order pictures
@@ -35,12 +34,12 @@ std::int64_t arrival_of(const AVFrame& picture);
 /// @return FFmpeg's code; AVERROR_INVALIDDATA for an empty packet
 int send_data(AVCodecContext& decoder, const AVPacket& packet);
 
-/// Copies the data of packets that borrow it. V4L2 lends its driver's few buffers, which it needs back for
-/// the next pictures and unmaps when it is closed, whoever still looks at them. Thread-safety: one thread at
-/// a time; what is in the packets may be freed from any.
+/// Copies the data of packets that borrow it. V4L2 lends its driver's few buffers, needs them back for the
+/// next pictures, and unmaps them when it is closed, even if they are still in use. Thread-safety: one thread
+/// at a time; packet data may be freed from any thread.
 class PacketCopier {
  public:
-  /// Gives the packet its own copy, and what it borrowed back.
+  /// Gives the packet its own copy and returns the borrowed buffer.
   void own(AVPacket& packet);
 
  private:

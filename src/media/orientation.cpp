@@ -88,14 +88,14 @@ int orientation_of_webp(FileData file) {
   return 1;
 }
 
-/// The content of an EBML element, and what follows it.
+/// Content of an EBML element, and the data after it.
 struct EbmlElement {
   std::uint64_t id = 0;
   FileData content;
   FileData rest;
 };
 
-/// A number whose first byte tells its length; its bytes are taken off the front. None where it is cut.
+/// A number whose first byte tells its length; its bytes are taken off the front. None if it is cut.
 std::optional<std::uint64_t> take_ebml_number(FileData& from, bool with_marker) {
   if (from.empty() || from[0] == 0) return std::nullopt;
   const auto bytes = static_cast<std::size_t>(std::countl_zero(from[0])) + 1;
@@ -114,7 +114,7 @@ std::optional<EbmlElement> ebml_element(FileData from) {
   return EbmlElement{*id, from.first(inside), from.subspan(inside)};
 }
 
-/// The content of the first element of a name; empty where there is none.
+/// The content of the first element of a name; empty if there is none.
 FileData find_ebml(FileData in, std::uint64_t id) {
   while (const std::optional<EbmlElement> element = ebml_element(in)) {
     if (element->id == id) return element->content;
@@ -156,7 +156,7 @@ Turn turn_of_matroska(FileData head) {
   return {};
 }
 
-/// A box of MP4 and its kin, and what follows it.
+/// A box of MP4 and related formats, and the data after it.
 struct Box {
   std::string_view type;
   FileData content;
@@ -209,7 +209,7 @@ bool is_subsampled(const AVPixFmtDescriptor& format, int plane) {
   return format.nb_components >= 3 && (plane == 1 || plane == 2) && !(format.flags & AV_PIX_FMT_FLAG_RGB);
 }
 
-/// Bytes of a pixel of a plane; none where the plane cannot be turned pixel by pixel.
+/// Bytes of a pixel of a plane; none if the plane cannot be turned pixel by pixel.
 std::optional<int> pixel_bytes(const AVPixFmtDescriptor& format, int plane) {
   std::optional<int> bytes;
   for (int i = 0; i < format.nb_components; ++i) {

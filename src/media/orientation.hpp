@@ -13,15 +13,15 @@ namespace sightline::media {
 /// angles between the quarter turns are not regarded.
 Turn turn_of_matrix(std::span<const std::int32_t, 9> matrix);
 
-/// The display matrix of a video, from its container; none where it has none.
+/// The display matrix of a video, from its container; none if it has none.
 std::span<const std::uint8_t> matrix_of_stream(const AVStream& stream);
 
-/// The orientation that a picture's file tells: the EXIF data of a PNG or WebP, the tag of a TIFF; 1
-/// (upright) where it tells none. FFmpeg knows that of a JPEG by itself.
+/// Orientation from a picture's file: EXIF data of a PNG or WebP, or the tag of a TIFF; 1 (upright) if there
+/// is none. FFmpeg reads that of a JPEG itself.
 int orientation_of_file(AVCodecID codec, std::span<const std::uint8_t> file);
 
-/// The turn that the beginning of a file tells of: a Matroska file of its first video, an AVIF or HEIF file of
-/// its picture. FFmpeg looks from 6.1 and from 7.1 on.
+/// The turn that the beginning of a file tells of: a Matroska file of its first video, an AVIF or HEIF file
+/// of its picture. FFmpeg looks from 6.1 and from 7.1 on.
 Turn turn_of_head(std::span<const std::uint8_t> head);
 
 /// Gives the packet a display matrix for a turn, which its pictures then have.

@@ -78,8 +78,8 @@ JpegWalk walk(Content content) {
   return result;
 }
 
-// Some programs leave out the mark at the end: what the data is without it, the decoder knows, unless more
-// scans might have followed.
+// Some programs omit the end marker. The decoder can judge the data without it, unless more scans might have
+// followed.
 bool is_jpeg_cut(Content content) {
   if (content.size() < 4 || content[0] != 0xFF || content[1] != 0xD8) return false;
   const JpegWalk found = walk(content);
@@ -164,7 +164,7 @@ bool is_pcx_cut(Content content) {
 
 // --- OpenEXR
 
-/// Where the attributes end, of which each is a name, a type and a size.
+/// End of the attributes. Each has a name, a type and a size.
 std::size_t end_of_exr_head(Content content) {
   constexpr std::size_t kMagicAndVersion = 8;
   const auto end_of_name = [&](std::size_t at) {
@@ -195,7 +195,7 @@ bool is_exr_cut(Content content) {
     first = std::min(first, chunk);
     last = std::max(last, chunk);
   }
-  const std::uint64_t head = version & kTiled ? 20 : 8;  // which ends with the size of the data
+  const std::uint64_t head = version & kTiled ? 20 : 8;  // the head ends with the data size
   if (last == 0 || last > content.size() || content.size() - last < head) return true;
   return content.size() - last - head < AV_RL32(content.data() + last + head - 4);
 }

@@ -12,7 +12,7 @@ namespace sightline::media {
 /// Bytes behind the picture are no matter. False where the content is of another kind.
 using PictureCheck = bool (*)(std::span<const std::uint8_t> content);
 
-/// The check of a format whose decoder makes a picture of any beginning of a file; null for others.
+/// Check for a format whose decoder accepts truncated files; null for others.
 PictureCheck picture_check(AVCodecID codec);
 
 }  // namespace sightline::media

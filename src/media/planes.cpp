@@ -75,7 +75,7 @@ int half(int length) {
 
 struct PlaneStore::Impl {
   Scaler scaler;
-  FramePtr picture;  // of the last conversion
+  FramePtr picture;  // result of the last conversion
   std::vector<std::uint8_t> neutral;
 
   // A picture to write to, reused while size and format stay.

@@ -10,9 +10,9 @@
 
 namespace sightline::media {
 
-/// How pixels lie in memory. i420: luma, then U and V at half size (rounded up) in planes of their own; nv12:
-/// U and V alternate in one plane. The rest is packed colour of full range, bytes in the order of the name; a
-/// fourth byte means nothing.
+/// Memory layout of pixels. i420: luma, then U and V at half size (rounded up) in separate planes; nv12: U
+/// and V alternate in one plane. The others are packed full-range colour, bytes in the order of the name; a
+/// fourth byte is ignored.
 enum class PlaneKind { i420, nv12, rgb24, bgr24, rgba, bgra };
 
 /// ITU-R BT.601 or BT.709; meaningless for packed colour.
@@ -27,7 +27,7 @@ struct DisplayPlanes {
   Size size;                         ///< pixels of luma, or of packed colour
   YuvMatrix matrix = YuvMatrix::bt601;
   LumaRange range = LumaRange::limited;
-  Rational sample_aspect{0, 1};  ///< width : height of a pixel; 0 where the frame does not tell
+  Rational sample_aspect{0, 1};  ///< width : height of a pixel; 0 if the frame does not tell
   bool by_reference = false;     ///< all planes but neutral chroma are the frame's own memory
 };
 
@@ -46,12 +46,12 @@ class PlaneStore {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The planes of a frame that is not empty: its own memory where that is 4:2:0 in planes or nv12, 4:2:2 in
-/// planes (every other row of chroma), 8-bit gray (with neutral chroma out of `scratch`) or packed colour of
-/// full range; what is stored bottom-up is copied, all else converted to i420.
+/// Planes of a non-empty frame. They point to the frame's memory if it is planar 4:2:0, nv12, planar 4:2:2
+/// (every other row of chroma), 8-bit gray (with neutral chroma from `scratch`) or packed full-range colour.
+/// Bottom-up pictures are copied, all other formats are converted to i420.
 ///
-/// The matrix is the stream's; where it does not say, BT.709 from 720 rows up and BT.601 below. What has
-/// another matrix is shown with the nearer of the two.
+/// The matrix is the stream's; if unspecified, BT.709 from 720 rows up and BT.601 below. Other matrices are
+/// replaced by the nearer of the two.
 /// @throws Error (input) for a pixel format that has no conversion
 DisplayPlanes planes_of(const Frame& frame, PlaneStore& scratch);
 

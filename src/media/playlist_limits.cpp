@@ -9,7 +9,7 @@ namespace sightline::media {
 constexpr std::string_view kSignature = "#EXTM3U";
 
 bool PlaylistLimits::allows(std::span<const std::uint8_t> bytes) {
-  constexpr std::size_t kLongest = 16;  // of a tag's start
+  constexpr std::size_t kLongest = 16;  // longest start of a tag
   constexpr int kMostSegments = 200'000;
   constexpr int kMostOthers = 100;
   for (const std::uint8_t byte : bytes) {

@@ -7,8 +7,8 @@
 
 namespace sightline::media {
 
-/// Counts what a playlist names, as its bytes pass. FFmpeg's time grows with the square of the variants, and
-/// a line of a few bytes takes kilobytes of memory.
+/// Counts the entries of a playlist while its bytes pass. FFmpeg's time grows with the square of the
+/// variants, and a line of a few bytes takes kilobytes of memory.
 class PlaylistLimits {
  public:
   /// To be called for all bytes in their order. False where the playlist names more than 100 variants,

@@ -12,7 +12,7 @@ namespace sightline::media {
 namespace {
 
 constexpr std::size_t kMostExpanded = std::size_t{32} << 20;
-constexpr std::size_t kLargestRatio = 1032;  // of deflate
+constexpr std::size_t kLargestRatio = 1032;  // highest ratio of deflate
 
 struct FreeDecompressor {
   void operator()(libdeflate_decompressor* one) const { libdeflate_free_decompressor(one); }
@@ -60,7 +60,7 @@ bool has_giant_chunks(std::span<const std::uint8_t> png) {
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE) return true;
     if (result == LIBDEFLATE_SUCCESS) {
       left -= expanded;
-    } else {  // damaged: FFmpeg expands what is before the damage
+    } else {  // damaged: FFmpeg expands the data before the damage
       const std::size_t most = std::min(left, chunk.size() * kLargestRatio);
       if (most == left) return true;
       left -= most;

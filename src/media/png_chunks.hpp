@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/media: what the compressed chunks of a PNG expand to, found before FFmpeg expands them.
+/// Internal to src/media: decompressed size of a PNG's chunks, computed before FFmpeg decompresses them.
 
 #include <cstdint>
 #include <span>

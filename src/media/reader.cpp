@@ -31,7 +31,7 @@ void check(const ReadOptions& options) {
   if (options.max_pixels < 1) refuse("the limit on a picture's pixels must be at least 1");
 }
 
-/// What is asked for can be had of this input.
+/// Throws if the input cannot provide the requested capture options.
 void check(const CaptureOptions& capture, const std::string& input) {
   const Size size = capture.size;
   if (size.width < 0 || size.height < 0 || (size.width == 0) != (size.height == 0))

@@ -18,7 +18,7 @@ namespace sightline::media {
 struct CaptureOptions {
   Size size;                 ///< pixels; 0x0: unset
   double frame_rate = 0;     ///< frames/s; 0: unset
-  std::string pixel_format;  ///< from `sightline devices --cameras`: mjpeg, yuyv422, h264, ...; empty: unset
+  std::string pixel_format;  ///< as in `sightline devices --cameras`: mjpeg, yuyv422, h264, ...; empty: unset
 };
 
 struct ReadOptions {

@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 
 using Labels = std::shared_ptr<const std::vector<std::string>>;
 
-/// What the encoder's thread is asked to do, in order.
+/// Orders to the encoder's thread, in sequence.
 struct Order {
   enum class Kind { begin, frame, end } kind = Kind::frame;
   std::int64_t session = 0;  // counts the calls of `start`
-  std::string file;          // to begin with
+  std::string file;          // file to begin
   Frame frame;
   std::vector<Detection> objects;
   Labels labels;
@@ -157,8 +157,8 @@ struct Recorder::Impl {
 
   void run() {
 #ifdef SCHED_BATCH
-    // So that waking up does not put it in the place of the thread that offers a frame. The encoder's own
-    // threads inherit it. Where it is refused, nothing is lost but this.
+    // Keeps the woken encoder from preempting the thread that offers frames. The encoder's own threads
+    // inherit the policy. A refusal is harmless.
     const sched_param priority{};
     sched_setscheduler(0, SCHED_BATCH, &priority);
 #endif
@@ -248,7 +248,7 @@ struct Recorder::Impl {
   bool is_cut_due(const Frame& frame) const {
     if (!writer_ || frames_ == 0) return false;
     constexpr double rounding = 1e-6, backwards = 1;
-    const Rotation& limit = options_.rotation;
+    const SegmentLimits& limit = options_.rotation;
     return (limit.seconds > 0 && frame.time() - first_time_ >= limit.seconds - rounding) ||
            (limit.bytes > 0 && bytes_ + largest_ > limit.bytes) || frame.time() < last_time_ - backwards;
   }
@@ -305,9 +305,9 @@ struct Recorder::Impl {
   RecordOptions options_;
   FileNames names_;
   std::mutex starting_;  // one start, stop or finish at a time; before mutex_
-  Labels labels_;        // of `offer`
+  Labels labels_;        // labels of the last `offer`
 
-  mutable std::mutex mutex_;  // what follows; never held while anything is encoded, written or opened
+  mutable std::mutex mutex_;  // guards the following; never held while encoding, writing or opening
   std::condition_variable ready_;
   std::deque<Order> orders_;
   std::size_t waiting_ = 0;  // frames in orders_
@@ -315,7 +315,7 @@ struct Recorder::Impl {
   bool closing_ = false;
   RecorderStatus status_;
 
-  // Of the encoder's thread.
+  // Members of the encoder's thread.
   std::optional<Writer> writer_;
   std::string file_;
   std::deque<std::string> kept_;

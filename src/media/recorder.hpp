@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "base/rotation.hpp"
+#include "base/segment_limits.hpp"
 #include "media/frame.hpp"
 #include "media/stream_info.hpp"
 #include "media/writer.hpp"
@@ -19,8 +19,8 @@ struct RecordOptions {
   /// A name, a pattern or a folder, as FileNames takes them (base/file_names.hpp). Numbered from the first
   /// file with rotation; no existing file is ever replaced.
   std::string path;
-  Rotation rotation;
-  int keep = 0;            ///< at most so many files of this recorder stay, the oldest are deleted; 0: all
+  SegmentLimits rotation;
+  int keep = 0;            ///< number of files to keep, the oldest are deleted; 0: all
   std::size_t queue = 16;  ///< frames that wait for the encoder, at least 1; each holds its picture
   WriteOptions writing;    ///< `live` is set and `audio` is not regarded: recordings have no sound
 };
@@ -30,9 +30,9 @@ struct RecordOptions {
 struct RecorderStatus {
   bool recording = false;    ///< frames that are offered now are taken, if there is room
   std::string file;          ///< the one being written, or the last one; empty before the first
-  double seconds = 0;        ///< of that file: time of its last frame, counted from its first
-  std::int64_t bytes = 0;    ///< of that file
-  std::int64_t frames = 0;   ///< of that file
+  double seconds = 0;        ///< the file's duration: time from its first to its last frame
+  std::int64_t bytes = 0;    ///< the file's size
+  std::int64_t frames = 0;   ///< the file's frames
   std::int64_t files = 0;    ///< begun and not empty, the deleted ones too
   std::int64_t offered = 0;  ///< frames over all files, as the others below
   std::int64_t written = 0;
@@ -46,16 +46,16 @@ struct RecorderStatus {
 inline constexpr const char* kRecorderBusy = "recorder busy";
 inline constexpr const char* kRecorderFailed = "recorder failed";
 
-/// Encodes on a thread of its own, behind a bounded queue: whoever offers frames never waits for the encoder
-/// or the disk. What does not fit into the queue is left out and counted.
+/// Encodes on its own thread behind a bounded queue, so `offer` never waits for encoder or disk. Frames that
+/// do not fit into the queue are dropped and counted.
 ///
-/// - Files are as Writer makes them with WriteOptions::live: what is on disk can be played, whatever ends the
-///   process. The boxes are drawn in.
-/// - Times are those of the frames, counted from the first one of each file; a frame that is left out leaves
-///   a gap in which the picture before it stays.
+/// - Files are as Writer makes them with WriteOptions::live: the data on disk can be played even if the
+///   process is killed. The boxes are drawn in.
+/// - Times are the frames', relative to the first one of each file. At a dropped frame, the picture before it
+///   stays.
 /// - Rotation cuts between two frames: the next file starts with a key frame at time 0 and no frame is lost.
-///   A file covers less than Rotation::seconds, and has no more than Rotation::bytes, but for its index and
-///   where single frames are larger. Time that goes back by more than a second also starts a new file.
+///   A file covers less than SegmentLimits::seconds, and has at most SegmentLimits::bytes, except for its
+///   index and larger single frames. Time that goes back by more than a second also starts a new file.
 /// - A file has the size of its first frame; later frames of another size are scaled into it, until the next
 ///   file.
 /// - A disk that is full, or another error while writing, ends the recording: the error is logged once and
@@ -66,9 +66,9 @@ inline constexpr const char* kRecorderFailed = "recorder failed";
 /// Thread-safety: `offer` from one thread at a time; everything else but the destructor from any thread.
 class Recorder {
  public:
-  /// Starts the thread, but no recording. Of `video` the rate, sample aspect and colours count; the size is
-  /// that of the frames.
-  /// @throws Error (usage) for an encoder, preset or extension that is not known or not possible
+  /// Starts the thread, but no recording. Uses rate, sample aspect and colours of `video`; frames give the
+  /// size.
+  /// @throws Error (usage) for an encoder, preset or extension that is unknown or impossible
   Recorder(const StreamInfo& video, RecordOptions options);
   /// Finishes.
   ~Recorder();

@@ -6,7 +6,7 @@
 namespace sightline::media {
 namespace {
 
-// The "j" formats are the plain ones plus a range; swscale wants to be told the range instead.
+// The "j" formats are the plain ones plus a range; swscale needs the range separately.
 AVPixelFormat without_j(AVPixelFormat format) {
   switch (format) {
     case AV_PIX_FMT_YUVJ420P:
@@ -109,7 +109,7 @@ void Scaler::convert(const AVFrame& from, AVFrame& to) {
   kind.from_full = is_full_range(from);
   kind.to_full = is_full_range(to);
   kind.from_matrix = matrix_of(from);
-  // From YUV to YUV the matrix stays what it is, whatever the sizes would make us guess.
+  // From YUV to YUV the matrix stays unchanged, independent of the sizes.
   kind.to_matrix = is_yuv(kind.from_format) ? kind.from_matrix : matrix_of(to);
   prepare(kind);
   if (fault::strikes(fault::Kind::decode, "sws_scale") ||

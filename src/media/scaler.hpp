@@ -27,8 +27,7 @@ AVColorSpace matrix_of(const AVFrame& picture);
 /// Thread-safety: one thread at a time.
 class Scaler {
  public:
-  /// Fills `to`, whose size, format, `color_range` and `colorspace` say what is wanted and whose memory is
-  /// there.
+  /// Fills `to`, which has memory and the target size, format, `color_range` and `colorspace`.
   /// @throws Error (input) for formats that cannot be converted
   void convert(const AVFrame& from, AVFrame& to);
 

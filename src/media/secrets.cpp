@@ -38,7 +38,7 @@ std::string percent_decoded(std::string_view text) {
   return result;
 }
 
-/// What takes the place of a secret, with a number where several inputs need one (hide_secrets).
+/// True for the replacement of a secret, including numbered ones for several inputs (hide_secrets).
 bool is_mask(std::string_view text) {
   if (!text.starts_with(kMask) || text.size() > kMask.size() + 2) return false;
   return std::ranges::all_of(text.substr(kMask.size()), is_decimal);
@@ -187,7 +187,7 @@ std::string scheme_before(std::string_view text) {
   return scheme;
 }
 
-/// Where a URL in a text ends, whose authority begins at `begin`: at a space, but one of a password.
+/// End of the URL in a text whose authority begins at `begin`: a space outside the password.
 std::size_t end_of_url(std::string_view text, std::size_t begin) {
   constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t space = std::min(text.find_first_of(kSpace, begin), text.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// Passwords of inputs: where they come from, and how they are kept out of all output.
+/// Passwords of inputs: their sources, and their removal from all output.
 
 #include <optional>
 #include <string>
@@ -7,14 +7,13 @@
 
 namespace sightline::media {
 
-inline constexpr std::string_view kMask = "***";  ///< in place of a secret
+inline constexpr std::string_view kMask = "***";  ///< replacement of a secret
 
-/// A URL without its secrets: only what is known to be harmless is shown, all else is `***`. Shown are the
-/// host, parts of the path that are words and short numbers (of RTMP only the first, since the next is the
-/// stream's key), and settings such as `channel=1` or `width=640`. Hidden are user and password, other
-/// settings' values, and fragments. `rtsp://admin:1234@camera/a?channel=1&x=y` becomes
-/// `rtsp://***@camera/a?channel=1&x=***`. What is redacted stays the same when it is redacted again.
-/// Names without `://`, and `file://`, are returned as they are.
+/// A URL without its secrets: all parts not known to be harmless become `***`. It keeps the host, path parts
+/// that are words or short numbers (for RTMP only the first, since the next is the stream's key), and
+/// settings such as `channel=1` or `width=640`. It hides user and password, values of other settings, and
+/// fragments. `rtsp://admin:1234@camera/a?channel=1&x=y` becomes `rtsp://***@camera/a?channel=1&x=***`.
+/// Idempotent. Names without `://`, and `file://`, are returned as they are.
 std::string redacted_url(std::string_view url);
 
 /// The text with all URLs in it redacted. Each ends at a space.
@@ -27,7 +26,7 @@ struct Credentials {
 
 /// The entry of a host in a file in netrc format (`machine HOST login USER password PASSWORD`, or `default
 /// ...`), as curl and ftp read it. The first entry that fits counts.
-/// @throws Error (usage) where the file cannot be read, is larger than 1 MiB, or others than its owner may
+/// @throws Error (usage) if the file cannot be read, is larger than 1 MiB, or others than its owner may
 /// read it
 std::optional<Credentials> find_credentials(const std::string& netrc_file, std::string_view host);
 

@@ -55,8 +55,8 @@ class Source {
   /// The next picture that can be decoded; none at the end. Never throws for a damaged one (see
   /// DecodeErrors).
   virtual std::optional<SourceFrame> next() = 0;
-  /// Moves to a frame at or before `time`, or stays where it is if the input cannot move. False if it moved
-  /// to where it does not know: then the input must be opened anew. To be called before the first `next`.
+  /// Moves to a frame at or before `time`, or stays where it is if the input cannot move. Returns false if
+  /// the new position is unknown; then the input must be reopened. Call it before the first `next`.
   virtual bool seek(double time) = 0;
   /// Facts of the container; the size and pixel format are Reader's to fill in from the first picture.
   virtual StreamInfo info() const = 0;
@@ -77,7 +77,7 @@ void check_picture_size(std::int64_t width, std::int64_t height, const std::stri
 /// Opens any input of Reader's. @throws Error
 std::unique_ptr<Source> open_source(const std::string& input, const SourceContext& context);
 
-/// Images of a folder, in order. @throws Error where there is none
+/// Images of a folder, in order. @throws Error if there is none
 std::unique_ptr<Source> open_folder(const std::string& folder, const SourceContext& context);
 
 /// A file, URL, pattern, generator or standard input. @throws Error

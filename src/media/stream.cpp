@@ -28,7 +28,7 @@
 namespace sightline::media {
 namespace {
 
-constexpr int kMaxReadErrors = 50;                        // in a row; what cannot be read for so long is over
+constexpr int kMaxReadErrors = 50;                        // consecutive read errors that end the input
 constexpr int kMaxBeforeKey = 300;                        // encoders set key frames 250 apart, or closer
 constexpr std::chrono::milliseconds kDeviceRecovery{10};  // after an error; a loss of signal may be short
 
@@ -211,8 +211,8 @@ class Stream final : public Source {
     check_picture_size(width, height, name_, options_.max_pixels);
   }
 
-  // Called by the decoder, from any of its threads, before it allocates a picture: what is too large never
-  // is.
+  // Called by the decoder, from any of its threads, before it allocates a picture: too large pictures are
+  // refused.
   static int get_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
     auto* self = static_cast<Stream*>(context->opaque);
     if (self->is_too_large(frame->width, frame->height)) {
@@ -289,7 +289,7 @@ class Stream final : public Source {
     std::ranges::copy(matrix, data->data);
   }
 
-  /// Tells the decoder what it does not find by itself.
+  /// Passes orientations to the decoder that it does not find itself.
   void give_orientation(AVPacket& packet) const {
     const AVCodecParameters& codec = *video_->codecpar;
     const bool is_animation = codec.codec_id == AV_CODEC_ID_APNG;
@@ -300,8 +300,8 @@ class Stream final : public Source {
     set_turn(packet, of_file.is_none() ? container_turn_ : of_file);
   }
 
-  /// All is decoded that could be read. That it is not all there is, is an error; one of data that are
-  /// damaged or cut short is not told from their end.
+  /// All readable data are decoded. An incomplete input is an error; damaged and truncated data are not
+  /// distinguished.
   std::shared_ptr<const AVFrame> end() {
     // H.264's decoder goes on without such a picture and says nothing of it.
     while (without_memory_ > 0) note_error(AVERROR(ENOMEM));
@@ -374,8 +374,8 @@ class Stream final : public Source {
     if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
   }
 
-  /// Who joins a broadcast in the middle gets packets that refer to pictures before: no errors, but nothing
-  /// to decode either, until a key frame comes. Some streams never mark one.
+  /// After joining a broadcast, packets refer to missing pictures: no errors, but nothing to decode until a
+  /// key frame. Some streams never mark one.
   bool begins_to_make_sense() {
     if (joined_ || input_.kind() != InputKind::network) return true;
     const AVCodecDescriptor* const codec = avcodec_descriptor_get(video_->codecpar->codec_id);
@@ -408,7 +408,7 @@ class Stream final : public Source {
   bool is_picture_cut() {
     const PictureCheck check = picture_check(video_->codecpar->codec_id);
     if (!check) return false;
-    if (std::string_view(input_.context().iformat->name) == "image2")  // whose packets are files
+    if (std::string_view(input_.context().iformat->name) == "image2")  // its packets are files
       return check({packet_->data, static_cast<std::size_t>(packet_->size)});
     if (!input_.is_single_image()) return false;
     if (!is_cut_) is_cut_ = check(input_.content_of_image());
@@ -460,7 +460,7 @@ class Stream final : public Source {
     audio_->push(*packet_);
   }
 
-  /// Of a picture that has a timestamp.
+  /// Time of a picture with a timestamp.
   double seconds_of(const AVFrame& picture) const {
     return static_cast<double>(picture.best_effort_timestamp - base_) * av_q2d(video_->time_base);
   }
@@ -493,7 +493,7 @@ class Stream final : public Source {
   mutable StreamInput input_;
   AVStream* video_ = nullptr;         // owned by the input
   AVStream* audio_stream_ = nullptr;  // owned by the input
-  Turn container_turn_;               // where FFmpeg does not find it
+  Turn container_turn_;               // if FFmpeg does not find it
   CodecContextPtr decoder_;
   std::shared_ptr<const AVFrame> ahead_;  // decoded by `seek`
   std::shared_ptr<const AVFrame> tiff_;   // decoded, and not delivered yet
@@ -502,8 +502,8 @@ class Stream final : public Source {
   Moment decoded_;  // the last picture
   int packets_before_ = 0;
   bool joined_ = false;
-  std::optional<bool> is_cut_;  // of one picture, once it is known
-  std::string first_bytes_;     // of the picture that the file holds
+  std::optional<bool> is_cut_;  // for a single picture, once known
+  std::string first_bytes_;     // first bytes of a picture file
   AVRational rate_{25, 1};
   double period_ = 0;
   std::int64_t base_ = 0;
@@ -514,10 +514,10 @@ class Stream final : public Source {
   bool draining_ = false;
   int read_errors_ = 0;
   bool was_at_end_ = false;
-  int read_failure_ = 0;  // what ended the reading before its time
+  int read_failure_ = 0;  // error that ended the reading early
   std::atomic<int> large_width_{0};
   std::atomic<int> large_height_{0};
-  std::atomic<int> without_memory_{0};  // pictures that could not be made, and that no error has told of yet
+  std::atomic<int> without_memory_{0};  // pictures that could not be made and are not yet reported
   std::shared_ptr<AudioTrack> audio_;
   std::int64_t audio_offset_ = 0;
   double audio_from_ = 0;

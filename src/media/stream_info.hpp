@@ -17,8 +17,7 @@ struct Rational {
   friend bool operator==(const Rational&, const Rational&) = default;
 };
 
-/// How pixel values stand for colours, in the numbers of ITU-T H.273, which FFmpeg uses too; 2 is
-/// "unspecified".
+/// Colour description in the code points of ITU-T H.273 and FFmpeg; 2 is "unspecified".
 struct ColorTags {
   int primaries = 2;
   int transfer = 2;
@@ -27,10 +26,11 @@ struct ColorTags {
 };
 
 struct StreamInfo {
-  Size size;                           ///< of the first frame; later ones may differ
+  Size size;                           ///< size of the first frame; later ones may differ
   Rational frame_rate;                 ///< average, of the frames that are delivered (the source's / `every`)
-  std::optional<std::int64_t> frames;  ///< estimate of what will be delivered; none if unknown or endless
-  std::optional<double> duration;      ///< of the whole source in seconds, start and end not regarded
+  std::optional<std::int64_t> frames;  ///< estimated number; none if unknown or endless
+  std::optional<double> duration;      ///< duration of the whole source in seconds, ignoring start and end
+                                       ///< options
   std::string codec;                   ///< FFmpeg's name, such as "h264"
   std::string pixel_format;            ///< FFmpeg's name, such as "yuv420p"
   Rational sample_aspect{1, 1};        ///< width : height of a pixel

@@ -35,14 +35,14 @@ constexpr std::chrono::seconds kLongestOpening{60};
 constexpr std::int64_t kMostMemory = 1 << 30;  // bytes to open an input, besides the pictures to analyse it
 constexpr std::size_t kMostHeld = std::size_t{512} << 20;  // bytes
 constexpr int kMostStreams = 100;
-constexpr int kMostReferences = 200;            // that are opened before the first packet
+constexpr int kMostReferences = 200;            // references opened before the first packet
 constexpr std::int64_t kMostUnseen = 16 << 20;  // bytes
 
 bool is_pattern(const std::string& input) {
   return av_filename_number_test(input.c_str()) != 0;
 }
 
-// By its number, since udev gives cameras other names too (/dev/v4l/by-id/...).
+// By device number, since udev gives cameras other names too (/dev/v4l/by-id/...).
 bool is_video_device(const std::string& path) {
   constexpr unsigned video4linux = 81;
   struct stat facts {};
@@ -78,7 +78,7 @@ void ask_for(Dictionary& settings, const CaptureOptions& capture) {
   if (!capture.pixel_format.empty()) settings.set("input_format", capture.pixel_format);
 }
 
-/// As the part of a URL before '@' takes it.
+/// Percent-encoded for the part of a URL before '@'.
 std::string url_encoded(const std::string& text) {
   std::string result;
   for (const unsigned char c : text)
@@ -115,7 +115,7 @@ InputKind kind_of(const std::string& input) {
   if (fs::exists(input, ignored)) return InputKind::file;
   if (input.starts_with(kGenerator)) return InputKind::generator;
   if (input.starts_with(kScreen)) return InputKind::screen;
-  if (input.starts_with(kCamera)) return InputKind::camera;  // one that is not plugged in
+  if (input.starts_with(kCamera)) return InputKind::camera;  // not plugged in
   return is_network_url(input) ? InputKind::network : InputKind::file;
 }
 
@@ -161,13 +161,13 @@ StreamInput::StreamInput(const std::string& input, const ReadOptions& options)
   start_ffmpeg();
   work_limit_.emplace("opening '" + input_ + "'", WorkLimit::Limits{kLongestOpening.count(), kMostMemory});
   open(options);
-  // Devices tell all that a decoder needs; what else there is to know is in the first picture.
+  // Devices provide everything that a decoder needs; the rest is in the first picture.
   if (!is_device()) analyse(options.max_pixels);
   is_open_ = true;
   work_limit_.reset();
 }
 
-// Closing says goodbye to some servers, and one that does not answer must not hold us.
+// Closing notifies some servers; one that does not answer must not block.
 StreamInput::~StreamInput() {
   constexpr double seconds_for_goodbye = 1;
   patience_.set(seconds_for_goodbye);
@@ -221,7 +221,7 @@ void StreamInput::open_bytes(std::unique_ptr<ByteSource> bytes, const std::strin
   open_probed(*io_->context, name, options);
 }
 
-// Where one cannot seek, FFmpeg reads only pictures that have a parser. A server is asked once.
+// Without seeking, FFmpeg reads only picture formats with a parser. A server is asked once.
 bool StreamInput::is_held_whole(const AVInputFormat& format) const {
   if (!io_ || is_held_ || !is_picture(format)) return false;
   if (kind_ == InputKind::network && io_->bytes->seek(0, AVSEEK_SIZE) > 0) return true;
@@ -254,8 +254,8 @@ void StreamInput::open_probed(AVIOContext& io, const std::string& name, const Re
     hold();
     return open_probed(*io_->context, "", options);
   }
-  // By a picture's name, FFmpeg chooses a format that opens the file itself, which it may not: the content
-  // says what it is, too.
+  // From a picture's name, FFmpeg would choose a format that opens the file itself, which is not allowed. So
+  // the content decides.
   if (kind_ == InputKind::network && std::string_view(format->name) == "image2")
     return open_probed(io, "", options);
   Dictionary settings;
@@ -403,7 +403,7 @@ WorkLimit::Limits StreamInput::limits_of_picture(std::int64_t max_pixels) const 
 
 void StreamInput::analyse(std::int64_t max_pixels) {
   work_limit_->set_bytes(limits_of_picture(max_pixels).bytes);
-  // FFmpeg would expand a PNG's texts and profile without a limit. The picture tells all that is needed.
+  // FFmpeg would expand a PNG's texts and profile without a limit. The picture has all needed data.
   const std::string_view format = context_->iformat->name;
   if (format == "image2" || format == "png_pipe") {
     av_freep(&context_->codec_whitelist);
@@ -468,8 +468,8 @@ std::int64_t StreamInput::seek_io(void* io, std::int64_t offset, int whence) {
   return static_cast<Io*>(io)->bytes->seek(offset, whence);
 }
 
-// FFmpeg hands its lists on to what a playlist names, and to where a server redirects. Called when the format
-// is known, or the connection made: from then on, no playlist is opened within one, and no second connection.
+// FFmpeg passes its lists on to a playlist's entries and to redirect targets. Call it when the format is
+// known or the connection is made: from then on, nested playlists and second connections are refused.
 void StreamInput::forbid_more_references() {
   if (!raw_ || !raw_->iformat || is_open_) return;
   const auto replace = [](char*& list, const char* by) {
@@ -542,7 +542,7 @@ bool StreamInput::is_slow_to_open() const {
 bool StreamInput::gives_up() {
   if (stopped() || is_refused_ || is_slow_to_open()) return true;
   if (work_limit_ && work_limit_->is_passed()) return true;
-  // Data that FFmpeg keeps for itself, such as packets of streams nobody asked for, is data too.
+  // Data that FFmpeg discards, such as packets of unused streams, count as well.
   if (stream_ && stream_->bytes_read != bytes_seen_) {
     bytes_seen_ = stream_->bytes_read;
     patience_.renew();
@@ -592,7 +592,7 @@ std::vector<std::uint8_t> StreamInput::head() {
 }
 
 void StreamInput::refuse_unsupported(int code) {
-  // Some decoders return -1 for what they do not know, which reads as a lack of permission.
+  // Some decoders return -1 for unknown errors, which reads as a lack of permission.
   if (code != AVERROR_INVALIDDATA && code != AVERROR_PATCHWELCOME && code != AVERROR(EPERM)) return;
   if (const std::optional<Unsupported> found = unsupported_kind(head()))
     throw Error(ExitCode::input, "'" + input_ + "' is " + found->kind + ", which is not supported",

@@ -24,13 +24,12 @@ enum class InputKind { standard_input, generator, camera, screen, network, file 
 /// Kind of an input, by its name. A pattern of images counts as a file, and so does a name of no other kind.
 InputKind kind_of(const std::string& input);
 
-/// How long to go on without data.
-/// Thread-safety: one thread at a time.
+/// Timeout without data. Thread-safety: one thread at a time.
 class Patience {
  public:
   /// @param seconds  0: without end
   explicit Patience(double seconds) { set(seconds); }
-  /// Another measure from now on. What is exhausted stays so.
+  /// Changes the timeout. A passed timeout stays passed.
   void set(double seconds);
   /// Data came, or waiting for it begins.
   void renew() { since_ = Clock::now(); }
@@ -73,14 +72,14 @@ class StreamInput {
   /// Limits for analysing the input or decoding a picture of it. Sizes that are not known yet count as
   /// `max_pixels`.
   WorkLimit::Limits limits_of_picture(std::int64_t max_pixels) const;
-  /// @throws Error (input) where these data of a PNG or APNG expand too much; see has_giant_chunks
+  /// @throws Error (input) if these data of a PNG or APNG expand too much; see has_giant_chunks
   void refuse_giant_chunks(AVCodecID codec, std::span<const std::uint8_t> data) const;
-  /// The whole content of what is one image file, on disk or held in memory; empty where it cannot be had, or
-  /// is of more than 1 GiB. What is read next stays the same.
+  /// Whole content of a single image file, on disk or in memory; empty if unavailable or larger than 1 GiB.
+  /// Does not move the read position.
   std::vector<std::uint8_t> content_of_image();
-  /// Tells what is not supported from what is damaged, once decoding has failed.
-  /// @param code  why, as FFmpeg says
-  /// @throws Error (input) where the input is of a known kind that is not decoded
+  /// Tells unsupported from damaged input after decoding has failed.
+  /// @param code  FFmpeg's error code
+  /// @throws Error (input) if the input is of a known kind that is not decoded
   void refuse_unsupported(int code);
 
  private:
@@ -139,7 +138,7 @@ class StreamInput {
   std::optional<Clock::time_point> opening_since_;
   std::optional<WorkLimit> work_limit_;  ///< while it is opened
   std::string problem_;                  ///< reason why the server sent no content
-  bool is_refused_ = false;              ///< for the problem, whatever FFmpeg does
+  bool is_refused_ = false;              ///< with the problem as reason, whatever FFmpeg returns
   bool is_playlist_ = false;             ///< files and URLs that it names are opened too
   std::int64_t unseen_ = 0;              ///< bytes of a playlist and its parts since the last packet
   int references_ = 0;                   ///< opened so far
@@ -148,7 +147,7 @@ class StreamInput {
   std::string protocols_ = "file";
   AVFormatContext* raw_ = nullptr;  ///< the context, while FFmpeg opens it and afterwards
   int (*open_default_)(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) = nullptr;
-  std::int64_t bytes_seen_ = 0;  ///< of `stream_`
+  std::int64_t bytes_seen_ = 0;  ///< bytes seen of `stream_`
   // Byte sources must outlive the format context: declared before it.
   std::unique_ptr<Io> io_;
   std::unique_ptr<AVIOContext, CloseIo> stream_;  ///< FFmpeg's, for protocols of the network

@@ -75,7 +75,7 @@ class Tiff final : public Source {
 
   std::optional<SourceFrame> next() override {
     if (std::exchange(done_, true)) return std::nullopt;
-    // As pictures that FFmpeg decodes.
+    // The limits of pictures that FFmpeg decodes.
     const WorkLimit limit("reading '" + name_ + "'",
                           {60 + 0.2e-6 * static_cast<double>(max_pixels_), (1 << 30) + 16 * max_pixels_});
     TiffContent content = read_tiff(file_, name_, max_pixels_);

@@ -8,7 +8,7 @@
 namespace sightline::media {
 
 struct TiffContent {
-  FramePtr picture;    ///< gray or RGB of 8 bits and full range; null where it is damaged
+  FramePtr picture;    ///< gray or RGB of 8 bits and full range; null if it is damaged
   std::string damage;  ///< why it cannot be read whole
 };
 

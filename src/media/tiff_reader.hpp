@@ -17,7 +17,7 @@ struct TiffRows {
 };
 struct TiffSize {
   std::int64_t width = 0, height = 0;
-  int samples = 1;          ///< of a pixel: 1 or 3
+  int samples = 1;          ///< samples per pixel: 1 or 3
   double pixel_aspect = 1;  ///< width of a pixel, by its height
 };
 
@@ -29,10 +29,10 @@ class TiffReader {
   virtual bool is_tiff(const std::string& path) const = 0;
   /// Reads the first picture and warns of further ones. Unsigned samples of more than 8 bits are spread over
   /// all of their values.
-  /// @param name  of the file, for messages
-  /// @param make  is called once, with the size, and returns the memory to fill
-  /// @returns what is damaged; empty: the picture is whole
-  /// @throws Error (input) for kinds that are not read
+  /// @param name  file name for messages
+  /// @param make  called once with the size; returns the memory to fill
+  /// @returns description of the damage; empty: none
+  /// @throws Error (input) for unsupported kinds
   virtual std::string read(const std::string& path, const std::string& name,
                            const std::function<TiffRows(const TiffSize&)>& make) const = 0;
 };

@@ -15,7 +15,7 @@ std::string_view part(std::string_view text, std::size_t from, std::size_t count
   return from < text.size() ? text.substr(from, count) : std::string_view();
 }
 
-/// The marker that begins a JPEG's frame, or the one that says its arithmetic coding; 0: there is none.
+/// Marker of a JPEG's frame start, or of arithmetic coding; 0: none.
 std::uint8_t jpeg_frame(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<std::uint8_t>(text[at]); };
   for (std::size_t at = 2; at + 4 <= text.size() && byte(at) == 0xFF;) {

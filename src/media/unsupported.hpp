@@ -13,8 +13,8 @@ struct Unsupported {
   std::string remedy;  ///< advice to the user
 };
 
-/// Looks at the content of a file that could not be decoded, or its first 64 KiB. None where it is of no such
-/// kind.
+/// Examines the content (or its first 64 KiB) of a file that could not be decoded. No value if it is of no
+/// known unsupported kind.
 std::optional<Unsupported> unsupported_kind(std::span<const std::uint8_t> content);
 
 }  // namespace sightline::media

@@ -53,7 +53,7 @@ const AVOutputFormat& container_for(const std::string& path) {
   return *container;
 }
 
-/// Whether a container's muxer says so of what it is given, rather than of the file.
+/// True if the error is a muxer's refusal of the input rather than a file error.
 bool is_refusal(int result) {
   return result == AVERROR(EINVAL) || result == AVERROR(EPERM) || result == AVERROR(ENOSYS) ||
          result == AVERROR_INVALIDDATA || result == AVERROR_PATCHWELCOME;
@@ -135,7 +135,7 @@ struct Writer::Impl {
     if (result == 0 && !is_plain_path(path_)) {
       result = avio_open(&output_->pb, path_.c_str(), AVIO_FLAG_WRITE);
     } else if (result == 0) {
-      // What is live is read meanwhile, and can be.
+      // Live output is readable while it is written.
       file_.emplace(path_, Readers::all, live_ ? Naming::at_once : Naming::when_whole);
       result = AVERROR(file_->error().value());
     }
@@ -188,7 +188,7 @@ struct Writer::Impl {
     output_->flags |= AVFMT_FLAG_AUTO_BSF;
   }
 
-  // What the muxers would keep to themselves for seconds, or to the end, goes to the file soon.
+  // Makes muxers write early, instead of buffering for seconds or to the end.
   void set_live(Dictionary& options) {
     if (is_mov(*output_->oformat)) write_in_fragments(options, kLiveMilliseconds, false);
     if (has_option(*output_->oformat, "cluster_time_limit"))
@@ -264,7 +264,7 @@ struct Writer::Impl {
               : av_interleaved_write_frame(output_.get(), packet_.get()));
     check(picture_result_);
     const std::int64_t in_file = output_->pb ? avio_tell(output_->pb) : 0;
-    // What the muxer let go of may end before this packet.
+    // Once the muxer has written, only this packet may be pending.
     if (in_file != in_file_) held_back_ = 0;
     in_file_ = in_file;
     held_back_ += size;
@@ -292,23 +292,21 @@ struct Writer::Impl {
     }
   }
 
-  // Where the process is killed, a fragment is lost, and what the encoder still has.
+  // If the process is killed, one fragment and the encoder's pending frames are lost.
   static constexpr int kFragmentMilliseconds = 2000, kLiveMilliseconds = 500;
-  // The first fragment waits for each stream to begin; no longer than so many seconds, since it waits in
-  // memory.
+  // Seconds that the first fragment waits for each stream to begin; limited, since it waits in memory.
   static constexpr double kPatience = 10;
 
   void finish() {
     if (std::exchange(closed_, true)) return;
     std::optional<Error> first;
     const bool reported = failed_;
-    try {  // also after a failure: what the encoder holds was accepted
+    try {  // also after a failure: the encoder's pending frames were accepted
       check(encoder_.drain());
       write_video();
       write_audio(std::numeric_limits<double>::infinity());
     } catch (const Error& error) {
-      if (!reported)
-        first = error;  // the trailer is worth a try all the same: it makes playable what is there
+      if (!reported) first = error;  // try the trailer anyway: it makes the existing data playable
     }
     int result = fault::strikes(fault::Kind::write, "av_write_trailer") ? AVERROR(ENOSPC)
                                                                         : av_write_trailer(output_.get());
@@ -351,8 +349,8 @@ struct Writer::Impl {
     if (unfinished) spdlog::warn("'{}' is left, without its end", file_->place().string());
   }
 
-  // Makes one video of the fragments. Where that cannot be (there may be no room for both), they are one,
-  // too.
+  // Joins the fragments to a video with one index. If that fails (such as without room for both), the
+  // fragments remain a playable video.
   bool join() {
     constexpr std::int64_t kLong = std::int64_t{1} << 30;
     if (in_file_ > kLong) spdlog::info("'{}' is copied once more, to have one index", path_);
@@ -433,10 +431,10 @@ struct Writer::Impl {
   std::shared_ptr<AudioTrack> audio_;
   const bool live_;
   std::optional<AtomicFile> file_;      // none for pictures and URLs
-  std::optional<FileIo> io_;            // of the file
-  std::unique_ptr<Picture> picture_;    // that image2 is writing
-  int picture_result_ = 0;              // of the last one that failed
-  std::exception_ptr picture_problem_;  // of that one, where there is more to say
+  std::optional<FileIo> io_;            // I/O of the file
+  std::unique_ptr<Picture> picture_;    // picture that image2 is writing
+  int picture_result_ = 0;              // code of the last failure
+  std::exception_ptr picture_problem_;  // details of that failure, if any
   OutputContextPtr output_;
   AVStream* video_ = nullptr;  // owned by output_
   AVStream* sound_ = nullptr;  // owned by output_
@@ -446,8 +444,8 @@ struct Writer::Impl {
   std::optional<double> first_time_;
   double period_ = 0;
   std::int64_t frames_ = 0;
-  std::int64_t pictures_ = 0;                                    // in the file
-  std::vector<double> last_durations_ = std::vector<double>(2);  // of each stream's packets, seconds
+  std::int64_t pictures_ = 0;                                    // pictures in the file
+  std::vector<double> last_durations_ = std::vector<double>(2);  // seconds, by stream
   std::int64_t audio_packets_ = 0;
   std::int64_t in_file_ = 0;    // bytes
   std::int64_t held_back_ = 0;  // bytes that the muxer may still have, at most

@@ -19,20 +19,19 @@ struct WriteOptions {
   /// Constant rate factor, 0 (best) to 51, lower is better and larger; encoders without one get quality / 5
   /// as the quantiser, within 1..31.
   int quality = 23;
-  std::string preset = "veryfast";    ///< for encoders with presets
-  int threads = 0;                    ///< of the encoder; 0: its choice
+  std::string preset = "veryfast";    ///< preset of encoders that have one
+  int threads = 0;                    ///< threads of the encoder; 0: its choice
   std::shared_ptr<AudioTrack> audio;  ///< sound to copy along (Reader::audio); may be null
   std::string input;                  ///< refused as the output, when it is the same file; may be empty
-  /// For a source that runs now: pictures are encoded without looking ahead, and what was written can be
-  /// played even if the process is killed, but for the last half a second or so. MP4 and MOV are written in
-  /// short fragments, Matroska in short clusters.
+  /// For live sources: encodes without look-ahead, and the file can be played even if the process is killed,
+  /// except for about the last 0.5 s. MP4 and MOV are written in short fragments, Matroska in short clusters.
   bool live = false;
   double key_seconds = 1;  ///< maximum time between key frames, if live
 };
 
-/// A video file being written: MP4, Matroska, or what else FFmpeg makes of the path's extension. With `%d` in
-/// the path
-/// (`out%04d.png`), or a path that is a folder or ends with a slash, numbered images are written instead.
+/// A video file being written: MP4, Matroska, or another format by the path's extension (FFmpeg). With `%d`
+/// in the path (`out%04d.png`), or a path that is a folder or ends with a slash, numbered images are written
+/// instead.
 ///
 /// - The picture has the size and colour tags of StreamInfo (the source's); an odd width or height is rounded
 /// up to
@@ -55,28 +54,26 @@ struct WriteOptions {
 /// Owns the file. Thread-safety: one thread at a time.
 class Writer {
  public:
-  /// Opens the file and the encoder. Of `video` the size, rate, sample aspect and colours count.
-  /// @throws Error (failed) if the path cannot be written; (usage) for an encoder, preset or extension that
-  /// is not
-  ///         known or not possible, or an output that is the input
+  /// Opens the file and the encoder. Uses size, rate, sample aspect and colours of `video`.
+  /// @throws Error (failed) if the path cannot be written; (usage) for an unknown or impossible encoder,
+  /// preset or extension, or an output that is the input
   Writer(const std::string& path, const StreamInfo& video, const WriteOptions& options = {});
   /// Finishes if `finish` was not called; problems are logged.
   ~Writer();
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
 
-  /// Encodes a frame with the objects drawn in; frames come in the order of their times.
-  /// @throws Error (failed) if the file cannot be written any further (the disk is full, say): no more may be
-  /// written
+  /// Encodes a frame with the objects drawn in, in order of time.
+  /// @throws Error (failed) if the file cannot be written, such as on a full disk; then do not call it again
   void write(const Frame& frame, std::span<const Detection> objects = {},
              std::span<const std::string> labels = {});
 
-  /// Writes what is pending and closes the file. Further calls do nothing.
+  /// Writes pending data and closes the file. Further calls do nothing.
   /// @throws Error (failed) if something could not be written
   void finish();
 
   std::int64_t frames() const;         ///< written so far
-  std::int64_t bytes() const;          ///< of the file so far, with what the container still holds back
+  std::int64_t bytes() const;          ///< file size so far, including data buffered by the container
   std::int64_t audio_packets() const;  ///< written so far
 
  private:
@@ -84,8 +81,8 @@ class Writer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Sets up what Writer would, but for the file, which is not touched: what the user asked for is refused
-/// before anything has started. @throws Error (usage) as Writer
+/// Checks the options like Writer without touching the file, so that they are refused before anything starts.
+/// @throws Error (usage) like Writer
 void check_writing(const std::string& path, const StreamInfo& video, const WriteOptions& options = {});
 
 /// Whether, by its extension, a name is that of still pictures rather than of a video.

@@ -1,5 +1,5 @@
 #pragma once
-/// Checks of a model's values: the same for a model that is read and for one that is written.
+/// Checks of a model's values, the same for reading and writing.
 
 #include <cstdint>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace sightline {
 
-/// Checks that throw at the first wrong value: Error (model) with the file's path for a model that is read,
-/// std::invalid_argument for one that is written.
+/// Checks that throw at the first wrong value: Error (model) with the file's path when reading,
+/// std::invalid_argument when writing.
 class ModelCheck {
  public:
   /// For a model that is written.
@@ -37,7 +37,7 @@ class ModelCheck {
   /// @param first  number of the first share in the array `name`, for the message
   void falling_shares(const char* name, std::span<const float> shares, std::size_t first = 0) const;
 
-  /// What `make` returns. Where it throws Error, the check fails with that message.
+  /// Result of `make`. If it throws Error, the check fails with that message.
   template <typename Make>
   auto result_of(const Make& make) const {
     try {

@@ -29,7 +29,7 @@ class ModelHeader {
     return *found;
   }
 
-  /// Null where there is none.
+  /// Null if there is none.
   const std::string* find(const std::string& key) const {
     const auto found = file_.metadata.find(key);
     return found == file_.metadata.end() ? nullptr : &found->second;

@@ -52,7 +52,7 @@ const TypeName& entry_of(DType type) {
   throw Error(ExitCode::model, "'" + name + "': " + problem);
 }
 
-/// Bytes of so many numbers, or nothing where that does not fit 64 bits or a length is negative.
+/// Bytes of an array; no value if they exceed 64 bits or a length is negative.
 std::optional<std::uint64_t> byte_count(const TensorShape& shape, std::size_t element) {
   // A length of zero makes the product zero, whatever overflows before it.
   if (std::any_of(shape.begin(), shape.end(), [](std::int64_t length) { return length < 0; }))
@@ -132,8 +132,7 @@ void check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_siz
               "`--model people` names one that ships");
 }
 
-/// Throws where a file does not begin as safetensors does and is known to be something else. Reads from the
-/// beginning.
+/// Throws if the file does not begin like safetensors and is of another known kind. Reads from the beginning.
 void refuse_foreign(std::ifstream& file, const std::filesystem::path& path) {
   std::string head(kForeignHead, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));

@@ -63,11 +63,11 @@ class Safetensors {
   /// @param max_bytes  larger files are refused, before anything is read or allocated
   static Safetensors load(const std::filesystem::path& path,
                           std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
-  /// The same from memory; `name` stands for the file in messages.
+  /// Parses a file in memory; `name` is the file's name in messages.
   static Safetensors parse(std::span<const std::byte> file, const std::string& name);
 
   /// The bytes of the file: a function of the content alone. Larger number types come first and then the
-  /// order of names, so that every array is aligned to its numbers. Throws Error(failed) where a text is not
+  /// order of names, so that every array is aligned to its numbers. Throws Error(failed) if a text is not
   /// UTF-8.
   std::vector<std::byte> serialize() const;
   /// Writes a temporary file beside `path` and renames it, so that no reader ever sees half a model. Throws
@@ -84,14 +84,13 @@ class Safetensors {
   bool contains(const std::string& tensor) const { return tensors_.contains(tensor); }
   /// All the arrays by name.
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
-  /// Throws Error(model), naming file and array, where there is none of that name.
+  /// Throws Error(model) with file and array if there is none of that name.
   const Tensor& at(const std::string& tensor) const;
 
-  /// The values of an array, valid as long as it is neither replaced nor the container destroyed.
+  /// The values of an array, valid until it is replaced or the container is destroyed.
   ///
-  /// Throws Error(model), naming file, array, what was expected and what was found, where the array is
-  /// missing, has another number type or shape (a length of kAny fits all), or holds a float that is not
-  /// finite.
+  /// Throws Error(model), with file, array, expectation and finding, if the array is missing, has another
+  /// number type or shape (kAny matches any length), or holds a non-finite float.
   template <typename T>
   std::span<const T> array(const std::string& tensor, const TensorShape& expected_shape) const {
     const Tensor& found = checked(tensor, dtype_of<T>(), expected_shape);
@@ -113,7 +112,7 @@ class Safetensors {
   std::map<std::string, Tensor> tensors_;
 };
 
-/// Text `kind` of a file's metadata, by which families tell their models from others'; empty where the file
+/// Text `kind` of a file's metadata, by which families tell their models from others'; empty if the file
 /// has none, cannot be read or is no safetensors file. Reads no arrays.
 std::string safetensors_kind(const std::filesystem::path& path);
 

@@ -32,7 +32,7 @@ struct SafetensorsEntry {
 std::optional<DType> dtype_named(std::string_view name);
 
 /// The arrays that a header lists, in its order; texts go to `metadata`. `file` is for messages.
-/// Throws Error(model) where the header is not exactly of the form that the format prescribes: anything
+/// Throws Error(model) if the header is not exactly of the form that the format prescribes: anything
 /// nested deeper, repeated, missing or unknown ends the reading at once, so that no header costs more than
 /// its length.
 std::vector<SafetensorsEntry> parse_safetensors_header(const std::string& header, const std::string& file,

@@ -1,9 +1,9 @@
 #pragma once
-/// How large a model file may be, whatever its family.
+/// Size limit of model files of all families.
 
 namespace sightline {
 
-/// MiB: the most that key `max_model_size` may allow. What a family takes unless asked otherwise is its own.
+/// Largest value of key `max_model_size`, in MiB. Each family has its own default.
 inline constexpr int kLargestModelSize = 1 << 20;
 
 }  // namespace sightline

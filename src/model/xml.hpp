@@ -1,5 +1,5 @@
 #pragma once
-/// XML with places: what the loaders of XML models need of pugixml. Thread-safety: one thread at a time.
+/// XML reader with positions in errors, for XML models (pugixml). Thread-safety: one thread at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace sightline {
 class XmlDocument {
  public:
   /// Throws Error (model).
-  /// @param name    of the file, for messages
-  /// @param remedy  what every message ends with: what the user can do
+  /// @param name    file name in messages
+  /// @param remedy  end of every message: what the user can do
   XmlDocument(std::string_view text, std::string name, std::string remedy);
 
   pugi::xml_node root() const { return document_; }
@@ -48,8 +48,8 @@ class XmlDocument {
   pugi::xml_document document_;
 };
 
-/// The text of an XML model's file. Throws Error (model) where it cannot be read.
-/// @param kind       what the file is, for messages: "cascade"
+/// Text of an XML model's file. Throws Error (model) if it cannot be read.
+/// @param kind       kind of file in messages: "cascade"
 /// @param max_bytes  larger files are refused
 std::string read_xml(const std::filesystem::path& file, const char* kind, std::uint64_t max_bytes);
 
@@ -65,7 +65,7 @@ class NumberReader {
         rest_(document.attribute(element, attribute)) {}
 
   bool at_end();
-  /// Each refuses where there are no more numbers, or the next is not of the kind or out of range.
+  /// Each throws if no number is left, or the next one is of another kind or out of range.
   std::int32_t whole_number(std::int32_t smallest, std::int32_t largest);
   /// A double of the file as a float, of magnitude `largest` at most.
   float number(float largest);

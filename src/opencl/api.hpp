@@ -10,8 +10,8 @@
 
 namespace sightline::opencl {
 
-/// Sole owner of one reference to an OpenCL object. Releasing never throws: a failure there is nobody's to
-/// handle.
+/// Sole owner of one reference to an OpenCL object. Releasing never throws, since a failure cannot be
+/// handled.
 template <typename Handle, cl_int(CL_API_CALL* kRelease)(Handle)>
 class Owned {
  public:

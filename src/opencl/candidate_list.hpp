@@ -20,33 +20,33 @@ struct WindowGrid {
   cl_int step = 1;
 };
 
-/// All windows of all levels.
+/// Number of windows of all levels.
 std::size_t count_windows(std::span<const WindowGrid> levels);
 
 /// A list in device memory: a header of one record, then the records. The header's first number says how many
-/// records have been appended, those included that found no room (`append` in kernels/common.clh); its second
-/// to fourth are, where kernels set them, the lengths of lists that this one was made from. A list that was
-/// too short is therefore noticed, and nothing is lost: it is made anew with room for all, and filled again.
+/// records have been appended, including those without room (`append` in kernels/common.clh); its second to
+/// fourth are, if kernels set them, the lengths of the lists that this one was made from. A list that was too
+/// short is therefore detected, enlarged and filled again.
 ///
-/// Beginnings of lists are read back together with their lengths, in one transfer; how much that is follows
-/// what frames turn out to need. Thread-safety: one thread at a time.
+/// The beginning of a list is read back together with its length, in one transfer, whose size adapts to the
+/// frames. Thread-safety: one thread at a time.
 class AppendList {
  public:
   /// @param record_bytes    a multiple of 16; a record begins with level, x and y of its window (cl_int)
-  /// @param first_capacity  records that there is room for until that proves too little; at least 1
-  /// @param first_read      records that are read back with the length until that proves too little
+  /// @param first_capacity  initial capacity in records, at least 1; grows on demand
+  /// @param first_read      initial number of records read back with the length; grows on demand
   AppendList(std::size_t record_bytes, std::size_t first_capacity, std::size_t first_read)
       : record_bytes_(record_bytes), first_capacity_(first_capacity), at_once_(first_read) {}
 
   /// Makes the memory on the device where there is none yet. Throws DeviceError.
   void make(Queue& queue);
-  /// Makes it anew, with room for so many records; what is in the list is lost. Throws DeviceError.
+  /// Recreates the list with room for `capacity` records, empty. Throws DeviceError.
   void make(Queue& queue, std::size_t capacity);
   /// Makes the host's memory that `read` needs, where it is not there yet. Throws DeviceError.
   void make_readable(Queue& queue);
 
   const Buffer& buffer() const { return records_; }
-  /// As kernels take it.
+  /// Capacity as a kernel argument.
   cl_int capacity() const { return static_cast<cl_int>(capacity_); }
   /// Once `finish_read` has returned: a number of the header, 1 to 3, as the kernels have set it.
   std::size_t source_length(std::size_t index) const { return length(index); }
@@ -56,11 +56,11 @@ class AppendList {
   /// Enqueues the transfer of the list's beginning to the host. Throws DeviceError.
   Event read(Queue& queue);
 
-  /// Once `read` is complete: waits for what is still missing of the list.
-  /// @param most    longest that a list can be: more is not believed
-  /// @param refill  called with a larger capacity where this list, or one that it was made from, was too
-  ///                short: makes all of them anew and enqueues what fills them
-  /// Throws DeviceError, and Error (failed) for what cannot be.
+  /// After `read` has completed: reads the rest of the list and waits.
+  /// @param most    longest possible list; a larger length is an error
+  /// @param refill  called with a larger capacity if this list, or one that it was made from, was too short:
+  ///                recreates all of them and enqueues the kernels that fill them
+  /// Throws DeviceError, and Error (failed) for impossible values.
   template <typename Refill>
   void finish_read(Queue& queue, std::size_t most, const Refill& refill) {
     if (longest() > capacity_) {
@@ -77,7 +77,7 @@ class AppendList {
   }
 
  protected:
-  /// As the header says that was read last.
+  /// Size according to the last header read.
   std::size_t size() const { return length(0); }
   const std::byte* record(std::size_t index) const { return staging_.data() + (index + 1) * record_bytes_; }
   [[noreturn]] static void refuse(const Queue& queue);
@@ -105,8 +105,8 @@ class CandidateList : public AppendList {
       : AppendList(sizeof(Record), first_capacity, first_read) {}
 
   /// The whole list once `finish_read` has returned, by level, y and x; valid until the next call. Throws
-  /// Error (failed) where a record names a window that is not one of `levels`: what a device says is not used
-  /// as an index unchecked.
+  /// Error (failed) if a record's window is outside of `levels`, since device data are checked before use as
+  /// indices.
   std::span<const Record> sorted(const Queue& queue, std::span<const WindowGrid> levels) {
     sorted_.resize(size());
     for (std::size_t i = 0; i < sorted_.size(); ++i) {

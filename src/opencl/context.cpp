@@ -54,8 +54,8 @@ void EventOps::on_complete(void* handle, Completion& completion, const std::stri
   const auto tell = [](cl_event, cl_int status, void* user) {
     static_cast<Completion*>(user)->complete(status < 0);
   };
-  // A failure that a test orders comes before the call: after it, the driver would call all the same, and the
-  // caller, told otherwise, need not keep `completion` for it.
+  // Injected failures come before the call: after it, the driver would still call back, but the caller need
+  // not keep `completion` alive.
   check(CL_SUCCESS, "clSetEventCallback", device);
   const cl_int code = clSetEventCallback(event(handle), CL_COMPLETE, tell, &completion);
   if (code != CL_SUCCESS) throw DeviceError(code, "clSetEventCallback", device);
@@ -77,7 +77,7 @@ Event event_of(cl_event handle) noexcept {
 }
 
 cl_event handle_of(const Event& event) {
-  if (event && event.ops() != &kEventOps) throw std::logic_error("not an event of OpenCL's");
+  if (event && event.ops() != &kEventOps) throw std::logic_error("not an OpenCL event");
   return static_cast<cl_event>(event.handle());
 }
 

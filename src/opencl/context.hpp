@@ -22,7 +22,7 @@ Event event_of(cl_event handle) noexcept;
 /// The handle of an event of OpenCL's. Throws std::logic_error for events of other devices.
 cl_event handle_of(const Event& event);
 
-/// A device with a context of its own. Immutable but for `mark_dead`; any thread.
+/// A device with its own context. Immutable except for `mark_dead`; any thread.
 class Context : public ComputeDevice {
  public:
   /// Opens a device, or a sub-device of it. Throws DeviceError, or Error (device) where it cannot be
@@ -38,8 +38,7 @@ class Context : public ComputeDevice {
   std::string configuration() const final;
   /// Whether buffers that the host uses too are mapped, not copied; see BufferUse.
   bool maps_buffers() const { return maps_buffers_; }
-  /// Memory for frames that the device then copies by itself; null where buffers are mapped: there nothing is
-  /// gained by it.
+  /// Memory for frames that the device copies directly; null if buffers are mapped, where it has no benefit.
   TransferMemory* transfer_memory() const { return transfer_memory_.get(); }
   cl_context get() const { return context_.get(); }
   cl_device_id id() const { return id_; }
@@ -100,7 +99,7 @@ class Queue : public DeviceQueue {
   /// memory is in use until the event is complete.
   template <typename Fill>
   Event upload(const Buffer& buffer, std::size_t bytes, StagingBuffer& staging, const Fill& fill_memory);
-  /// Gives the host a buffer, for reading or for writing anew: without a copy where the device shares its
+  /// Maps a buffer for reading or for complete rewriting; needs no copy if the device shares the host's
   /// memory. The pointer may be used once the event is complete, and until `unmap`.
   struct Mapped {
     std::byte* memory = nullptr;
@@ -119,7 +118,7 @@ class Queue : public DeviceQueue {
  private:
   const Context* context_;
   OwnedQueue queue_;
-  std::vector<cl_event> awaited_;  ///< by the last `marker_after`
+  std::vector<cl_event> awaited_;  ///< events of the last `marker_after`
 };
 
 /// Host memory that transfers to and from the device run at full speed with (page-locked where that exists),

@@ -1,5 +1,5 @@
 #pragma once
-/// Data of the host's for kernels: what a kernel is built with, and what it reads.
+/// Host data for kernels: build options and input.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sightline::opencl {
 
-/// Of the elements of a vector, array or span.
+/// Bytes of the elements of a vector, array or span.
 template <typename Values>
 std::size_t bytes_of(const Values& values) {
   return std::size(values) * sizeof(*std::data(values));
 }
 
-/// Makes `buffer` a read-only one that holds these values, of which there may be none, and waits. Returns how
-/// many they are. Throws DeviceError.
+/// Makes `buffer` a read-only one with these values (possibly none) and waits. Returns their number. Throws
+/// DeviceError.
 template <typename Values>
 std::size_t upload(Queue& queue, Buffer& buffer, const Values& values) {
   buffer = Buffer(queue.context(), bytes_of(values), Buffer::Access::read_only);
@@ -31,7 +31,7 @@ cl_int checked(std::int64_t offset);
 
 /// A build option: " -DNAME=VALUE".
 std::string define(const std::string& name, int value);
-/// The same without a value: " -DNAME" where `is_set`, else nothing.
+/// The same without a value: " -DNAME" if `is_set`, else nothing.
 std::string define_if(bool is_set, const std::string& name);
 /// One of several variants of a kernel: " -DNAME_WORD", the word in capitals.
 std::string define_variant(const std::string& name, const std::string& word);

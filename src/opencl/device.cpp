@@ -88,7 +88,7 @@ std::string lower(std::string value) {
 
 // Without these, a device cannot give the results that Sightline promises.
 std::string unusable_because(const DeviceInfo& device) {
-  if (!device.compiler_available) return "it has no compiler for kernels";
+  if (!device.compiler_available) return "it has no kernel compiler";
   if (!device.correctly_rounded_divide_sqrt) return "its square roots are not correctly rounded";
   return "";
 }
@@ -99,7 +99,7 @@ std::string names_of(const std::vector<DeviceInfo>& devices) {
     names += (names.empty() ? "" : ", ") + std::to_string(d.index) + " '" + d.name + "'";
   }
   const std::string there =
-      names.empty() ? "there is no OpenCL device here; install a driver (pocl-opencl-icd works on any CPU)"
+      names.empty() ? "no OpenCL device was found; install a driver (pocl-opencl-icd works on any CPU)"
                     : "there are: " + names;
   return there + driver_problems();
 }
@@ -125,7 +125,7 @@ std::vector<DeviceInfo> list_devices_unchecked() {
     if (fault::strikes(fault::Kind::opencl, "clGetDeviceIDs")) code = CL_OUT_OF_HOST_MEMORY;
     if (code != CL_SUCCESS) {
       if (code != CL_DEVICE_NOT_FOUND) {
-        spdlog::warn("OpenCL platform '{}' is left out: {}",
+        spdlog::warn("OpenCL platform '{}' was skipped: {}",
                      text(platform, CL_PLATFORM_NAME, clGetPlatformInfo), error_name(code));
       }
       continue;
@@ -149,7 +149,7 @@ DeviceChoice parse_device_choice(const std::string& text) {
     const auto [stop, error] = std::from_chars(begin, end, choice.compute_units);
     if (error != std::errc() || stop != end || choice.compute_units < 1) {
       throw Error(ExitCode::usage, "device '" + text + "' is not understood",
-                  "after a colon comes the number of compute units to use, as in cpu:1");
+                  "give the number of compute units after the colon, such as cpu:1");
     }
     choice.what = text.substr(0, colon);
   }
@@ -164,7 +164,7 @@ BufferUse parse_buffer_use(const std::string& text) {
   if (text.empty() || text == "auto") return BufferUse::automatic;
   if (text == "copied") return BufferUse::copied;
   if (text == "mapped") return BufferUse::mapped;
-  throw Error(ExitCode::usage, "there are no '" + text + "' buffers", "there are auto, copied and mapped");
+  throw Error(ExitCode::usage, "there are no '" + text + "' buffers", "use auto, copied or mapped");
 }
 
 std::vector<DeviceChoice> parse_device_choices(const std::string& text) {
@@ -188,8 +188,8 @@ std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choice
       if (one.compute_units == 0 || other.compute_units == 0) {
         throw Error(
             ExitCode::usage,
-            "device " + std::to_string(one.device.index) + " '" + one.device.name + "' is named twice",
-            "name each device once, or parts of it, as in cpu:1,cpu:1");
+            "device " + std::to_string(one.device.index) + " '" + one.device.name + "' is listed twice",
+            "name each device once, or its parts, such as cpu:1,cpu:1");
       }
       one.parts_before.push_back(other.compute_units);
       units += other.compute_units;
@@ -197,16 +197,16 @@ std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choice
     if (units > one.device.compute_units) {
       throw Error(ExitCode::usage,
                   "device '" + one.device.name + "' has " +
-                      counted(one.device.compute_units, "compute unit") + ", fewer than its parts together",
-                  "name smaller parts, or fewer");
+                      counted(one.device.compute_units, "compute unit") + ", fewer than the sum of its parts",
+                  "use smaller or fewer parts");
     }
     chosen.push_back(std::move(one));
   };
   for (const DeviceChoice& choice : choices) {
     const std::string what = lower(choice.what);
     if (choices.size() > 1 && (what == "auto" || what == "none")) {
-      throw Error(ExitCode::usage, "--device " + choice.what + " does not go with other devices",
-                  "name the devices, or write --device " + choice.what + " alone");
+      throw Error(ExitCode::usage, "--device " + choice.what + " cannot be combined with other devices",
+                  "name the devices, or use only --device " + choice.what);
     }
     if (what != "all" && what != "gpus") {
       if (auto one = choose_device(choice, devices)) add(std::move(*one));

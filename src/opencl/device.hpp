@@ -13,14 +13,14 @@ namespace sightline::opencl {
 
 using sightline::DeviceType;
 
-/// What a device can do besides. A plain value; 0 or empty means unknown or unsupported.
+/// Further properties of an OpenCL device. A plain value; 0 or empty means unknown or unsupported.
 struct DeviceInfo : sightline::DeviceInfo {
-  int index = 0;  ///< as `--device` takes it
+  int index = 0;  ///< index for `--device`
   int clock_mhz = 0;
   std::uint64_t largest_buffer_bytes = 0;
   std::uint64_t local_memory_bytes = 0;   ///< a work-group
   bool local_memory_is_ordinary = false;  ///< local memory is main memory: tiling into it gains nothing
-  std::uint64_t cache_bytes = 0;          ///< of global memory
+  std::uint64_t cache_bytes = 0;          ///< cache of global memory
   std::uint64_t largest_work_group = 0;
   int preferred_float_width = 0;  ///< vector width that kernels should be written in
   int native_float_width = 0;
@@ -35,17 +35,17 @@ struct DeviceInfo : sightline::DeviceInfo {
   void* handle = nullptr;
 };
 
-/// All devices of all platforms, in the loader's order. Empty where there is no platform or no device; a
-/// platform that fails is left out with a warning, and so is a driver that would take the process with it
-/// (see left_out_drivers). Never throws for a machine's state.
+/// All devices of all platforms, in the loader's order. Empty without a platform or device. Platforms that
+/// fail and drivers that would crash the process (see driver_report) are left out with a warning. Never
+/// throws because of the machine's state.
 std::vector<DeviceInfo> list_devices();
-/// The same of whatever drivers the loader is told of, at the process's own risk.
+/// The same without testing the loader's drivers, which may crash the process.
 std::vector<DeviceInfo> list_devices_unchecked();
 
-/// What the user asked for with `--device`: one item of its list.
+/// One item of the list of `--device`.
 struct DeviceChoice {
   std::string what;       ///< "auto", "none", "all", "gpus", "cpu", "gpu", an index, or a part of a name
-  int compute_units = 0;  ///< above 0: a sub-device of so many compute units ("cpu:1")
+  int compute_units = 0;  ///< above 0: compute units of a sub-device ("cpu:1")
 };
 
 /// Parses "WHAT" or "WHAT:UNITS". Throws Error (usage).
@@ -53,17 +53,16 @@ DeviceChoice parse_device_choice(const std::string& text);
 /// The same for a list: "0,1", "gpu,cpu:1,cpu:1". Throws Error (usage).
 std::vector<DeviceChoice> parse_device_choices(const std::string& text);
 
-/// How memory that host and device both use changes hands: mapped into the host's memory, or copied from and
-/// to it. `automatic` maps where they share memory, which is the faster way there, and copies elsewhere; the
-/// others are for comparisons. Results do not depend on it.
+/// Transfer of memory between host and device: mapped or copied. `automatic` maps if they share memory, which
+/// is faster, and copies otherwise; the others are for comparisons. Results do not depend on it.
 enum class BufferUse { automatic, copied, mapped };
-/// Of "auto", "copied" or "mapped"; empty is auto. Throws Error (usage).
+/// Parses "auto", "copied" or "mapped"; empty is auto. Throws Error (usage).
 BufferUse parse_buffer_use(const std::string& text);
 
 struct ChosenDevice {
   DeviceInfo device;
-  int compute_units = 0;  ///< of the sub-device to make; 0: the whole device
-  std::string why;        ///< for people
+  int compute_units = 0;  ///< units of the sub-device to make; 0: the whole device
+  std::string why;        ///< reason, for messages
   /// Compute units of the sub-devices that come before it, where the device is used in several parts: parts
   /// do not overlap.
   std::vector<int> parts_before = {};
@@ -77,17 +76,17 @@ struct ChosenDevice {
 
 /// The device of a choice; none for "none", and for "auto" where there is no usable device. `auto` takes the
 /// GPU with the most compute units; without one, none: the CPU's own SIMD stages are faster than OpenCL on a
-/// CPU. Throws Error (device) where a device was named that is not there or cannot be used, listing those
+/// CPU. Throws Error (device) if a device was named that is not there or cannot be used, listing those
 /// that are.
 std::optional<ChosenDevice> choose_device(const DeviceChoice& choice, const std::vector<DeviceInfo>& devices);
 
 /// The devices of a list of choices, in its order; "all" stands for every usable device and "gpus" for every
-/// usable GPU. Throws as choose_device does, and Error (usage) where a device is named twice, or "none" or
-/// "auto" beside others, or parts of a device are more than it has.
+/// usable GPU. Throws as choose_device does, and Error (usage) if a device is listed twice, "none" or "auto"
+/// is combined with others, or the parts of a device exceed it.
 std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choices,
                                          const std::vector<DeviceInfo>& devices);
 
-/// Opens a device, with the user's cache of programs. Throws DeviceError where it cannot be used.
+/// Opens a device, with the user's cache of programs. Throws DeviceError if it cannot be used.
 std::shared_ptr<ComputeDevice> open_device(const ChosenDevice& chosen);
 
 }  // namespace sightline::opencl

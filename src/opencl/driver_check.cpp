@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kVendors = "OCL_ICD_VENDORS";
-// Long enough for eight GPUs that have to wake up, on a busy machine: who is given up by mistake is lost
-// until the next start of the system, and who hangs costs this time once.
+// Long enough for eight GPUs to wake up on a busy machine: a driver given up by mistake is lost until the
+// next system start, and a hanging driver costs this time once.
 constexpr std::chrono::seconds kLimit{30};
 
 std::string name_of(const RegisteredDriver& driver) {
@@ -45,8 +45,8 @@ class VendorFolder {
   VendorFolder& operator=(const VendorFolder&) = delete;
 
   bool is_there() const { return !path_.empty(); }
-  /// With a slash at the end: Khronos's loader, which CUDA brings, puts names right behind it. Where there
-  /// could be no folder, a place where none is: nothing is loaded from there.
+  /// Ends with a slash, because Khronos's loader (as shipped with CUDA) appends names directly. If the folder
+  /// could not be made, a path that does not exist, so that nothing is loaded.
   fs::path path() const { return path_.empty() ? "/nonexistent/" : path_ / ""; }
 
   bool add(const RegisteredDriver& driver) const {
@@ -108,8 +108,8 @@ std::string state_of_library(const std::string& library, const DriverPlaces& pla
   return library;
 }
 
-// All that the answers of the drivers depend on. Libraries that drivers need in turn come with packages, and
-// each package that brings one makes the system's list of libraries anew.
+// Everything that the drivers' answers depend on. Libraries that drivers depend on come with packages, and
+// each such package renews the system's list of libraries.
 std::string driver_key(const std::vector<RegisteredDriver>& drivers, const DriverPlaces& places) {
   const char* const own_libraries = std::getenv("LD_LIBRARY_PATH");
   std::error_code error;
@@ -138,7 +138,7 @@ void remember(const JsonStore& memory, const std::string& key, const std::vector
   try {
     memory.store(key, {{"failed", problems}, {"boot", boot}});
   } catch (const Error& error) {
-    spdlog::debug("every start will ask the OpenCL drivers whether they work: {}", error.what());
+    spdlog::debug("every start will test the OpenCL drivers again: {}", error.what());
   }
 }
 
@@ -165,7 +165,7 @@ std::optional<std::string> ask_in_child(const fs::path& vendors) {
       kLimit);
 }
 
-// Why a library that the loader could not load, or found no platform in, cannot be loaded; empty where it
+// Why a library that the loader could not load, or found no platform in, cannot be loaded; empty if it
 // can. It has been loaded in a process of its own before.
 std::string loading_problem(const RegisteredDriver& driver) {
   if (driver.library.empty()) return "it names no library";
@@ -193,8 +193,7 @@ void load(const std::vector<RegisteredDriver>& drivers, bool is_systems_list) {
 void warn_of(const std::vector<FailedDriver>& left_out) {
   for (const FailedDriver& driver : left_out) {
     spdlog::warn(
-        "OpenCL driver '{}' is left out with its devices: asked for them, {}; to have it asked "
-        "again, delete '{}'",
+        "OpenCL driver '{}' was skipped: when asked for its devices, {}; to test it again, delete '{}'",
         driver.name, driver.problem, driver_memory_file().string());
   }
 }
@@ -218,8 +217,8 @@ DriverReport check_and_load() {
       if (!problem.empty()) report.not_loaded.push_back({name_of(driver), problem});
     } else if (is_adopted) {
       report.adopted.emplace_back(driver.library);
-      spdlog::info("OpenCL driver '{}' is not registered and is used all the same; to register it, {}",
-                   driver.library, how_to_register(driver.library));
+      spdlog::info("using the unregistered OpenCL driver '{}'; to register it, {}", driver.library,
+                   how_to_register(driver.library));
     }
   }
   return report;

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As their packages install them: NVIDIA, AMD (ROCm), Intel.
+// Library names in the packages of NVIDIA, AMD (ROCm) and Intel.
 constexpr const char* kDrivers[] = {"libnvidia-opencl.so.1", "libamdocl64.so", "libigdrcl.so"};
 
 std::string variable(const char* name) {
@@ -117,9 +117,8 @@ std::string driver_hint(const DriverPlaces& places) {
   const std::vector<fs::path> drivers = unregistered_drivers(places);
   if (drivers.empty()) return "";
   const std::string driver = drivers.front().string();
-  return "The driver " + driver + " is here, but " + places.vendors.string() +
-         " does not name it: to use it, set OCL_ICD_VENDORS=" + driver + " or " + how_to_register(driver) +
-         ".";
+  return "The driver " + driver + " is installed, but not listed in " + places.vendors.string() +
+         ": to use it, set OCL_ICD_VENDORS=" + driver + " or " + how_to_register(driver) + ".";
 }
 
 }  // namespace sightline::opencl

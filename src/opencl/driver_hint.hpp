@@ -1,7 +1,6 @@
 #pragma once
-/// OpenCL drivers that the loader is told of, and those that are installed without it being told, as in
-/// containers that have a GPU's libraries mounted in. See libOpenCL(7) of ocl-icd for how it finds its
-/// drivers.
+/// Registered OpenCL drivers, and installed but unregistered ones, such as in containers with a GPU's
+/// libraries mounted. See libOpenCL(7) of ocl-icd for how it finds its drivers.
 
 #include <filesystem>
 #include <string>
@@ -9,9 +8,9 @@
 
 namespace sightline::opencl {
 
-/// Where to look.
+/// Search paths.
 struct DriverPlaces {
-  /// What the loader reads: a folder of .icd files, one .icd file, or a driver's library.
+  /// Path that the loader reads: a folder of .icd files, one .icd file, or a driver's library.
   std::filesystem::path vendors;
   std::vector<std::filesystem::path> libraries;  ///< folders that may hold drivers, by precedence
   bool is_named = false;                         ///< `vendors` is the user's choice, not the system's place
@@ -20,13 +19,13 @@ struct DriverPlaces {
 /// This machine's, by its environment (OCL_ICD_VENDORS, OPENCL_VENDOR_PATH, LD_LIBRARY_PATH).
 DriverPlaces driver_places();
 
-/// A driver that the loader is told of.
+/// A driver registered with the loader.
 struct RegisteredDriver {
-  std::filesystem::path icd;  ///< the file that names it; empty where the user names the library itself
+  std::filesystem::path icd;  ///< the file that names it; empty if the user names the library itself
   std::string library;        ///< a path, or a name that the system looks for
 };
 
-/// The drivers that `vendors` names, in the order of their .icd files' names. Empty where there is nothing,
+/// The drivers that `vendors` names, in the order of their .icd files' names. Empty if there is nothing,
 /// or nothing that can be read. Never throws for a machine's state.
 std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places);
 
@@ -34,16 +33,16 @@ std::vector<RegisteredDriver> registered_drivers(const DriverPlaces& places);
 /// An entry that names a path where nothing is does not count. Never throws for a machine's state.
 std::vector<std::filesystem::path> unregistered_drivers(const DriverPlaces& places);
 
-/// Those of them that are used without being asked for: all, unless the user named one driver, or a place
-/// where none is. Never throws for a machine's state.
+/// Unregistered drivers to use: all, unless the user named a driver or a path without one. Never throws
+/// because of the machine's state.
 std::vector<std::filesystem::path> adopted_drivers(const DriverPlaces& places);
 
 /// The registered drivers, then the adopted ones. Never throws for a machine's state.
 std::vector<RegisteredDriver> drivers_to_load(const DriverPlaces& places);
 
-/// One line for people on how to use an unregistered driver; empty where there is none.
+/// One line of text on how to use an unregistered driver; empty if there is none.
 std::string driver_hint(const DriverPlaces& places);
-/// How to register a driver's library, for people: an imperative without a full stop.
+/// Instruction for the user to register a driver's library, without a full stop.
 std::string how_to_register(const std::filesystem::path& library);
 
 }  // namespace sightline::opencl

@@ -24,7 +24,7 @@ const char* remedy(int code) {
     case CL_DEVICE_NOT_AVAILABLE:
       return "the device was lost: run again, or use --device none";
     default:
-      return "try --device none to work without it";
+      return "try --device none";
   }
 }
 

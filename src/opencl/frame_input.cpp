@@ -26,18 +26,18 @@ void FrameInput::prepare(Queue& queue, const PictureView& frame, int stride) {
   if (!frame.is_gray())
     bytes = std::int64_t{bytes_per_pixel(frame.colour().format)} * frame.width() * frame.height();
   const auto size = static_cast<std::size_t>(checked(bytes));
-  // Not made smaller: streams that change between formats are to find both buffers there.
+  // Never shrinks, so that streams that alternate between formats keep both buffers.
   if (!frame.is_gray() && colour_.bytes() < size) colour_ = Buffer(queue.context(), size);
   if (!queue.context().maps_buffers() && staging_.bytes() < size) staging_ = StagingBuffer(queue, size);
 }
 
 namespace {
 
-constexpr std::size_t kManyBytes = std::size_t{4} << 20;  // from which on a frame is large
-constexpr std::size_t kParts = 8;                         // that it goes in
+constexpr std::size_t kManyBytes = std::size_t{4} << 20;  // size from which a frame is large
+constexpr std::size_t kParts = 8;                         // number of parts of a large frame
 
-// Rows [begin, end) of pixels, `to_stride` bytes apart. Of large frames on all threads: a core alone copies a
-// fraction of what a bus to a device takes.
+// Rows [begin, end) of pixels, `to_stride` bytes apart. Large frames use all threads, since one core cannot
+// saturate the bus to a device.
 void copy_rows(const auto& pixels, std::size_t row_bytes, std::size_t begin, std::size_t end, std::byte* to,
                std::size_t to_stride, bool is_large) {
   const auto copy = [&](std::size_t from, std::size_t until) {

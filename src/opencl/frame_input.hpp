@@ -12,9 +12,8 @@ struct FrameUpload {
   Event first, last;
 };
 
-/// What one frame in flight needs for that. The luma lies at the start of a buffer of the caller's, with
-/// `stride` bytes a row, which is at least the width rounded up to a multiple of 4. Thread-safety: one thread
-/// at a time.
+/// Upload state of one frame in flight. The luma is at the start of the caller's buffer, with `stride` bytes
+/// a row: at least the width rounded up to a multiple of 4. Thread-safety: one thread at a time.
 class FrameInput {
  public:
   FrameInput() = default;

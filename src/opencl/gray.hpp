@@ -10,7 +10,7 @@
 
 namespace sightline::opencl {
 
-/// Where the luma goes: row y begins at byte `offset + y * stride` of a buffer.
+/// Destination of the luma: row y begins at byte `offset + y * stride` of a buffer.
 struct GrayTarget {
   int offset = 0;
   int stride = 0;  ///< at least the width rounded up to a multiple of 4; up to there rows are written
@@ -31,7 +31,7 @@ class GrayKernels {
                 const Buffer& target, GrayTarget place, Size size);
 
  private:
-  std::array<Kernel, 4> kernels_;  ///< in the order of PackedFormat
+  std::array<Kernel, 4> kernels_;  ///< by PackedFormat
 };
 
 }  // namespace sightline::opencl

@@ -25,7 +25,7 @@ IntegralProgram::IntegralProgram(const Context& context, SheetContents contents,
   // wait for others.
   const bool one = context.device().type == DeviceType::cpu;
   row_items_ = one ? 1 : 64;
-  const int row_pixels = one ? 256 : 8;  // of a work-item at a time
+  const int row_pixels = one ? 256 : 8;  // pixels per work-item and step
   program_ = Program(context, "image/integral.cl",
                      std::string(contents.element_bytes == 2 ? " -DELEMENT=ushort" : " -DELEMENT=uint") +
                          define("PLANES", upright_planes_) + define("ROW_ITEMS", row_items_) +
@@ -87,7 +87,7 @@ void Integrals::enqueue(Queue& queue, const Buffer& images, const Buffer& integr
   launched(
       row_sums_.enqueue(queue, groups(row_tiles_.size(), static_cast<std::size_t>(program_->row_items_))));
   column_sums_.arguments(levels_, column_tiles_.buffer(), stride_, plane_, integrals);
-  Range columns = groups(column_tiles_.size(), kColumnGroup);
+  NDRange columns = groups(column_tiles_.size(), kColumnGroup);
   columns.global[1] = static_cast<std::size_t>(program_->upright_planes_);
   launched(column_sums_.enqueue(queue, columns));
   if (!program_->tilted_) return;

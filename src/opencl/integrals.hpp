@@ -1,6 +1,6 @@
 #pragma once
-/// Integral images of a pyramid's levels on an OpenCL device: kernels/image/integral.cl. What they make
-/// equals image/integral.hpp bit for bit.
+/// Integral images of a pyramid's levels on an OpenCL device: kernels/image/integral.cl. Results equal
+/// image/integral.hpp bit for bit.
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sightline::opencl {
 
-/// The kernels for what a sheet holds. Thread-safety: immutable once built.
+/// Kernels for the integrals of a sheet. Thread-safety: immutable once built.
 class IntegralProgram {
  public:
   IntegralProgram() = default;
@@ -39,7 +39,7 @@ class Integrals {
 
   /// The levels as plan_sheet has placed them; the contents are those of the program.
   void plan(Queue& queue, const IntegralSheet& sheet, std::span<const SheetLevel> levels);
-  /// @param rows  of each level's image whose integrals are wanted: rows `begin` (zero) to `end` of these
+  /// @param rows  image rows of each level; computes rows `begin` (zero) to `end` of their integrals
   void plan_rows(Queue& queue, std::span<const ImageRows> rows);
   /// Memory that `enqueue` works with, where it is not there yet: a plane, for tilted sums.
   void make_scratch(const Context& context);
@@ -48,7 +48,7 @@ class Integrals {
 
  private:
   const IntegralProgram* program_ = nullptr;
-  cl_int stride_ = 0;  ///< of the sheet: elements
+  cl_int stride_ = 0;  ///< stride of the sheet, elements
   cl_int plane_ = 0;   ///< elements
   std::vector<Size> sizes_;
   Buffer levels_, anti_;

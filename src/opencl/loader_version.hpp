@@ -1,5 +1,5 @@
 #pragma once
-/// Which OpenCL loader there is.
+/// Version of the OpenCL loader.
 
 #include "base/versions.hpp"
 

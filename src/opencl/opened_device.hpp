@@ -1,5 +1,5 @@
 #pragma once
-/// A device in use, for all that run on it together.
+/// An open device, shared by all its users.
 
 #include <memory>
 #include <utility>

@@ -46,7 +46,7 @@ OwnedProgram from_binary(const Context& context, const std::vector<std::byte>& b
   return program;
 }
 
-// Declarations that the kernels of a folder share; empty where there are none.
+// Declarations that the kernels of a folder share; empty if there are none.
 std::string_view shared_source(const std::string& kernel) {
   const std::size_t folder = kernel.find('/');
   if (folder == std::string::npos) return "";
@@ -57,8 +57,7 @@ std::string_view shared_source(const std::string& kernel) {
   }
 }
 
-// Appends a text, and other files in the place of the lines that include them; `included` has those that are
-// there already.
+// Appends a text and expands its include lines; `included` lists the files already inserted.
 void append_source(std::string& source, std::string_view text, std::set<std::string>& included) {
   constexpr std::string_view kInclude = "#include \"";
   while (!text.empty()) {
@@ -133,7 +132,7 @@ void Kernel::set_bytes(cl_uint index, std::size_t size, const void* value) {
   check(clSetKernelArg(kernel_.get(), index, size, value), "clSetKernelArg", context_->name());
 }
 
-Event Kernel::enqueue(Queue& queue, const Range& range) const {
+Event Kernel::enqueue(Queue& queue, const NDRange& range) const {
   // An empty range, as of a share of a frame without a single window, is an error in OpenCL 1.2.
   if (range.global[0] * range.global[1] * range.global[2] == 0) return queue.marker();
   cl_event event = nullptr;

@@ -15,10 +15,9 @@ namespace sightline::opencl {
 /// std::out_of_range for a name that does not exist.
 std::string_view kernel_source(const std::string& name);
 
-/// What is built of a file under kernels/: common.clh, then common.clh of the file's folder where there is
-/// one, then the file. A line `#include "image/lbp.clh"` stands for that file under kernels/, once: where it
-/// is included again, there is nothing. Such lines are not subject to conditions around them. Throws
-/// std::out_of_range as kernel_source.
+/// Source of a program under kernels/: common.clh, then common.clh of the file's folder if there is one, then
+/// the file. A line `#include "image/lbp.clh"` inserts that file of kernels/ at its first occurrence only,
+/// and ignores conditions around it. Throws std::out_of_range like kernel_source.
 std::string program_source(const std::string& name);
 
 class ProgramCache;
@@ -27,9 +26,9 @@ class ProgramCache;
 class Program {
  public:
   Program() = default;
-  /// Builds program_source(NAME), then `generated`, with the given options (`-D...`). Takes the binary from
-  /// the cache where there is one, and puts it there otherwise; `cache` may be null. Throws DeviceError whose
-  /// message ends with the compiler's log, where the source does not build.
+  /// Builds program_source(NAME), then `generated`, with the given options (`-D...`). Uses the cache's
+  /// binary, or adds it to the cache; `cache` may be null. Throws DeviceError, ending with the compiler's
+  /// log, if the source does not build.
   Program(const Context& context, const std::string& name, const std::string& options, ProgramCache* cache,
           std::string_view generated = {});
 
@@ -45,13 +44,13 @@ class Program {
 std::string exact_build_options();
 
 /// Sizes of a launch: work-items in each dimension, and in each work-group (0: the driver's choice).
-struct Range {
+struct NDRange {
   std::array<std::size_t, 3> global{1, 1, 1};
   std::array<std::size_t, 3> local{0, 0, 0};
 };
 
 /// So many work-groups side by side, each of `items` by `rows` work-items.
-inline Range groups(std::size_t count, std::size_t items, std::size_t rows = 1) {
+inline NDRange groups(std::size_t count, std::size_t items, std::size_t rows = 1) {
   return {{count * items, rows, 1}, {items, rows, 1}};
 }
 
@@ -69,7 +68,7 @@ class Kernel {
     return *this;
   }
 
-  Event enqueue(Queue& queue, const Range& range) const;
+  Event enqueue(Queue& queue, const NDRange& range) const;
   std::size_t largest_work_group() const;
   /// Work-items that the device runs as one (a sub-group, a vector): groups are best multiples of it.
   std::size_t work_group_multiple() const;

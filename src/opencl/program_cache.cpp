@@ -26,7 +26,7 @@ struct Header {
 void warn_once(const fs::path& folder, const std::string& reason) {
   static std::atomic_flag warned = ATOMIC_FLAG_INIT;
   if (!warned.test_and_set()) {
-    spdlog::warn("the kernel cache '{}' cannot be used ({}): every start will build the kernels again",
+    spdlog::warn("cannot use the kernel cache '{}' ({}): every start will build the kernels again",
                  folder.string(), reason);
   }
 }
@@ -59,7 +59,7 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
   const fs::path file = folder_ / key;
   std::ifstream stream(file, std::ios::binary);
   if (!stream || fault::strikes(fault::Kind::open, "ProgramCache")) return std::nullopt;
-  // Of the open file: by its name, another may be there by now.
+  // Size of the open file, since its name may belong to another file by now.
   stream.seekg(0, std::ios::end);
   const auto size = static_cast<std::uint64_t>(stream.tellg());
   stream.seekg(0);

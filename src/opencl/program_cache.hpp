@@ -22,7 +22,7 @@ class ProgramCache {
  public:
   explicit ProgramCache(std::filesystem::path folder, std::uint64_t limit_bytes = std::uint64_t{128} << 20);
 
-  /// $XDG_CACHE_HOME/sightline/kernels, or ~/.cache/...; empty where neither is known.
+  /// $XDG_CACHE_HOME/sightline/kernels, or ~/.cache/...; empty if neither is known.
   static std::filesystem::path default_folder();
 
   static std::string key(const DeviceInfo& device, const std::string& source, const std::string& options);

@@ -1,13 +1,13 @@
 #pragma once
 /// Image pyramids on an OpenCL device, in the two arithmetics of src/image: kernels/image/octaves.cl (the
-/// fixed-point octave pyramid of image/pyramid.hpp) and kernels/image/resample.cl (image/resample.hpp). What
-/// they make equals the CPU's bit for bit.
+/// fixed-point octave pyramid of image/pyramid.hpp) and kernels/image/resample.cl (image/resample.hpp).
+/// Results equal the CPU's bit for bit.
 ///
 /// A program is built once per device; an object has the kernels, the tables and the work lists of one frame
-/// in flight. Thread-safety: one thread at a time, as for a kernel. `plan` follows the frame's size,
-/// `plan_rows` which part of the frame is wanted; both wait for small uploads. `enqueue` waits for nothing
-/// and hands every launch's event to `launched`. All may throw DeviceError, and Error (failed) where memory
-/// is too large for the kernels' indices.
+/// in flight. Thread-safety: one thread at a time, as for a kernel. `plan` depends on the frame's size,
+/// `plan_rows` on the wanted part of the frame; both wait for small uploads. `enqueue` does not wait and
+/// passes every launch's event to `launched`. All may throw DeviceError, and Error (failed) where memory is
+/// too large for the kernels' indices.
 
 #include <cstdint>
 #include <functional>
@@ -51,10 +51,10 @@ class OctavePyramid {
   explicit OctavePyramid(const Program& program);
 
   struct Level {
-    const Resizer* resizer = nullptr;  ///< from its octave; null: the level is in no use
+    const Resizer* resizer = nullptr;  ///< resizer from its octave; null: unused level
     int octave = 0;                    ///< 0: the frame
     Size size;                         ///< pixels, without the border
-    std::int64_t first_pixel = 0;      ///< of the interior, in bytes from the images' start
+    std::int64_t first_pixel = 0;      ///< first pixel of the interior, in bytes from the images' start
     int stride = 0;                    ///< bytes from row to row of the level's image; 0: it has none
   };
   /// @param octaves  sizes of all octaves, the frame's first
@@ -62,7 +62,7 @@ class OctavePyramid {
   /// @param rows  of each level's image that are wanted; the border is made with them
   void plan_rows(Queue& queue, std::span<const ImageRows> rows);
 
-  /// Of the buffer that holds all octaves. The frame's luma is its start, with frame_stride() bytes a row.
+  /// Size of the buffer of all octaves. It starts with the frame's luma, frame_stride() bytes a row.
   std::int64_t octave_bytes() const { return octave_bytes_; }
   int frame_stride() const { return places_.empty() ? 0 : places_[0].stride; }
 
@@ -70,15 +70,15 @@ class OctavePyramid {
   /// The octaves alone.
   void enqueue_octaves(Queue& queue, const Buffer& octaves, const Launched& launched);
 
-  /// For kernels that resize pixels themselves, with what is in kernels/image/octaves.clh: a `ResizedLevel`
-  /// for each level that has a resizer, and their tables.
+  /// For kernels that resize pixels themselves (kernels/image/octaves.clh): a `ResizedLevel` for each level
+  /// with a resizer, and their tables.
   const Buffer& levels() const { return levels_; }
   const Buffer& tables() const { return tables_; }
 
  private:
   std::vector<Octave> places_;
   std::int64_t octave_bytes_ = 0;
-  std::vector<Size> sizes_;  ///< of the levels
+  std::vector<Size> sizes_;  ///< sizes of the levels
   Buffer octave_table_, levels_, tables_;
   WorkList tiles_;
   Kernel halve_, resize_;
@@ -110,7 +110,7 @@ class ResampledPyramid {
                const Launched& launched);
 
  private:
-  std::vector<Size> sizes_;  ///< of the levels
+  std::vector<Size> sizes_;  ///< sizes of the levels
   Buffer levels_, tables_;
   WorkList tiles_;
   Kernel resample_;

@@ -52,7 +52,7 @@ std::byte* SharedBuffer::host_writes() {
   if (!queue_->context().maps_buffers()) {
     host_ = staging();
   } else {
-    to_device_unwritten();  // what it is mapped for now may be reading
+    to_device_unwritten();  // it may be mapped for reading
     host_ = queue_->map_for_writing(buffer_);
     mapped_ = true;
   }

@@ -22,18 +22,18 @@ class SharedBuffer {
 
   const Buffer& device() const { return buffer_; }
   std::size_t bytes() const { return bytes_; }
-  /// Makes it of another size, with undefined contents, the device's; memory that is large enough is kept. To
-  /// be called where nobody uses it.
+  /// Resizes the buffer, with undefined contents owned by the device; keeps sufficient memory. Call it only
+  /// while the buffer is unused.
   void resize(Queue& queue, std::size_t bytes);
 
   /// Memory for the host to write all of; contents are undefined.
   std::byte* host_writes();
-  /// Hands what the host wrote to the device: complete when the device may use it.
+  /// Passes the host's data to the device; complete when the device may use them.
   Event to_device();
-  /// Makes what the device wrote the host's, at `host()`, once complete.
+  /// Passes the device's data to the host, at `host()` once complete.
   Event to_host();
-  /// Makes what the host wrote, and the device has only read, the host's again: no copy. Empty where the
-  /// host's memory was never given up.
+  /// Returns data that the device has only read to the host, without a copy. Empty event if the host's memory
+  /// was never given up.
   Event to_host_unchanged();
   std::byte* host() const { return host_; }
   /// The device's again, without anything of the host's: to be called before the device writes it.
@@ -43,10 +43,10 @@ class SharedBuffer {
   std::byte* staging();
 
   Queue* queue_ = nullptr;
-  Buffer buffer_;  ///< at least as large
+  Buffer buffer_;  ///< at least `bytes` large
   std::size_t bytes_ = 0;
-  StagingBuffer staging_;      ///< where it is copied; made when it is first needed
-  std::byte* host_ = nullptr;  ///< what the host may use: mapped memory or staging
+  StagingBuffer staging_;      ///< for copies; made on first use
+  std::byte* host_ = nullptr;  ///< the host's view: mapped memory or staging
   bool mapped_ = false;
 };
 

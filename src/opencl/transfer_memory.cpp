@@ -10,7 +10,7 @@
 
 namespace sightline::opencl {
 
-// By where they begin. Each is mapped through a queue that nothing else uses.
+// Pieces by start address. Each is mapped through its own queue.
 class TransferMemory::Pieces {
  public:
   std::byte* add(const Context& context, std::size_t bytes) {

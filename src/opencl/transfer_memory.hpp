@@ -1,5 +1,5 @@
 #pragma once
-/// Memory of the host's that a device copies from by itself.
+/// Page-locked host memory that a device copies from directly.
 
 #include <memory>
 
@@ -9,10 +9,10 @@ namespace sightline::opencl {
 
 class Context;
 
-/// Page-locked memory of a context's, and what is known of it. Thread-safety: any thread.
+/// Page-locked memory of a context. Thread-safety: any thread.
 class TransferMemory final : public FrameMemory {
  public:
-  /// The context must outlive it; what it has allocated may outlive both.
+  /// The context must outlive it; allocations may outlive both.
   explicit TransferMemory(const Context& context);
   ~TransferMemory() override;
   TransferMemory(const TransferMemory&) = delete;

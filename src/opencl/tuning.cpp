@@ -50,7 +50,7 @@ std::string tuning_key(const DeviceInfo& device, const std::string& problem) {
   return device_key(device) + " | " + problem;
 }
 
-// Of words, the same one, or the first. Of numbers, the lower of two that are as near.
+// The same word, or the first; the nearest number, the lower one of two.
 std::size_t nearest_place(const std::vector<TuningValue>& choices, const TuningValue& value) {
   if (const auto same = std::ranges::find(choices, value); same != choices.end())
     return static_cast<std::size_t>(same - choices.begin());
@@ -168,7 +168,7 @@ std::optional<TuningValues> TuningDatabase::find(const DeviceInfo& device, const
     }
   }
   if (is_possible(table, values)) return values;
-  spdlog::warn("{}: entry for '{}' is not understood; run `sightline tune`", file().string(), device.name);
+  spdlog::warn("{}: the entry for '{}' is invalid; run `sightline tune`", file().string(), device.name);
   return std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-/// Finding the fastest variant of a kernel on a device, and remembering it. What can be varied is data: a
-/// table of parameters with the values they may have, and which combinations are tried for each stage.
-/// processing/opencl_tuner.hpp times them.
+/// Kernel tuning: finds and stores the fastest variant of a kernel on a device. The search space is data: a
+/// table of parameters with their values, and the combinations to try for each stage.
+/// processing/opencl/opencl_tuner.hpp times them.
 
 #include <filesystem>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace sightline::opencl {
 
-/// What a parameter is set to: a number (a switch is 0 or 1), or one of several words.
+/// Value of a parameter: a number (a switch is 0 or 1) or a word.
 using TuningValue = std::variant<int, std::string>;
 /// For people: the number or the word.
 std::string to_string(const TuningValue& value);
@@ -29,46 +29,46 @@ using TuningValues = std::map<std::string, TuningValue, std::less<>>;
 /// In a table, the vector width that suits the device: as many floats as it computes at once, 4 to 16.
 inline constexpr int kNativeWidth = -1;
 
-/// What a device likes, as measured without any family's kernels: where a search may begin. 0 and none: not
-/// known.
+/// Preferences of a device, measured without any family's kernels: start values of a search. 0 and none:
+/// unknown.
 struct DeviceHints {
   int work_group = 0;                     ///< work-items
   int vector_width = 0;                   ///< 32-bit words that a work-item reads at once
-  std::optional<bool> local_memory = {};  ///< whether it pays to bring into local memory what is read often
+  std::optional<bool> local_memory = {};  ///< whether local memory pays for frequently read data
   friend bool operator==(const DeviceHints&, const DeviceHints&) = default;
 };
 
-/// Which of the hints a parameter may begin with.
+/// Hint that a parameter starts from.
 enum class Follows { nothing, work_group, vector_width, local_memory };
 
 /// One parameter of a family's kernels.
 struct TuningParameter {
-  std::string name;  ///< as in the file of results
-  TuningValue gpu;   ///< what works well without having been tuned on GPUs and accelerators
+  std::string name;  ///< name in the file of results
+  TuningValue gpu;   ///< untuned default on GPUs and accelerators
   TuningValue cpu;   ///< likewise on CPUs
-  /// What kernels can be built with and launched, inexact variants left out: these values; where there are
-  /// none, the numbers from `lowest` to `highest`.
+  /// Values that kernels can be built with and launched, without inexact variants. If empty: the numbers from
+  /// `lowest` to `highest`.
   std::vector<TuningValue> values;
   int lowest = 0;
   int highest = 0;
   Follows follows = Follows::nothing;
 };
 
-/// Combinations to try: each value of the first parameter with each of the second, and so on. What is not
-/// named stays as it is.
+/// Combinations to try: each value of the first parameter with each of the second, and so on. Other
+/// parameters keep their values.
 struct TuningSweep {
   enum class Devices { all, cpu, others };
   std::vector<std::pair<std::string, std::vector<TuningValue>>> values;
   Devices devices = Devices::all;
   bool exact = true;  ///< false: tried for comparison, and never chosen
-  /// What the device must have besides; null: nothing.
+  /// Further requirement on the device; null: none.
   bool (*needs)(const DeviceInfo& device) = nullptr;
 };
 
 /// A stage whose kernels are tuned.
 struct TunedStage {
-  std::string span;  ///< the part of a frame that is timed, see DeviceSpan::name
-  /// A variant for people; a parameter's name in braces stands for its value.
+  std::string span;  ///< timed part of a frame, see DeviceSpan::name
+  /// Description of a variant; a parameter's name in braces is replaced by its value.
   std::string text;
   std::vector<TuningSweep> sweeps;
 };
@@ -80,7 +80,7 @@ struct TuningTable {
   bool (*fit_together)(const TuningValues& values) = nullptr;
 };
 
-/// What works well on such a device without having been tuned.
+/// Untuned defaults for such a device.
 TuningValues default_values(const TuningTable& table, const DeviceInfo& device);
 /// The same, but for parameters that follow a hint that is known: the nearest value that they may have, the
 /// lower of two. As without hints where that would not fit together.
@@ -89,11 +89,11 @@ TuningValues start_values(const TuningTable& table, const DeviceInfo& device, co
 bool is_possible(const TuningTable& table, const TuningValues& values);
 
 struct TuningVariant {
-  std::string text;  ///< for people
+  std::string text;  ///< description
   TuningValues values;
   bool exact = true;
 };
-/// All variants of a stage that are tried on a device; parameters of other stages stay as in `base`.
+/// All variants of a stage to try on a device; parameters of other stages stay as in `base`.
 std::vector<TuningVariant> variants_of(const TunedStage& stage, const TuningValues& base,
                                        const DeviceInfo& device);
 
@@ -114,9 +114,9 @@ std::vector<TuningGrid> grids_of(const TunedStage& stage, const DeviceInfo& devi
 /// One variant of one stage's kernel, timed.
 struct TuningTrial {
   std::string stage;
-  std::string variant;       ///< for people: variant, widths, work-group
-  double seconds = 0;        ///< a frame, the fastest of several; 0 where it did not run
-  double multiply_adds = 0;  ///< that the method needs for the frame; 0 for stages bound by memory
+  std::string variant;       ///< description: variant, widths, work-group
+  double seconds = 0;        ///< a frame, the fastest of several; 0 if it did not run
+  double multiply_adds = 0;  ///< multiply-adds of the frame; 0 for memory-bound stages
   std::string failure;       ///< why it did not run
   bool exact = true;
   bool best = false;
@@ -134,11 +134,11 @@ class TuningDatabase {
   /// In the user's cache folder; empty (nothing is remembered) where there is none.
   static std::filesystem::path default_file();
 
-  /// None where nothing is stored, or nothing that the table has, with a warning.
-  /// @param problem  what else decides which variant is fastest: family and size of the model
+  /// No value if nothing is stored; with a warning, if it does not match the table.
+  /// @param problem  family and size of the model, which also decide the fastest variant
   std::optional<TuningValues> find(const DeviceInfo& device, const std::string& problem,
                                    const TuningTable& table) const;
-  /// Throws Error (failed) where the file cannot be written.
+  /// Throws Error (failed) if the file cannot be written.
   void store(const DeviceInfo& device, const std::string& problem, const TuningValues& values) const;
   const std::filesystem::path& file() const { return store_.file(); }
 
@@ -146,10 +146,10 @@ class TuningDatabase {
   JsonStore store_;
 };
 
-/// Names what the default file stores for a device, of all problems: other text after `sightline tune`.
+/// Fingerprint of all results for a device in the default file; changes with `sightline tune`.
 std::string tuning_state(const DeviceInfo& device);
 
-/// What has been stored for a device in the default file, or else what works well on such devices.
+/// Stored values for a device in the default file, or else default_values.
 TuningValues best_values(const DeviceInfo& device, const std::string& problem, const TuningTable& table);
 
 /// A parameter, and the member that it sets of the structure that a family's host code works with. A bool is
@@ -160,8 +160,8 @@ struct TunedMember {
   std::variant<int Settings::*, bool Settings::*, std::string Settings::*> member;
 };
 
-/// A table each of whose parameters is a member of a structure: all that a family says of its kernels'
-/// settings. Stages, and what fits together, are added to it as to any table.
+/// A tuning table whose parameters are the members of a structure. Stages and constraints are added as to any
+/// table.
 template <typename Settings>
 class SettingsTable : public TuningTable {
  public:
@@ -189,8 +189,8 @@ class SettingsTable : public TuningTable {
     return all;
   }
 
-  /// The other way round; what is no parameter is as the structure has it. Values must be of the members'
-  /// types, as is_possible makes sure.
+  /// The inverse; members that are no parameters keep their defaults. Values must have the members' types,
+  /// which is_possible ensures.
   Settings settings(const TuningValues& values) const {
     Settings settings;
     for (const Member& one : members_) {
@@ -210,9 +210,9 @@ class SettingsTable : public TuningTable {
     return settings;
   }
 
-  /// What works well on such a device without having been tuned.
+  /// Untuned defaults for such a device.
   Settings defaults(const DeviceInfo& device) const { return settings(default_values(*this, device)); }
-  /// What has been stored for a device and a problem, or else that.
+  /// Stored settings for a device and a problem, or else the defaults.
   Settings best(const DeviceInfo& device, const std::string& problem) const {
     return settings(best_values(device, problem, *this));
   }

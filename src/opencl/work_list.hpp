@@ -1,6 +1,5 @@
 #pragma once
-/// Which work-group works where: what hosts of kernels that run over all levels of a pyramid at once have in
-/// common.
+/// Assignment of work-groups to tiles, for kernels that run over all levels of a pyramid at once.
 
 #include <cstddef>
 #include <vector>
@@ -30,7 +29,7 @@ void add_tiles(std::vector<Tile>& tiles, std::size_t level, const Steps& rows,
 /// Tiles on the device, for a launch of one work-group each. Thread-safety: one thread at a time.
 class WorkList {
  public:
-  /// Replaces what was there, and waits. Throws DeviceError.
+  /// Replaces the tiles, and waits. Throws DeviceError.
   void assign(Queue& queue, const std::vector<Tile>& tiles) { count_ = upload(queue, buffer_, tiles); }
   const Buffer& buffer() const { return buffer_; }
   std::size_t size() const { return count_; }

@@ -11,7 +11,7 @@ namespace sightline {
 
 /// A named point, in pixels of the frame; may lie outside it.
 struct Landmark {
-  std::string name;  ///< for example "left_eye"
+  std::string name;  ///< such as "left_eye"
   double x = 0;
   double y = 0;
   friend bool operator==(const Landmark&, const Landmark&) = default;
@@ -24,16 +24,15 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-/// The name of an object that is none of those that are known. Nobody can be called so.
+/// Reserved name of an unknown object.
 inline constexpr const char* kUnknownName = "unknown";
 
 struct DetectionAttributes {
   /// Recognised name, or kUnknownName; empty without recognition.
   std::string name;
-  std::optional<double>
-      distance;  ///< to the nearest known one, the lower the surer; its unit is the method's
+  std::optional<double> distance;  ///< distance to the nearest known object, in the method's unit
   std::vector<Landmark> landmarks;
-  std::string view = {};  ///< from which side the object is seen, of detectors that know several: "frontal"
+  std::string view = {};  ///< view of the object, from multi-view detectors: "frontal"
   /// Candidates that the name was chosen from, each once, the nearest first.
   std::vector<Identity> identities = {};
   double limit = 0;  ///< largest distance of an identity at which an object has its name
@@ -45,17 +44,17 @@ struct DetectionAttributes {
 class SharedAttributes {
  public:
   SharedAttributes() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): a detection takes what somebody knows of it
+  // NOLINTNEXTLINE(google-explicit-constructor): implicit conversion to a detection's attributes
   SharedAttributes(DetectionAttributes values)
       : values_(std::make_shared<const DetectionAttributes>(std::move(values))) {}
 
   explicit operator bool() const { return values_ != nullptr; }
   const DetectionAttributes& operator*() const { return *values_; }
   const DetectionAttributes* operator->() const { return values_.get(); }
-  /// The name; empty where there is none.
+  /// The name; empty if there is none.
   const std::string& name() const;
 
-  /// The same with all landmarks moved by so many pixels.
+  /// The same with all landmarks moved by (x, y) pixels.
   SharedAttributes moved(double x, double y) const;
   /// The same without landmarks.
   SharedAttributes without_landmarks() const;

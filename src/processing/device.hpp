@@ -24,7 +24,7 @@ struct DeviceInfo {
   std::string platform;
   std::string name;
   std::string vendor;
-  std::string version;  ///< of the API
+  std::string version;  ///< API version
   std::string driver_version;
   DeviceType type = DeviceType::other;
   int compute_units = 0;
@@ -113,7 +113,7 @@ class DeviceQueue {
 
   /// Enqueues an empty command, which completes when all commands before it have.
   virtual DeviceEvent marker() = 0;
-  /// As `marker`, but also waits for commands of other queues of the device, which must be flushed.
+  /// Like `marker`, but also waits for commands of other queues of the device, which must be flushed.
   virtual DeviceEvent marker_after(std::span<const DeviceEvent> others) = 0;
   /// Submits all commands to the device. Without it, an event may never complete.
   virtual void flush() = 0;
@@ -125,9 +125,9 @@ class DeviceQueue {
 
 /// Maps event times (device clock, ns) to the host's steady clock. Device and host need not share a timer. A
 /// marker therefore ties them: its end on the device corresponds to the middle of the interval between
-/// sending it and seeing it complete on the host. Of several markers, the one with the shortest interval
-/// counts; half of that interval, some tens of microseconds, is the uncertainty. Clocks drift: call
-/// `synchronise` again from time to time. Thread-safety: any thread may map while one synchronises.
+/// sending it and seeing it complete on the host. The marker with the shortest interval is used; half of that
+/// interval, some tens of microseconds, is the uncertainty. Clocks drift: call `synchronise` again from time
+/// to time. Thread-safety: any thread may map while one synchronises.
 class DeviceClock {
  public:
   using HostTime = std::chrono::steady_clock::time_point;

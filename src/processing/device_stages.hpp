@@ -21,7 +21,7 @@ struct DeviceSpan {
   enum class Kind { upload, stage, download };
   Kind kind = Kind::stage;
   std::size_t stage = 0;  ///< number of the stage that runs, or that the copy is for
-  std::string_view name;  ///< name of the part, for people
+  std::string_view name;  ///< displayed name of the part
   DeviceEvent first;
   DeviceEvent last;  ///< empty for a single command
 
@@ -45,7 +45,7 @@ class DeviceSlot {
   /// Appends a command to the last span if that has the same name; otherwise begins a span.
   void add(DeviceSpan::Kind kind, std::size_t stage, std::string_view name, DeviceEvent event);
 
-  std::vector<DeviceSpan> spans;  ///< of the last `submit`, in execution order
+  std::vector<DeviceSpan> spans;  ///< spans of the last `submit`, in execution order
   DeviceEvent done;               ///< end of the last `submit`
   /// Upload that this slot shares with other slots of the same device; null: not shared. Reset it before a
   /// frame is prepared, and flush the queue after every `submit`.

@@ -19,8 +19,8 @@ void for_each_rows(int height, Workspace& workspace, const Work& work) {
   parallel_for_isolated((height + kRows - 1) / kRows, rows_of, &workspace.work);
 }
 
-/// The frame itself where that is gray, else its luma, made once a frame and only when somebody asks for it.
-/// Keeps its memory. Thread-safety: one thread at a time.
+/// The frame itself if it is gray, otherwise its luma, computed on first use. Keeps its memory.
+/// Thread-safety: one thread at a time.
 class FrameLuma {
  public:
   /// A new frame, whose pixels must stay valid.

@@ -17,7 +17,7 @@ class FrameOutput {
   /// Description of the difference to another output of the same processor ("bin 17: 3, not 4"); empty
   /// where every bit is the same.
   virtual std::string difference(const FrameOutput& other) const = 0;
-  /// How many of whatever is counted it holds, for the run's summary.
+  /// Number of counted items, for the run's summary.
   virtual std::int64_t count() const { return 1; }
 };
 

@@ -22,11 +22,11 @@ struct FrameResult;
 
 /// Description of a frame processor, for users.
 struct ProcessorInfo {
-  std::string family;    ///< for example "filterbank"; empty for several families
+  std::string family;    ///< such as "filterbank"; empty for several families
   std::string model;     ///< file name and short description
   std::string plan_key;  ///< part of the key of stored plans: model and configuration
-  std::string variant;   ///< size of the model, for people ("25 filters"); empty if there is only one
-  std::string accuracy;  ///< from a stored evaluation, for people; empty if there is none
+  std::string variant;   ///< size of the model ("25 filters"); empty if there is only one
+  std::string accuracy;  ///< text from a stored evaluation; empty: none
   std::string cpu_only;  ///< why no stage can run on an OpenCL device; empty if some can
   /// Miss rate in the evaluation of `accuracy` at 1e-5 false positives per window, 0 to 1; none without one.
   std::optional<double> missed = std::nullopt;
@@ -34,12 +34,12 @@ struct ProcessorInfo {
 
 /// Operating point of a processor: one trade-off between accuracy and speed.
 struct ProcessorSetting {
-  std::string name;              ///< for people: "25 filters, step 1.1"; unique within a processor
-  std::string accuracy;          ///< as ProcessorInfo::accuracy
-  std::optional<double> missed;  ///< as ProcessorInfo::missed
+  std::string name;              ///< such as "25 filters, step 1.1"; unique within a processor
+  std::string accuracy;          ///< see ProcessorInfo::accuracy
+  std::optional<double> missed;  ///< see ProcessorInfo::missed
 };
 
-/// Count of work items in one frame, for people: "windows left after boosting stage 3".
+/// Named count of work items in one frame: "windows left after boosting stage 3".
 struct WorkCount {
   std::string what;
   std::int64_t count = 0;
@@ -58,7 +58,7 @@ struct Partition {
 /// leaves to the next. It changes the cost of a frame on each processor, never the result. It is part of the
 /// schedule.
 struct Tunable {
-  std::string_view name;     ///< for `--map`; differs from all stage names
+  std::string_view name;     ///< name in `--map`; differs from all stage names
   int largest = 0;           ///< maximum; the minimum is 1
   std::vector<int> choices;  ///< values to try, increasing; 0 (processor's default) is always tried
 };

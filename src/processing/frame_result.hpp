@@ -21,7 +21,7 @@ struct Detection {
   std::int64_t track = 0;
   /// Further attributes; may be null.
   SharedAttributes attributes = {};
-  /// The share of such boxes that are right, 0 to 1, by the model's ScoreCalibration; none where the model is
+  /// The share of such boxes that are right, 0 to 1, by the model's ScoreCalibration; none if the model is
   /// not calibrated.
   std::optional<double> confidence = {};
   friend bool operator==(const Detection&, const Detection&) = default;
@@ -38,20 +38,20 @@ const char* to_string(FrameStatus status);
 
 /// One frame's line in a detections file.
 struct FrameResult {
-  std::string source;      ///< as the user named it
+  std::string source;      ///< name given by the user
   std::int64_t frame = 0;  ///< number in the source, from 1
   double time = 0;         ///< presentation time in seconds from the start of the source
   FrameStatus status = FrameStatus::ok;
   int width = 0;
   int height = 0;
-  std::vector<Detection> objects;  ///< by falling score, what was found inside others behind these
+  std::vector<Detection> objects;  ///< by falling score; objects found inside others come last
   std::string message;             ///< reason, where the status is not `ok`
-  std::string picture = {};        ///< file name of a picture out of a folder, else empty
+  std::string picture = {};        ///< file name of a picture from a folder, else empty
   /// Output of processors with other results than objects; null for the others.
   std::shared_ptr<const FrameOutput> output = {};
-  std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty where there is one
+  std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty if there is one
 
-  /// Objects, or what the output counts.
+  /// Number of objects, or the output's count.
   std::int64_t count() const { return output ? output->count() : static_cast<std::int64_t>(objects.size()); }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Memory of what stages hand to each other.
+/// Memory for data that stages pass to each other.
 
 #include <cstddef>
 #include <cstdint>

@@ -12,8 +12,8 @@ class PlannedFrame {
   Size size() const { return size_; }  ///< pixels; nothing is planned yet where it is {}
   const Partition& partition() const { return partition_; }
 
-  /// Calls `plan_geometry` where the size has changed, then `plan_work` where that or the partition has.
-  /// After one of them has thrown, the next call plans all anew.
+  /// Calls `plan_geometry` if the size has changed, then `plan_work` if size or partition has changed. If one
+  /// of them throws, the next call plans everything again.
   void update(Size size, const Partition& partition, const auto& plan_geometry, const auto& plan_work) {
     const bool same_size = size == size_;
     if (same_size && partition == partition_) return;

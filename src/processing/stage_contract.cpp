@@ -68,7 +68,7 @@ void check_contract(std::span<const StageInfo> stages, std::span<const std::stri
 
 std::vector<DeviceSegment> plan_transfers(std::span<const StageInfo> stages, const StageSet& on_device) {
   std::vector<DeviceSegment> segments;
-  ResourceSet on_host{kFrameResource}, there;  // who has a resource as it was last written
+  ResourceSet on_host{kFrameResource}, there;  // where each resource is up to date
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageInfo& stage = stages[i];
     if (on_device[i]) {

@@ -20,7 +20,7 @@ namespace sightline::texture {
 class CellsFile {
  public:
   /// @param columns, rows  cells of the whole picture
-  /// Throws Error (failed) where it cannot be written.
+  /// Throws Error (failed) if it cannot be written.
   CellsFile(const std::filesystem::path& file, const TextureSettings& settings, std::size_t channels,
             std::int64_t columns, std::int64_t rows);
 
@@ -28,9 +28,10 @@ class CellsFile {
   std::int64_t rows() const { return rows_; }
   std::int64_t features() const { return features_; }
 
-  /// All channels of a tile whose first cell is at (column, row). Throws Error (failed): no room.
+  /// Writes all channels of a tile whose first cell is at (column, row). Throws Error (failed) if the disk is
+  /// full.
   void write(std::int64_t column, std::int64_t row, std::span<const TextureOutput* const> channels);
-  /// All is there. Throws Error (failed).
+  /// Completes the file. Throws Error (failed).
   void finish();
 
  private:
@@ -38,9 +39,9 @@ class CellsFile {
 
   std::filesystem::path name_;
   AtomicFile file_;
-  std::vector<std::size_t> bins_;  ///< by operator
+  std::vector<std::size_t> bins_;  ///< bins by operator
   std::int64_t columns_, rows_, features_ = 0;
-  std::int64_t start_ = 0;  ///< of the array in the file
+  std::int64_t start_ = 0;  ///< start of the array in the file
   std::vector<std::uint32_t> line_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How well textures are told apart: whether the nearest of known ones is of the same class.
+/// Nearest-neighbour classification of textures, and its accuracy.
 
 #include <cstdint>
 #include <span>
@@ -18,27 +18,26 @@ struct LabelledTexture {
 
 struct Classification {
   std::vector<std::string> classes;
-  std::vector<std::vector<std::int64_t>> confusion;  ///< [class][what it was taken for]
+  std::vector<std::vector<std::int64_t>> confusion;  ///< [class][predicted class]
   std::size_t known = 0;
 
   std::int64_t total() const;
   std::int64_t right() const;
-  double accuracy() const;  ///< share of all that were taken for what they are
-  /// Of each class.
+  double accuracy() const;  ///< share of correct predictions
+  /// Accuracy of each class.
   std::vector<double> class_accuracies() const;
 };
 
-/// Takes each of `queries` for what the nearest of `known` is (of equally near ones, the first).
+/// Classifies each of `queries` as the nearest of `known` (the first of equally near ones).
 Classification classify(std::vector<std::string> classes, std::span<const LabelledTexture> known,
                         std::span<const LabelledTexture> queries, DistanceKind kind);
-/// The same with each known one as the query against all others: to choose operators and distance without a
-/// look at anything else.
+/// Leave-one-out classification of `known`: to choose operators and distance on these alone.
 Classification classify_left_out(std::vector<std::string> classes, std::span<const LabelledTexture> known,
                                  DistanceKind kind);
 
-/// Where the mean of other classes' values would lie in 95 of 100 cases: from the 2.5th to the 97.5th
-/// percentile of the means of 10,000 samples, with replacement, of these (B. Efron, "Bootstrap methods",
-/// 1979). Classes differ more than the tiles of one do, so they are what is drawn. The same every time.
+/// 95% bootstrap interval of the mean over classes: the 2.5th and 97.5th percentile of the means of 10,000
+/// resamples with replacement (B. Efron, "Bootstrap methods", 1979). Classes are resampled, since they differ
+/// more than tiles of one class. Deterministic.
 struct Interval {
   double low = 0;
   double high = 0;

@@ -1,10 +1,10 @@
 #pragma once
-/// Counts of a row's codes on the CPU, and what makes them.
+/// Counting of a row's codes on the CPU.
 ///
-/// The fast case is a histogram of eight points alone: codes are made a vector at a time and counted as they
-/// are, each byte of a word in a table of its own, so that a count need not wait for the one before it where
-/// codes repeat. The mapping is applied to the 256 counts at the end. Everything else goes by way of a row of
-/// labels. All in whole numbers: counts do not depend on the order.
+/// The fast case is a histogram of eight points alone: codes are made a vector at a time and counted
+/// directly. Each byte of a word has its own table, so that repeated codes do not wait for each other. The
+/// mapping is applied to the 256 counts at the end. All other cases use a row of labels. Counts are integers
+/// and do not depend on the order.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@ struct CodeTables {
 /// least its reach from every edge. SIMD, dispatched at run time. Thread-safety: pure but for the tables.
 void count_codes(const LbpOperator& one, GrayView image, int y, int x_begin, int x_end, CodeTables& tables);
 
-/// Adds codes that somebody has made already: what the counting alone costs.
+/// Counts given codes: measures the counting alone.
 void count_bytes(const std::uint8_t* codes, int count, CodeTables& tables);
 
 /// Writes the codes of such pixels, of any operator.

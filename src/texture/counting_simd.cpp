@@ -33,7 +33,7 @@ HWY_INLINE void count_vector(VBytes codes, std::uint32_t* HWY_RESTRICT counts) {
   hn::Store(codes, Bytes(), reinterpret_cast<std::uint8_t*>(words));
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) count_word(words[i], counts);
 #else
-  // Through registers: what is stored and read again at once has to wait for the store.
+  // Uses registers: reading data right after storing them waits for the store.
   static_cast<void>(words);
   for (std::size_t i = 0; i < hn::Lanes(d); ++i)
     count_word(hn::ExtractLane(hn::BitCast(d, codes), i), counts);
@@ -113,7 +113,7 @@ HWY_INLINE int contrast_row(const std::uint8_t* pixel, int points, int count, co
     }
     const auto brighter = hn::Sub(all, darker);
     const auto both = hn::Mul(brighter, darker);
-    // Where all are of one kind, nothing remains to be divided.
+    // If all neighbours are of one kind, the dividend is 0.
     const auto divisor = hn::ShiftLeft<7>(hn::Max(both, hn::Set(d, 1)));
     const auto difference = hn::Sub(hn::Mul(brighter_sum, all), hn::Mul(sum, brighter));
     const auto dividend = hn::IfThenElseZero(

@@ -49,8 +49,7 @@ double distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t>
         common += std::min(p, q);
         break;
       case DistanceKind::hellinger: {
-        // (p - q) / (sqrt(p) + sqrt(q)) is the difference of the roots, without what is lost in taking one
-        // root from another that is nearly the same.
+        // (p - q) / (sqrt(p) + sqrt(q)) is the difference of the roots without cancellation.
         if (p == q) break;
         const double root =
             difference / (std::sqrt(static_cast<double>(p)) + std::sqrt(static_cast<double>(q)));

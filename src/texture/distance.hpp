@@ -1,5 +1,5 @@
 #pragma once
-/// How far apart two textures are, by their histograms.
+/// Distances between the histograms of two textures.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace sightline::texture {
 
 /// Between shares p and q of the pixels in each bin, so that pictures of different sizes can be compared. All
-/// are symmetric, 0 where the shares are equal, and at most 2, 1 and 2 (but for rounding).
+/// are symmetric, 0 if the shares are equal, and at most 2, 1 and 2 (but for rounding).
 enum class DistanceKind {
   /// Sum of (p - q)^2 / (p + q) over bins that either has (T. Ahonen et al., "Face description with local
   /// binary patterns", PAMI 2006, for shares).
@@ -25,17 +25,17 @@ enum class DistanceKind {
 };
 /// "chi-square", "intersection" or "hellinger".
 const char* to_string(DistanceKind kind);
-/// None for any other text.
+/// No value for any other text.
 std::optional<DistanceKind> parse_distance_kind(std::string_view text);
 
-/// Of two histograms of as many bins. Counts are compared as whole numbers crosswise (count * the other's
-/// pixels), so equal shares are at 0 exactly; intersection is rounded once, the others once a bin and in the
-/// order of bins: the same on every machine. A histogram without pixels has no shares: as far from any other
-/// as can be, and at 0 of one like it. Pixels are fewer than 2^62.
+/// Distance of two histograms with the same number of bins. Counts are compared as integers crosswise (count
+/// * the other's pixels), so equal shares have distance 0 exactly. Intersection is rounded once, the others
+/// once per bin in the order of bins: the same on every machine. An empty histogram is at the maximum
+/// distance from any other, and at 0 from another empty one. Pixels are fewer than 2^62.
 double distance(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b, DistanceKind kind);
 
 /// The sum over channels and operators, as T. Ojala et al. (PAMI 2002, section 2.5) put several scales
-/// together. Throws Error (usage) where the records are not of one kind (TextureRecord::kind).
+/// together. Throws Error (usage) if the records are not of one kind (TextureRecord::kind).
 double distance(const TextureRecord& a, const TextureRecord& b, DistanceKind kind);
 
 /// One of some known textures.

@@ -7,7 +7,7 @@
 
 namespace sightline::texture {
 
-/// Writes the bins of codes, which have as many bits as the bins' points, or more.
+/// Writes the bins of codes. Codes have at least as many bits as the bins' points.
 /// @tparam Label  of 8 bits where there are at most 256 bins, else of 16
 template <typename Code, typename Label>
 void map_codes(const LbpBins& bins, const Code* codes, int count, Label* labels) {

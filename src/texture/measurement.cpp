@@ -35,7 +35,7 @@ double seconds_of(const auto& work) {
   return seconds_since(start);
 }
 
-// The least of what it was given; 0 before.
+// Minimum of the given values; 0 before the first.
 class Least {
  public:
   void add(double seconds) { seconds_ = seconds_ == 0 ? seconds : std::min(seconds_, seconds); }
@@ -137,7 +137,7 @@ class Measurer {
     if (image_.width() != size) image_ = repeated(picture_, size);
   }
 
-  // What the CPU makes of it.
+  // Computes the CPU's result.
   void expect() {
     const auto workspace = processor_.make_workspace();
     if (!run_stages(processor_, *workspace, std::as_const(image_).view()))
@@ -243,8 +243,7 @@ class Measurer {
     });
   }
 
-  // Of the first operator, where it has eight points.
-  // By operator; none where one has other than eight points.
+  // Codes by operator; empty if an operator has not eight points.
   std::vector<Image<std::uint8_t>> codes_of(GrayView image) const {
     std::vector<Image<std::uint8_t>> all;
     for (const LbpOperator& one : options_.settings.operators) {
@@ -272,10 +271,10 @@ class Measurer {
   }
   void stop_if_asked() const {
     if (options_.stop && options_.stop->load())
-      throw Error(ExitCode::failed, "stopped before all was measured");
+      throw Error(ExitCode::failed, "stopped before the end of the measurement");
   }
   [[noreturn]] static void differs(const std::string& who, const std::string& where) {
-    throw Error(ExitCode::failed, who + " counts other patterns: " + where,
+    throw Error(ExitCode::failed, who + " gives other counts: " + where,
                 "this is a defect of a driver or of Sightline: report it");
   }
 
@@ -291,7 +290,7 @@ class Measurer {
 TextureMeasurement measure(GrayView picture, const MeasurementOptions& options,
                            const std::vector<opencl::ChosenDevice>& devices) {
   for (const std::string& variant : options.variants) check_kernel_variant(variant, kHistogramVariants);
-  if (options.sizes.empty()) throw Error(ExitCode::usage, "no size is named", "write --sizes 1024,8336");
+  if (options.sizes.empty()) throw Error(ExitCode::usage, "no size is given", "write --sizes 1024,8336");
   Measurer measurer(picture, options);
   TextureMeasurement result;
   result.texture = TextureProcessor(options.settings).info().model;

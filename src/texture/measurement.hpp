@@ -1,6 +1,6 @@
 #pragma once
-/// What counting patterns costs: variants of the kernels, work-group sizes and picture sizes side by side,
-/// with plain serial code and the machine's bounds beside them.
+/// Benchmark of pattern counting: kernel variants, work-group sizes and picture sizes, compared with plain
+/// serial code and the machine's bounds.
 
 #include <atomic>
 #include <functional>
@@ -18,12 +18,12 @@ struct MeasurementOptions {
   TextureSettings settings;
   std::vector<int> sizes{1024, 2048, 4096, 8336};    ///< sides of the square pictures, rising
   std::vector<int> groups{64, 128, 256, 512, 1024};  ///< work-items, of the largest picture
-  std::vector<std::string> variants;                 ///< of kHistogramVariants; none: all
+  std::vector<std::string> variants;                 ///< names of kHistogramVariants; empty: all
   bool tune = false;            ///< find each device's fastest form first, and remember it for it
-  opencl::TuningReport report;  ///< told of the trials of that; may be empty
-  int runs = 9;                 ///< of which the fastest counts
-  int threads = 0;              ///< of the CPU; 0: all
-  std::function<void(const std::string&)> progress;  ///< what is being done, for people; may be empty
+  opencl::TuningReport report;  ///< called for tuning trials; may be empty
+  int runs = 9;                 ///< runs per measurement; the fastest counts
+  int threads = 0;              ///< CPU threads; 0: all
+  std::function<void(const std::string&)> progress;  ///< called with the current step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
 
@@ -34,8 +34,8 @@ struct CpuTimes {
   double one_thread = 0;  ///< SIMD
   double threads = 0;     ///< likewise on all threads
   double read = 0;        ///< all threads read the picture: a bound
-  /// All threads count codes that are there already: another bound. Of all operators; 0 where one has other
-  /// than eight points.
+  /// Seconds of all threads to count given codes of all operators: another bound. 0 if an operator has not
+  /// eight points.
   double increments = 0;
 };
 
@@ -45,31 +45,31 @@ struct DeviceTimes {
   std::string variant;
   int group = 0;  ///< work-items of a work-group
   int size = 0;
-  double kernel = 0;  ///< of all kernels together, and of the clearing of what they add to
+  double kernel = 0;  ///< all kernels, and clearing their counters
   double upload = 0;
   double download = 0;
-  /// From the picture in the host's memory to the histogram there, with buffers that are there. The picture
-  /// is where tiles are put: in memory that the device copies from by itself.
+  /// From picture to histogram in host memory, with existing buffers. The picture is in page-locked memory,
+  /// as tiles are.
   double host = 0;
   double ordinary = 0;  ///< likewise from any other memory
-  double whole = 0;     ///< as `host`, with the making of the buffers
+  double whole = 0;     ///< like `host`, including buffer creation
 };
 
 struct DeviceMeasurement {
   std::string name;
-  std::string tuned;                  ///< the form that counting takes, for people
+  std::string tuned;                  ///< description of the counting variant
   std::vector<DeviceTimes> by_size;   ///< size by size, each variant with the work-group it has by default
-  std::vector<DeviceTimes> by_group;  ///< of the largest picture
+  std::vector<DeviceTimes> by_group;  ///< largest picture, by group size
   /// Seconds of a kernel that reads the picture and does nothing else, by size: a bound.
   std::vector<double> read;
 };
 
 struct TextureMeasurement {
-  std::string texture;  ///< what is counted, for people
-  std::string picture;  ///< what pictures are cut from, likewise
-  int threads = 0;      ///< of the CPU
+  std::string texture;  ///< description of the counted texture
+  std::string picture;  ///< description of the source picture
+  int threads = 0;      ///< CPU threads
   std::vector<int> sizes;
-  std::vector<CpuTimes> cpu;  ///< by size
+  std::vector<CpuTimes> cpu;  ///< times by size
   std::vector<DeviceMeasurement> devices;
 };
 

@@ -69,9 +69,8 @@ std::string as_text(const TextureMeasurement& m) {
   };
   for (const DeviceMeasurement& device : m.devices) {
     text += fmt::format(
-        "\n{}: ms; reading is what a kernel that only reads takes of the kernel's time; host is all from "
-        "memory "
-        "where tiles are put, ordinary from any other, whole with the making of buffers\n",
+        "\n{}: ms; reading: share of the kernel's time that a kernel takes that only reads; host: whole "
+        "time from page-locked memory; ordinary: from other memory; whole: including buffer creation\n",
         device.name);
     add_times(device.by_size, true, device);
     text += "\nby work-group\n";

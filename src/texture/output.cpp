@@ -7,7 +7,7 @@ namespace sightline::texture {
 
 namespace {
 
-// Where two lists of counts differ first; empty where they do not.
+// Text on the first difference of two lists of counts; empty if they are equal.
 std::string difference_of(const std::vector<std::uint32_t>& ours, const std::vector<std::uint32_t>& theirs,
                           const std::string& what) {
   if (ours.size() != theirs.size())

@@ -32,7 +32,7 @@ std::uint32_t* numbers(InterStageBuffer& buffer, std::int64_t at) {
   return reinterpret_cast<std::uint32_t*>(buffer.data()) + at;
 }
 
-// Of eight points, where nothing but the histogram is wanted, codes are counted as they are.
+// Operators with eight points count raw codes if only the histogram is wanted.
 bool counts_codes(const TextureSettings& settings, const LbpOperator& one) {
   return one.points() == 8 && settings.cell == 0 && !settings.labels;
 }
@@ -47,7 +47,7 @@ std::string describe(const TextureSettings& settings) {
   return text;
 }
 
-// What a thread has counted of one operator.
+// Counts of one operator by one thread.
 struct Tally {
   // Several tables, for counts that follow each other are often of the same bin, and the second would have to
   // wait for the first.
@@ -74,7 +74,7 @@ struct Tally {
 
 // One thread's counts and rows.
 struct Scratch {
-  std::vector<Tally> tallies;  // by operator
+  std::vector<Tally> tallies;  // tallies by operator
   AlignedBuffer<std::uint32_t> codes;
   AlignedBuffer<std::uint16_t> labels;
   AlignedBuffer<std::uint16_t> contrasts;

@@ -17,7 +17,7 @@
 
 namespace sightline::texture {
 
-/// The processor's stages, in order, and what they hand to each other.
+/// The processor's stages, in order, and the resources between them.
 enum TextureStage : std::size_t { kCount, kCollect };
 enum TextureResource : std::size_t { kCounts = kFrameResource + 1, kLabels, kTexture };
 
@@ -27,28 +27,28 @@ class TextureWorkspace : public Workspace {
   TextureWorkspace();
   ~TextureWorkspace() override;
 
-  PictureView frame;  ///< with its border; not owned; valid until the last stage has run
+  PictureView frame;  ///< frame with its border; not owned; valid until the last stage has run
   FrameLuma luma;
   PlannedFrame planned;
   TextureLayout layout;
   InterStageBuffer counts;  ///< uint32, as the layout says
-  InterStageBuffer labels;  ///< bytes, likewise; none where no labels are asked for
+  InterStageBuffer labels;  ///< bytes, likewise; none if no labels are asked for
   std::shared_ptr<TextureOutput> output;
 
   class Threads;  ///< counts that threads keep to themselves
   std::unique_ptr<Threads> threads;
 };
 
-/// Counts the patterns of frames that have a border of settings.reach() pixels around what is counted: of
-/// tiles with their halo, or of pictures without their edge. A frame that is all border is skipped. Colour is
-/// taken by its luma. The result is a TextureOutput. Immutable; thread-safety as FrameProcessor.
+/// Counts the patterns of frames, except in a border of settings.reach() pixels: the halo of a tile or the
+/// edge of a picture. A frame that is all border is skipped. Colour is converted to luma. The result is a
+/// TextureOutput. Immutable; thread-safety like FrameProcessor.
 class TextureProcessor : public FrameProcessor {
  public:
   /// Throws Error (usage) as `check` does.
   explicit TextureProcessor(TextureSettings settings);
 
   const TextureSettings& settings() const { return settings_; }
-  /// Of an operator.
+  /// Bins of an operator.
   const LbpBins& bins(std::size_t index) const { return bins_[index]; }
 
   const ProcessorInfo& info() const override { return info_; }
@@ -65,7 +65,7 @@ class TextureProcessor : public FrameProcessor {
   void collect(TextureWorkspace& workspace) const;
 
   TextureSettings settings_;
-  std::vector<LbpBins> bins_;  ///< by operator
+  std::vector<LbpBins> bins_;  ///< bins by operator
   ProcessorInfo info_;
 };
 

@@ -59,8 +59,7 @@ Json damage_json(const std::vector<tiles::Damage>& damage) {
   return list;
 }
 
-// A record's head, and its lists after it with an entry a line: thousands of bins, each on a line of its own,
-// would be for nobody.
+// A record's head, then its lists with one entry per line, since one line per bin would be unreadable.
 std::string record_text(const TextureRecord& record, bool shares) {
   const auto line = [](const Json& json) { return json_text(json); };
   Json head{{"picture", record.picture},
@@ -101,9 +100,9 @@ T need(const std::optional<T>& value, const char* key, const std::string& text) 
   throw Error(ExitCode::input, std::string("'") + key + "' is '" + text + "', which is none");
 }
 
-// A number that is negative, or has a fraction, would be made one that is not without a word.
+// The library silently converts negative and fractional numbers.
 std::uint64_t count_of(const Json& json) {
-  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json_text(json) + "' is no count");
+  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json_text(json) + "' is not a count");
   return json.get<std::uint64_t>();
 }
 
@@ -189,8 +188,8 @@ std::string to_json(const std::vector<TextureRecord>& records, bool shares) {
 
 std::vector<TextureRecord> parse_records(const std::string& text, const std::string& name) {
   const auto refuse = [&](const std::string& reason) {
-    return Error(ExitCode::input, "'" + name + "' holds no textures: " + reason,
-                 "name a file that `sightline texture --output FILE.json` has written");
+    return Error(ExitCode::input, "'" + name + "' contains no textures: " + reason,
+                 "use a file written by `sightline texture --output FILE.json`");
   };
   try {
     check_json_limits(text);

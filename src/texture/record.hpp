@@ -13,10 +13,10 @@
 
 namespace sightline::texture {
 
-/// Of one operator in one channel.
+/// Histogram of one operator in one channel.
 struct HistogramRecord {
   std::string channel;  ///< "luma", "red", ...
-  std::string op;       ///< as LbpOperator::name
+  std::string op;       ///< see LbpOperator::name
   std::vector<std::uint64_t> bins;
   std::optional<ContrastSummary> contrast;
 
@@ -35,9 +35,9 @@ struct CellsRecord {
   friend bool operator==(const CellsRecord&, const CellsRecord&) = default;
 };
 
-/// How it was computed (tiles, threads, devices) does not show in it, so equal pictures have equal records.
+/// Texture of a picture. Independent of tiles, threads and devices, so equal pictures have equal records.
 struct TextureRecord {
-  std::string picture;  ///< as it was named
+  std::string picture;  ///< name given by the user
   int page = 0;
   std::int64_t width = 0;
   std::int64_t height = 0;
@@ -49,13 +49,13 @@ struct TextureRecord {
   std::vector<tiles::Damage> damage;  ///< areas that could not be read: they count as black
   std::int64_t damage_left_out = 0;   ///< damaged tiles or strips beyond those areas
 
-  /// What has to be equal in two records for their histograms to be comparable: channels, operators and
-  /// mapping, for people.
+  /// Description of channels, operators and mapping. Histograms are comparable if their records have equal
+  /// kinds.
   std::string kind() const;
 };
 
-/// A record of what was added up; of the picture itself it says nothing yet.
-/// @param channels  their names
+/// A record of the totals, without the picture's data.
+/// @param channels  names of the channels
 TextureRecord make_record(const TextureSettings& settings, const std::vector<std::string>& channels,
                           const TextureTotals& totals);
 

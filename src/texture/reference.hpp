@@ -1,5 +1,5 @@
 #pragma once
-/// The texture of a frame by its definition, pixel by pixel: what everything else is compared with.
+/// Reference implementation of a frame's texture, pixel by pixel by its definition.
 
 #include "texture/output.hpp"
 #include "texture/settings.hpp"

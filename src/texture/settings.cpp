@@ -16,10 +16,10 @@ int TextureSettings::reach() const {
 void check(const TextureSettings& settings) {
   if (settings.operators.empty() || settings.operators.size() > kMostOperators)
     throw Error(ExitCode::usage,
-                std::to_string(settings.operators.size()) + " operators were asked for at once",
+                std::to_string(settings.operators.size()) + " operators were requested at once",
                 "give 1 to " + std::to_string(kMostOperators));
   for (const LbpOperator& one : settings.operators) LbpBins(one.points(), settings.mapping);
-  if (settings.cell < 0) throw Error(ExitCode::usage, "a cell has a side of at least one pixel");
+  if (settings.cell < 0) throw Error(ExitCode::usage, "a cell must have a side of at least 1 pixel");
 }
 
 }  // namespace sightline::texture

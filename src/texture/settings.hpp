@@ -1,5 +1,5 @@
 #pragma once
-/// What is computed of a picture's texture.
+/// Settings of the texture computation.
 
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace sightline::texture {
 
 struct TextureSettings {
   std::vector<LbpOperator> operators{LbpOperator(8, 1)};  ///< 1 to kMostOperators
-  LbpMapping mapping = LbpMapping::uniform;               ///< of all of them
+  LbpMapping mapping = LbpMapping::uniform;               ///< mapping of all operators
   bool contrast = false;                                  ///< histograms of the contrast, too
   int cell = 0;         ///< side in pixels of the cells that have histograms of their own; 0: none
   bool labels = false;  ///< label images, too: each pixel's bin

@@ -11,24 +11,24 @@
 
 namespace sightline::texture {
 
-/// What a histogram of contrast comes to. In gray levels: 0 to 255.
+/// Summary of a contrast histogram, in gray levels: 0 to 255.
 struct ContrastSummary {
   double mean = 0;
-  double variance = 0;  ///< of all pixels: the mean square less the square of the mean
-  /// By kContrastPercentiles: the least value that so many percent of the pixels do not exceed.
+  double variance = 0;  ///< mean square of all pixels minus the square of the mean
+  /// Percentiles by kContrastPercentiles: the smallest value not exceeded by that percentage of the pixels.
   std::array<double, 7> percentiles{};
   friend bool operator==(const ContrastSummary&, const ContrastSummary&) = default;
 };
 inline constexpr std::array<int, 7> kContrastPercentiles{1, 5, 25, 50, 75, 95, 99};
 
-/// Of a histogram over 1/kContrastOne of a gray level ([kContrastValues]). Sums are whole numbers, so that
-/// each figure is rounded once. All 0 where there are no pixels.
+/// Summarises a histogram in steps of 1/kContrastOne gray level ([kContrastValues]). Sums are integers, so
+/// each figure is rounded once. All 0 without pixels.
 ContrastSummary summarise_contrast(std::span<const std::uint64_t> counts);
 
-/// Of one operator in one channel.
+/// Totals of one operator in one channel.
 struct OperatorTotals {
-  std::vector<std::uint64_t> bins;      ///< by the mapping
-  std::vector<std::uint64_t> contrast;  ///< [kContrastValues] where contrast is asked for, else empty
+  std::vector<std::uint64_t> bins;      ///< counts by the mapping
+  std::vector<std::uint64_t> contrast;  ///< [kContrastValues] if contrast is requested, else empty
 };
 
 /// Adds up tiles, in whatever order they come: whole numbers of 64 bits. Thread-safety: none.
@@ -36,7 +36,7 @@ class TextureTotals {
  public:
   TextureTotals(const TextureSettings& settings, std::size_t channels);
 
-  /// One channel of a tile. Throws std::logic_error where it is of other settings.
+  /// Adds one channel of a tile. Throws std::logic_error if its settings differ.
   void add(std::size_t channel, const TextureOutput& tile);
 
   std::size_t channels() const { return channels_; }

@@ -102,7 +102,7 @@ void roughen(ImageView<std::uint8_t> picture, const Roughness& most, Random& ran
   blurred_row(0, rows[0]);
   rows[1] = rows[0];
   for (int y = 0; y < view.height(); ++y) {
-    // Of the row itself and those beside it; only then is it written over.
+    // Reads this row and its neighbours before it is overwritten.
     if (y + 1 < view.height())
       blurred_row(y + 1, rows[2]);
     else

@@ -10,8 +10,8 @@
 
 namespace sightline::training {
 
-/// Pictures without the object, then `copies` variants of all of them: mirrored and roughened in the first
-/// round, enlarged (and mirrored at random) from the second on. The pictures must outlive it.
+/// Negative pictures, then `copies` variants of all of them: mirrored and roughened in the first round,
+/// enlarged (and mirrored at random) from the second on. The pictures must outlive it.
 class AugmentedNegatives : public ImageSet {
  public:
   AugmentedNegatives(const ImageSet& pictures, int copies, std::uint64_t seed,
@@ -28,11 +28,11 @@ class AugmentedNegatives : public ImageSet {
   Roughness roughness_;
 };
 
-/// How many variants of each positive are trained on beside itself, and what they need to know.
+/// Number of variants of each positive, and their parameters.
 struct PositiveAugmentation {
   int jittered_copies = 0;  ///< see jitter()
   int occluded_copies = 0;  ///< covered by another picture's object, see occlude(), then jittered
-  Size window;              ///< in the middle of every picture, in pixels
+  Size window;              ///< size of the object's window in the middle of every picture, in pixels
   Box object;               ///< inside that window
   std::uint64_t seed = 1;
 };

@@ -11,7 +11,7 @@
 
 namespace sightline::training {
 
-/// What trainers keep: as many pixels as bytes.
+/// Cache size of trainers, one byte a pixel.
 inline constexpr std::size_t kTrainingCacheBytes = std::size_t{2} << 30;
 
 /// The same pictures; the first ones that are loaded stay in memory, up to `most_bytes` of pixels.

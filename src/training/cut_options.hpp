@@ -12,12 +12,11 @@ namespace sightline {
 
 /// Adds --window, which is given as 24x48: its sides go to `sides`, which must outlive the parsing.
 void add_window_option(OptionSet& options, std::vector<int>& sides, Size shown_default);
-/// A size that an option separated by 'x' was given as, as in the example; none where nothing was. Throws
+/// A size that an option separated by 'x' was given as, as in the example; none if nothing was. Throws
 /// Error (usage) where it is no size, or a side is out of range.
 std::optional<Size> given_size(const std::string& option, const std::vector<int>& sides, int smallest,
                                int largest, const std::string& example);
-/// What was given; none where nothing was. Throws Error (usage) where it is no size, or a side is out of
-/// range.
+/// The given window size, if any. Throws Error (usage) if it is no size, or a side is out of range.
 std::optional<Size> given_window(const std::vector<int>& sides, int smallest, int largest);
 
 /// Adds --margin, --copies, --shift, --zoom, --turn, --blur, --grain, --held-out and --seed. `values` must

@@ -33,7 +33,7 @@ FileImageSet::FileImageSet(const fs::path& path, const fs::path& folder) {
         throw Error(ExitCode::input,
                     path.string() + ":" + std::to_string(number) + ": there is no picture '" +
                         (base / line).string() + "'",
-                    "say where the listed pictures are with --folder");
+                    "give the folder of the listed pictures with --folder");
       }
       files_.push_back(base / line);
     }
@@ -43,8 +43,8 @@ FileImageSet::FileImageSet(const fs::path& path, const fs::path& folder) {
   }
   if (files_.empty()) {
     throw Error(
-        ExitCode::input, "'" + path.string() + "' holds no pictures",
-        "give a folder with files such as .jpg or .png, folders in it aside, or a list of such files");
+        ExitCode::input, "'" + path.string() + "' contains no pictures",
+        "give a folder with files such as .jpg or .png (sub-folders are ignored), or a list of such files");
   }
 }
 
@@ -53,7 +53,7 @@ Image<std::uint8_t> FileImageSet::load(std::size_t index) const {
   options.threads = 1;
   media::Reader reader(files_[index].string(), options);
   const auto frame = reader.read();
-  if (!frame) throw Error(ExitCode::input, "'" + files_[index].string() + "' holds no picture");
+  if (!frame) throw Error(ExitCode::input, "'" + files_[index].string() + "' contains no picture");
   return media::to_gray(*frame);
 }
 
@@ -71,7 +71,7 @@ FileImageSet pictures_named(const std::vector<std::string>& names, const fs::pat
       throw Error(
           ExitCode::input,
           "there is no picture '" + name + "' in '" + folder.string() + "'; '" + all.name(0) + "' is there",
-          "pictures are named as the files of this folder, with or without their endings");
+          "name pictures like the files of this folder, with or without extension");
     }
     chosen.push_back(found->second);
   }

@@ -14,7 +14,7 @@ class FileImageSet : public ImageSet {
  public:
   /// @param path    a folder (all its pictures, by name) or a text file that lists pictures, one a line
   /// @param folder  where the listed names are, if not beside the list
-  /// Throws Error (input) where there is nothing, or a listed file is missing.
+  /// Throws Error (input) if there is nothing, or a listed file is missing.
   explicit FileImageSet(const std::filesystem::path& path, const std::filesystem::path& folder = {});
 
   /// These files, which exist.

@@ -14,11 +14,11 @@ namespace sightline::training {
 
 /// Runs `work(index, workspace)` for every index in [0, count), in parallel on the calling TBB arena, and
 /// returns when all are done. The indices are handed out in pieces, so that the calling thread reports the
-/// progress of the clock's phase between them. Throws TrainingStopped where the report asks to stop, and
-/// what `work` throws.
+/// progress of the clock's phase between them. Throws TrainingStopped if the report requests a stop, and what
+/// `work` throws.
 ///
-/// @param make_workspace  makes what one thread works with, as a smart pointer (FrameProcessor::
-///                        make_workspace does, of any detector); called once a thread, from that thread
+/// @param make_workspace  makes a thread's workspace as a smart pointer (such as
+///                        FrameProcessor::make_workspace); called once a thread, from that thread
 /// @param is_enough       asked between pieces, of how many indices are done: true leaves out the others
 /// @return how many were done
 template <typename MakeWorkspace, typename Work, typename IsEnough>

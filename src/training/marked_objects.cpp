@@ -13,9 +13,9 @@ void check_inside(const Box& box, Size picture, const std::string& name) {
   if (clipped(box, picture).area() > box.area() / 2) return;
   throw Error(
       ExitCode::input,
-      fmt::format("the box from ({:g}, {:g}) to ({:g}, {:g}) lies outside of '{}', which has {}x{} pixels",
+      fmt::format("the box from ({:g}, {:g}) to ({:g}, {:g}) is outside of '{}', which has {}x{} pixels",
                   box.x, box.y, box.x + box.width, box.y + box.height, name, picture.width, picture.height),
-      "mark the picture anew, or take the line out of the list");
+      "mark the picture again, or remove the line from the list");
 }
 
 Image<std::uint8_t> MarkedObjects::load(std::size_t index) const {

@@ -12,7 +12,7 @@ namespace sightline::training {
 
 /// One marked object of a picture.
 struct MarkedObject {
-  std::size_t picture = 0;  ///< in the set
+  std::size_t picture = 0;  ///< index in the set
   Box box;                  ///< pixels of the picture; may reach past its edges
 };
 

@@ -1,10 +1,9 @@
 #pragma once
-/// Mining of negatives: which windows of pictures without the object a detector is trained against. First
-/// some at random, then, round by round, those that the detector so far takes for the object most of all
-/// ("hard negatives").
+/// Mining of negatives: selects windows of pictures without the object. First at random, then round by round
+/// the windows with the highest scores of the current detector ("hard negatives").
 ///
-/// What is mined are the windows' places alone. Their features are computed when they are needed, which is
-/// cheap beside keeping them, and lets a stopped run go on from a small file.
+/// Only the windows' positions are stored. Their features are recomputed when needed, which is cheaper than
+/// storing them and lets a stopped run resume from a small file.
 
 #include <cstdint>
 #include <functional>
@@ -39,10 +38,10 @@ struct WindowKey {
 std::vector<WindowKey> random_windows(const ImageSet& images, int per_image, std::uint64_t seed,
                                       const std::function<std::vector<Size>(GrayView)>& levels);
 
-/// What counts as hard.
+/// Limits of hard windows.
 struct MiningLimits {
   std::size_t per_image = 20;  ///< windows of one picture in one round: the hardest
-  double threshold = 0;        ///< windows are hard whose score is above it
+  double threshold = 0;        ///< windows with a higher score are hard
 };
 
 /// Takes the scored windows of one picture and keeps the hardest: highest score first; of equal scores, the
@@ -67,27 +66,27 @@ class HardWindows {
   std::vector<WindowKey> take();
 
   std::int64_t offered() const { return offered_; }
-  std::int64_t false_positives() const { return false_positives_; }  ///< of those, with a score above 0
+  std::int64_t false_positives() const { return false_positives_; }  ///< windows with a score above 0
 
  private:
   std::uint32_t image_;
   MiningLimits limits_;
   const std::set<WindowKey>& used_;
-  std::vector<std::pair<double, WindowKey>> hard_;  ///< by the score with its sign changed
+  std::vector<std::pair<double, WindowKey>> hard_;  ///< by negated score
   std::int64_t offered_ = 0;
   std::int64_t false_positives_ = 0;
 };
 
 /// The result of one round.
 struct MinedWindows {
-  std::vector<WindowKey> windows;    ///< in order
+  std::vector<WindowKey> windows;    ///< sorted
   std::int64_t offered = 0;          ///< windows that were looked at
-  std::int64_t false_positives = 0;  ///< of those, with a score above 0
+  std::int64_t false_positives = 0;  ///< windows with a score above 0
 };
 
-/// One round of mining: `scan(picture, workspace, hard)` offers the windows of every picture with the scores
-/// that the detector so far gives them. Runs on all threads, see for_each_image; the result does not depend
-/// on how many there are. Throws TrainingStopped where the clock's report asks to stop.
+/// One round of mining: `scan(picture, workspace, hard)` offers the windows of every picture with the current
+/// detector's scores. Runs on all threads, see for_each_image; the result does not depend on their number.
+/// Throws TrainingStopped if the clock's report requests a stop.
 template <typename MakeWorkspace, typename Scan>
 MinedWindows mine_hard_windows(const ImageSet& images, const MiningLimits& limits,
                                const std::set<WindowKey>& used, ProgressClock& clock,
@@ -113,7 +112,7 @@ MinedWindows mine_hard_windows(const ImageSet& images, const MiningLimits& limit
 std::vector<std::span<const WindowKey>> windows_by_image(std::span<const WindowKey> windows,
                                                          std::size_t images);
 
-/// What a step mined, kept in its training state. See TrainingState.
+/// Loads and saves a step's windows in its training state. See TrainingState.
 std::optional<std::vector<WindowKey>> load_windows(const TrainingState& state, const std::string& step);
 void save_windows(const TrainingState& state, const std::string& step, std::span<const WindowKey> windows);
 

@@ -19,8 +19,8 @@ class Octaves {
   /// @param picture  must outlive this object
   explicit Octaves(GrayView picture);
 
-  /// What the picture shows at a place, where pixels are wanted that have `side` of its own a side.
-  /// @param x, y  pixels of the picture, from its left and upper edge
+  /// Value of the picture at a point, for target pixels that are `side` picture pixels wide.
+  /// @param x, y  in picture pixels from the left and upper edge
   double sample(double x, double y, double side) const;
 
   Size size() const { return levels_.front().size(); }

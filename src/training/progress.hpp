@@ -1,5 +1,5 @@
 #pragma once
-/// What a trainer tells its caller while it works, and how it is stopped.
+/// Progress reports of trainers, and stopping them.
 
 #include <chrono>
 #include <exception>
@@ -8,11 +8,11 @@
 
 namespace sightline::training {
 
-/// Where training stands.
+/// Progress of training.
 struct TrainingProgress {
   std::string phase;
-  std::string detail;   ///< how far the phase has come, in a few words; may be empty
-  double fraction = 0;  ///< of the phase, 0..1
+  std::string detail;   ///< short description of the phase's progress; may be empty
+  double fraction = 0;  ///< completed share of the phase, 0..1
   double elapsed = 0;   ///< seconds since the start of this run
   double left = -1;     ///< seconds until training ends, an estimate; negative where there is none yet
 };
@@ -20,21 +20,20 @@ struct TrainingProgress {
 /// Called now and then, always from the thread that trains; returns false to stop.
 using ReportProgress = std::function<bool(const TrainingProgress&)>;
 
-/// Thrown out of a trainer when its report asked to stop; what was finished is in the state folder.
+/// Thrown by a trainer when its report requests a stop. Finished steps are in the state folder.
 class TrainingStopped : public std::exception {
  public:
   const char* what() const noexcept override { return "training was stopped"; }
 };
 
-/// Reports the progress of a run, and estimates the time left from what its phases are known to cost in
-/// proportion to each other. Costs have any unit (seconds on some machine) and matter for the estimate alone.
-/// The estimate begins once 2% of the cost has been paid.
+/// Reports the progress of a run, and estimates the time left from the relative costs of its phases. Costs
+/// have any unit and are used only for the estimate, which begins after 2% of the cost.
 ///
 /// Thread-safety: one thread, the one that trains.
 class ProgressClock {
  public:
   /// Starts the clock.
-  /// @param total_cost  of all phases that will be entered or skipped
+  /// @param total_cost  cost of all phases that will be entered or skipped
   ProgressClock(ReportProgress report, double total_cost);
 
   /// The phase before is done and this one begins. Reports that, but does not stop.

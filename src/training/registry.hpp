@@ -11,10 +11,10 @@
 
 namespace sightline {
 
-/// Trainer of a family's models, made anew for each command; null where the family has none.
+/// Trainer of a family's models, made for each command; null if the family has none.
 std::unique_ptr<Trainer> make_trainer(const Family& family);
 
-/// Scorer of single windows of a family's models, made anew for each command; null where the family has none.
+/// Scorer of single windows of a family's models, made for each command; null if the family has none.
 std::unique_ptr<WindowScorer> make_window_scorer(const Family& family);
 
 /// Trainers of models that belong to no detector family, in the order in which `train --help` lists them.

@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kSmallestObject = 8;                     // pixels: less shows nothing
-constexpr std::size_t kKeptBytes = std::size_t{1} << 29;  // of decoded backgrounds
+constexpr std::size_t kKeptBytes = std::size_t{1} << 29;  // cache of decoded backgrounds
 constexpr int kCopyBlock = 16;     // copies that are made between looks at whether to stop
-constexpr double kSceneCost = 20;  // in crops
+constexpr double kSceneCost = 20;  // cost of a scene in crops
 
 std::uint64_t hash_of(const std::string& text) {
   const int length = static_cast<int>(text.size());
@@ -54,8 +54,8 @@ SampleFolder::SampleFolder(const FileImageSet& pictures, std::vector<MarkedObjec
     check_inside(box, picture.view().size(), name);
     if (std::min(box.width, box.height) < kSmallestObject) {
       throw Error(ExitCode::input,
-                  fmt::format("the box at ({:g}, {:g}) in '{}' has {:g}x{:g} pixels, which show nothing",
-                              box.x, box.y, name, box.width, box.height),
+                  fmt::format("the box at ({:g}, {:g}) in '{}' is too small ({:g}x{:g} pixels)", box.x, box.y,
+                              name, box.width, box.height),
                   fmt::format("mark objects of {:g} pixels or more", kSmallestObject));
     }
     contents[i] = content_hash(picture.view());
@@ -63,11 +63,10 @@ SampleFolder::SampleFolder(const FileImageSet& pictures, std::vector<MarkedObjec
   split(contents);
   if (options_.scenes + options_.empty_scenes == 0) return;
   if (testing_.objects.empty() || !testing_backgrounds_) {
-    throw Error(
-        ExitCode::input,
-        fmt::format("scenes are made of what is for testing, and these are {} objects and {} backgrounds",
-                    testing_.objects.size(), testing_.backgrounds.size()),
-        "give more pictures and backgrounds, or a larger --test-share");
+    throw Error(ExitCode::input,
+                fmt::format("cannot make scenes: the test part has {} objects and {} backgrounds",
+                            testing_.objects.size(), testing_.backgrounds.size()),
+                "give more pictures and backgrounds, or a larger --test-share");
   }
 }
 
@@ -140,7 +139,7 @@ void SampleFolder::write_crops(const fs::path& folder, ProgressClock& clock) con
   clock.enter("making crops", static_cast<double>(objects_.size()) * (1 + options_.copies));
   if (!training_.objects.empty()) fs::create_directory(folder / "train");
   if (!testing_.objects.empty()) fs::create_directory(folder / "test");
-  const int blocks = options_.copies / kCopyBlock + 1;  // of an object
+  const int blocks = options_.copies / kCopyBlock + 1;  // blocks of an object
   for_each_image(objects_.size() * static_cast<std::size_t>(blocks), clock, no_workspace(),
                  [&](std::size_t block, int& /*workspace*/) {
                    const std::size_t object = block / static_cast<std::size_t>(blocks);

@@ -1,5 +1,5 @@
 #pragma once
-/// A folder of samples (samples.hpp) to train and test with: what is in it, and how it is written.
+/// A folder of samples (samples.hpp) for training and testing: content and writer.
 ///
 ///     train/NUMBER-PICTURE~COPY.png   crops of the objects to train on; copy 0 is the object as it is
 ///     test/...                        crops of those to test with: no picture has objects in both
@@ -27,13 +27,13 @@ struct SampleFolderOptions {
   SampleOptions samples;
   CropOptions crop;
   SceneOptions scene;
-  int copies = 40;          ///< of each object, beside itself
-  double test_share = 0.2;  ///< of the pictures, and of the backgrounds
+  int copies = 40;          ///< copies of each object, in addition to itself
+  double test_share = 0.2;  ///< share of pictures and of backgrounds for testing
   int scenes = 0;
   int empty_scenes = 0;
 };
 
-/// What is for training, or what is for testing.
+/// The training part or the testing part.
 struct SampleSide {
   std::vector<std::size_t> objects;      ///< indices
   std::vector<std::size_t> backgrounds;  ///< likewise
@@ -41,12 +41,12 @@ struct SampleSide {
 
 class SampleFolder : public ObjectSource {
  public:
-  /// Reads every picture once, on all threads, checks the marks and decides what is for testing.
+  /// Reads every picture once on all threads, checks the marks, and selects the pictures for testing.
   /// @param pictures     must outlive this object, like the backgrounds
-  /// @param objects      of the pictures, in their order; one at least
-  /// @param backgrounds  pictures without the object; null: none
-  /// Throws TrainingStopped, and Error (input) for marks outside their pictures or of less than 8 pixels, for
-  /// pictures that cannot be read, and where scenes are wanted and nothing is left to make them of.
+  /// @param objects      objects in the order of the pictures; at least one
+  /// @param backgrounds  pictures without the object; null: none Throws TrainingStopped, and Error (input)
+  /// for marks outside their pictures or of less than 8 pixels, for pictures that cannot be read, and if no
+  /// pictures are left for the requested scenes.
   SampleFolder(const FileImageSet& pictures, std::vector<MarkedObject> objects,
                const FileImageSet* backgrounds, const SampleFolderOptions& options, ProgressClock& clock);
 
@@ -64,10 +64,10 @@ class SampleFolder : public ObjectSource {
   /// Writes all of it, on all threads. Throws TrainingStopped, and Error (input, failed).
   void write(const std::filesystem::path& folder, ProgressClock& clock) const;
 
-  /// What `write` costs, and reading before it, in the unit of the clock.
+  /// Cost of `write` and of the reading before it, in the clock's unit.
   static double cost(std::size_t objects, const SampleFolderOptions& options);
 
-  // Of the objects that are for testing.
+  // Number of objects for testing.
   std::size_t size() const override { return testing_.objects.size(); }
   LentObject lend(std::size_t index) const override;
 
@@ -83,8 +83,8 @@ class SampleFolder : public ObjectSource {
 
   const FileImageSet& pictures_;
   std::vector<MarkedObject> objects_;
-  std::vector<std::uint64_t> numbers_;  ///< of each object: of its picture's content and its place there
-  std::vector<bool> is_tested_;         ///< of each object
+  std::vector<std::uint64_t> numbers_;  ///< hash of each object's picture and position
+  std::vector<bool> is_tested_;         ///< by object
   const FileImageSet* backgrounds_;
   SampleFolderOptions options_;
   SampleSide training_, testing_;

@@ -18,10 +18,10 @@ constexpr std::uint64_t kSceneStream = 0x53000000'00000000;
 // An object as it is pasted.
 struct Layer {
   Image<std::uint8_t> pixels;
-  std::vector<double> coverage;  ///< of every pixel, 0..1
+  std::vector<double> coverage;  ///< coverage of every pixel, 0..1
 };
 
-// How much of a point belongs to the object. Coordinates in its heights, from its middle.
+// Coverage of a point by the object. Coordinates in object heights from its middle.
 double coverage_at(Point object, double half_width, const SampleOptions& options) {
   double outside = 0;  // distance to the mask
   if (options.mask == Mask::ellipse) {
@@ -108,7 +108,7 @@ Image<std::uint8_t> reduced(Image<std::uint8_t> picture, int longest_side) {
   return small;
 }
 
-// Where an object of that size fits beside the others, with room for their edges.
+// Free position for an object of that size beside the others, with room for their edges.
 std::optional<Box> free_place(Size scene, double width, double height, double edge,
                               const std::vector<Box>& taken, Random& random) {
   constexpr int kTries = 50;
@@ -147,7 +147,7 @@ Image<std::uint8_t> make_crop(const SourceObject& object, int copy, const ImageS
     paste(layer, 0, 0, part.view());
     layer.pixels = std::move(part);
   }
-  // Over all of it: what the seam is made of is then as sharp and as noisy as the rest.
+  // Applied to everything, so that the seam is as sharp and noisy as the rest.
   Image<std::uint8_t> result = blurred(std::as_const(layer.pixels).view(), variation.blur);
   add_noise(result.view(), variation.noise, random);
   return result;

@@ -14,7 +14,7 @@
 
 namespace sightline::training {
 
-/// What of a marked box is taken along when the object is pasted.
+/// Shape of the part of a marked box that is pasted with the object.
 enum class Mask {
   ellipse,  ///< the ellipse in the box
   box,      ///< all of it
@@ -23,8 +23,8 @@ enum class Mask {
 struct SampleOptions {
   VariationBounds bounds;
   Mask mask = Mask::ellipse;
-  /// Over what distance outside of the mask the object fades into the background, in parts of its height: a
-  /// seam would be what a classifier learns.
+  /// Distance outside of the mask over which the object fades into the background, relative to its height.
+  /// Prevents a classifier from learning a seam.
   double mask_edge = 0.15;
   std::uint64_t seed = 1;
 };
@@ -32,9 +32,9 @@ struct SampleOptions {
 struct CropOptions {
   Size object{
       48, 48};  ///< pixels of the object in a crop; marked boxes are enlarged to its shape about their middle
-  double margin = 0.25;  ///< what a crop shows around it, in parts of its sides
+  double margin = 0.25;  ///< margin of a crop around it, relative to its sides
   double pasted = 0.5;   ///< share of the crops with another background, where there are any
-  /// Of a crop: the object with the margin.
+  /// Size of a crop: the object with the margin.
   Size size() const;
 };
 
@@ -48,7 +48,7 @@ struct SceneOptions {
 /// An object in a picture of its own.
 struct SourceObject {
   const Octaves* picture = nullptr;
-  Box box;                   ///< as marked
+  Box box;                   ///< the marked box
   std::uint64_t number = 0;  ///< whatever tells it from others: its variations follow from this and the seed
 };
 
@@ -78,19 +78,19 @@ class ObjectSource {
   virtual LentObject lend(std::size_t index) const = 0;
 };
 
-/// A background, by the scene's number one after the other, with objects at random places and sizes, which do
-/// not overlap: one at least, unless `most_objects` is 0, and as many more as are drawn and fit. Depends on
-/// the number and what it is given alone.
+/// A background (in turn by the scene's number) with objects at random places and sizes that do not overlap:
+/// at least one, unless `most_objects` is 0, and a random number more that fit. Depends only on the
+/// arguments.
 Scene make_scene(std::uint64_t number, const ObjectSource& objects, const ImageSet& backgrounds,
                  const SampleOptions& samples, const SceneOptions& scene);
 
-/// Which of some pictures are for testing: a share of them, but one at least and not all, unless the share is
-/// 0 or 1. Equal pictures stay together, and a picture's luck depends on what it shows and not on the others,
-/// so that hardly one changes sides when others come or go.
-/// @param contents  hash of what each shows
+/// Selects the given share of pictures for testing; at least one and not all, unless the share is 0 or 1.
+/// Equal pictures stay together. The choice for a picture depends on its content, so few pictures change
+/// sides when others are added or removed.
+/// @param contents  content hash of each picture
 std::vector<bool> choose_tested(const std::vector<std::uint64_t>& contents, double share, std::uint64_t seed);
 
-/// Of a picture's size and pixels (FNV-1a, 64 bits).
+/// Hash of a picture's size and pixels (FNV-1a, 64 bits).
 std::uint64_t content_hash(GrayView picture);
 
 }  // namespace sightline::training

@@ -1,5 +1,5 @@
 #pragma once
-/// A trainer whose model belongs to no detector family: what `sightline train NAME` asks of it.
+/// Interface of a trainer whose model belongs to no detector family, for `sightline train NAME`.
 
 #include <filesystem>
 #include <string>
@@ -15,10 +15,10 @@ namespace sightline::training {
 class StandaloneTrainer {
  public:
   virtual ~StandaloneTrainer() = default;
-  virtual std::string name() const = 0;         ///< of the command; no family's
-  virtual std::string description() const = 0;  ///< of the command, as --help says it
+  virtual std::string name() const = 0;         ///< name of the command; differs from all families' names
+  virtual std::string description() const = 0;  ///< description of the command in --help
   virtual OptionSet options() = 0;
-  /// What the model's file is called where --output does not say it.
+  /// Default name of the model file.
   virtual std::string default_output() const { return name() + ".safetensors"; }
   /// Command that judges a model, for the user to complete: "sightline evaluate landmarks ...".
   virtual std::string judging_command(const std::filesystem::path& model) const = 0;

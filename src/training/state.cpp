@@ -23,7 +23,7 @@ TrainingState::TrainingState(std::filesystem::path folder, std::string signature
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) {
-    throw Error(ExitCode::failed, "the folder '" + folder_.string() + "' cannot be made: " + error.message(),
+    throw Error(ExitCode::failed, "cannot create the folder '" + folder_.string() + "': " + error.message(),
                 "choose another with --state");
   }
 }
@@ -36,7 +36,7 @@ std::optional<Safetensors> TrainingState::find(const std::string& step) const {
     Safetensors arrays = Safetensors::load(path);
     const auto found = arrays.metadata.find("signature");
     if (found != arrays.metadata.end() && found->second == signature_) return arrays;
-    spdlog::info("{}: made with other options or pictures, starting afresh", path.string());
+    spdlog::info("{}: made with other options or pictures, starting again", path.string());
   } catch (const Error& damage) {
     report_damage(damage);
   }
@@ -44,7 +44,7 @@ std::optional<Safetensors> TrainingState::find(const std::string& step) const {
 }
 
 void TrainingState::report_damage(const Error& error) {
-  spdlog::warn("{}; the step is done again", error.what());
+  spdlog::warn("{}; repeating the step", error.what());
 }
 
 void TrainingState::save(const std::string& step, Safetensors arrays) const {

@@ -1,6 +1,6 @@
 #pragma once
-/// What a training run keeps on disk so that it can be stopped and resumed: a folder with one file for each
-/// finished step. Which steps there are, and which arrays a step's file holds, is the family's business.
+/// State of a training run on disk, so that it can be stopped and resumed: a folder with one file for each
+/// finished step. The family defines the steps and the arrays in their files.
 
 #include <filesystem>
 #include <initializer_list>
@@ -15,20 +15,20 @@
 
 namespace sightline::training {
 
-/// Says which run a state belongs to: a text that is another for other pictures (their names, in their
-/// order) and other options, so that a folder is never used for another run.
-/// @param options  the family's name and all that its steps' results depend on, as text
+/// Signature of a run: a text that differs for other pictures (their names in order) and other options, so
+/// that a folder is never used for another run.
+/// @param options  the family's name and everything that its steps' results depend on, as text
 std::string run_signature(std::string_view options, std::initializer_list<const ImageSet*> sets);
 
 /// Thread-safety: one thread at a time. Files are written whole or not at all.
 class TrainingState {
  public:
-  /// Makes the folder where it does not exist. Throws Error (failed) where it cannot be made.
+  /// Makes the folder where it does not exist. Throws Error (failed) if it cannot be made.
   TrainingState(std::filesystem::path folder, std::string signature);
 
-  /// What `read(arrays)` makes of the file of a step, once that is finished: named arrays (class
-  /// Safetensors). None, and the step has to be done again, where there is no file, where it was made with
-  /// another signature, or where it is damaged: cannot be read, or `read` throws Error.
+  /// Result of `read(arrays)` for the file of a finished step: named arrays (class Safetensors). No value,
+  /// and the step has to be repeated, if there is no file, it has another signature, or it is damaged: cannot
+  /// be read, or `read` throws Error.
   template <typename Read>
   auto load(const std::string& step, const Read& read) const
       -> std::optional<std::invoke_result_t<const Read&, const Safetensors&>> {
@@ -42,9 +42,8 @@ class TrainingState {
     }
   }
 
-  /// Marks a step as finished, with what it found. Takes the place of an older file.
-  /// @param step  names the file: letters, digits and hyphens
-  /// Throws Error (failed) where the file cannot be written.
+  /// Stores the result of a finished step. Replaces an older file.
+  /// @param step  file name: letters, digits and hyphens Throws Error (failed) if the file cannot be written.
   void save(const std::string& step, Safetensors arrays) const;
 
  private:

@@ -23,20 +23,20 @@ struct SweptOption {
 class Trainer {
  public:
   virtual ~Trainer() = default;
-  virtual std::string description() const = 0;  ///< of the command, as --help says it
+  virtual std::string description() const = 0;  ///< description of the command in --help
   virtual OptionSet options() = 0;
   /// Checks options that only make sense together. Throws Error (usage).
   virtual void check() = 0;
-  /// What positives have to show around the object, in parts of its width and height on each side; none where
-  /// they cannot be cut out of pictures by boxes. After check().
+  /// Margin that positives need around the object on each side, relative to its width and height; none if
+  /// they cannot be cut out by boxes. After check().
   virtual std::optional<double> margin() const { return std::nullopt; }
-  /// What the model's file is called where --output does not say it.
+  /// Default name of the model file.
   virtual std::string default_output() const { return "model.safetensors"; }
-  /// The option of `train NAME --sweep`; none where there is no such thing.
+  /// The option of `train NAME --sweep`; none if there is no such thing.
   virtual std::optional<SweptOption> swept() const { return std::nullopt; }
-  /// As if that option had been given. Before check().
+  /// Sets the value of that option. Before check().
   virtual void sweep_to(double /*value*/) {}
-  /// What a log says of a run beside its pictures: "seed 1".
+  /// Description of a run for logs, apart from its pictures: "seed 1".
   virtual std::string summary() const = 0;
   /// Trains, and writes the model once it is there. After check() only.
   /// @param state   folder of finished steps, from which training resumes

@@ -62,7 +62,7 @@ Point ObjectView::operator()(Point seen) const {
   const double x = (seen.x - variation_.shift_x) / variation_.zoom;
   const double y = (seen.y - variation_.shift_y) / variation_.zoom;
   // The ray from the eye at (0, 0, -kDistance) through (x, y, 0) meets the turned plane, whose normal is the
-  // third column. Where the plane is seen on edge, the ray is kept from running along it.
+  // third column. The limit keeps the ray from running along the plane.
   const double towards = std::max(r[0][2] * x + r[1][2] * y + r[2][2] * kDistance, 0.05 * kDistance);
   const double along = r[2][2] * kDistance / towards;
   const double px = along * x, py = along * y, pz = (along - 1) * kDistance;

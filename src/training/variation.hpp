@@ -1,6 +1,6 @@
 #pragma once
-/// How pictures of one object are varied: seen from another side, in other light, less sharp. What a few
-/// marked objects become many by.
+/// Augmentation of pictures of one object by view, light and sharpness: makes many pictures of a few marked
+/// objects.
 
 #include <cstdint>
 
@@ -10,14 +10,14 @@
 
 namespace sightline::training {
 
-/// How far variations go; each is drawn uniformly within its bounds. 0: none of it.
+/// Bounds of the variations; each is drawn uniformly within its bounds. 0: none.
 struct VariationBounds {
   double turn_x = 10;      ///< degrees to either side: nodding, about the axis across
   double turn_y = 20;      ///< likewise: looking to the side, about the axis downwards
   double turn_z = 10;      ///< likewise: tilting, in the picture
   double zoom = 0.08;      ///< larger or smaller, in parts of its size
   double shift = 0.03;     ///< along each axis, in parts of its height
-  double contrast = 0.35;  ///< by a factor from 1 / (1 + contrast) to 1 + contrast
+  double contrast = 0.35;  ///< factor from 1 / (1 + contrast) to 1 + contrast
   double brightness = 25;  ///< levels of 255, brighter or darker
   double gamma = 0.35;     ///< exponent from 1 / (1 + gamma) to 1 + gamma
   double gradient =
@@ -31,12 +31,12 @@ struct VariationBounds {
 struct Variation {
   double turn_x = 0, turn_y = 0, turn_z = 0;  ///< radians
   double zoom = 1;
-  double shift_x = 0, shift_y = 0;  ///< in parts of the object's height
+  double shift_x = 0, shift_y = 0;  ///< relative to the object's height
   double contrast = 1;
   double brightness = 0;  ///< levels
   double gamma = 1;
   double gradient_x = 0,
-         gradient_y = 0;  ///< what is added to the factor of 1, at half the object's height from its middle
+         gradient_y = 0;  ///< added to the factor of 1 at half the object's height from its middle
   double blur = 0;        ///< pixels
   double noise = 0;       ///< levels
   bool mirrored = false;
@@ -51,8 +51,8 @@ class ObjectView {
   static constexpr double kDistance = 4;
 
   explicit ObjectView(const Variation& variation);
-  /// Which point of the object is seen at a point of the view. Both in parts of the object's height, from its
-  /// middle.
+  /// Maps a point of the view to the visible point of the object. Both relative to the object's height, from
+  /// its middle.
   Point operator()(Point seen) const;
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBlock = 20;  // pictures that are held out together
 
-// Where a copy looks in a picture.
+// Position of a copy in a picture.
 struct Placement {
   double x = 0, y = 0;  // middle, in pixels of the picture
   double side = 1;      // pixels of the picture that are one of the window
@@ -57,7 +57,7 @@ Placement place(Size picture, const CutOptions& o, int copy, Random& random) {
   return at;
 }
 
-// Which pictures are held out: by the objects that they show.
+// Selects held-out pictures by their objects.
 std::vector<bool> choose_held_out(const ImageSet& pictures, const CutOptions& options) {
   if (pictures.size() == 0) return {};
   const std::vector<std::size_t> sources = number_sources(pictures);
@@ -152,8 +152,8 @@ PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& option
 
 void require_both_sides(const PositiveSamples& samples) {
   if (samples.seen.size() == 0 || samples.held_out.size() == 0)
-    throw Error(ExitCode::input, "there are too few positive pictures to hold some out",
-                "mark some dozens of objects at least; copies of one are held out together");
+    throw Error(ExitCode::input, "too few positive pictures to hold some out",
+                "mark at least some dozens of objects; copies of one are held out together");
 }
 
 }  // namespace sightline::training

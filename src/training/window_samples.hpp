@@ -1,6 +1,6 @@
 #pragma once
-/// What a detector of windows is trained on: objects cut out of pictures, with copies, and the windows of
-/// pictures without them.
+/// Training samples of window detectors: objects cut out of pictures, with copies, and windows of pictures
+/// without them.
 
 #include <cstdint>
 #include <string>
@@ -30,13 +30,13 @@ class WindowSamples {
   std::vector<std::uint8_t> pixels_;
 };
 
-/// How objects are cut out of positives, and which pictures boosting does not see.
+/// Options for cutting objects out of positives and for holding out pictures.
 struct CutOptions {
   Size window{24, 24};
-  /// What a positive picture shows around the object, which is in its middle, in parts of the object's sides.
+  /// Margin of a positive picture around the central object, relative to the object's sides.
   double margin = 0.25;
-  int copies = 4;          ///< of each positive, a little moved, turned, zoomed and maybe mirrored
-  double shift = 0.035;    ///< of a copy at most, in parts of the object's sides
+  int copies = 4;          ///< copies of each positive, slightly moved, turned, zoomed and maybe mirrored
+  double shift = 0.035;    ///< maximum shift of a copy, relative to the object's sides
   double zoom = 0.06;      ///< likewise, of its size
   double turn = 10;        ///< likewise, degrees
   Roughness roughness;     ///< likewise; mirrored pictures without the object have it, too
@@ -44,43 +44,41 @@ struct CutOptions {
   std::uint64_t seed = 1;
 };
 
-/// The same, with how negatives are searched and what the model says in the end.
+/// The same, with the search of negatives and the model's metadata.
 struct WindowTrainingOptions : CutOptions {
   int negatives = 30'000;         ///< windows that boosting sees at a time
-  double scale_step = 1.15;       ///< at which negatives are searched
+  double scale_step = 1.15;       ///< scale step of the search of negatives
   int mirrored_negatives = 1;     ///< 1: negatives are searched mirrored as well, 0: they are not
   double false_positives = 0.05;  ///< share of the held-out negatives that have one at the model's threshold
-  double box_scale = 1;           ///< of the model: see there
-  std::string provenance;         ///< what the pictures are; goes into the model
+  double box_scale = 1;           ///< see the model's box_scale
+  std::string provenance;         ///< description of the pictures, stored in the model
 };
 
-/// What of the options a run depends on, in words, for training::run_signature.
+/// Text of the options that a run depends on, for training::run_signature.
 std::string signature(const CutOptions& options);
 std::string signature(const WindowTrainingOptions& options);
 
-/// Whether a picture of a set of so many is held out: blocks of twenty in a row (fewer in sets of less than
-/// 400), so that pictures of one person or scene, which lie side by side in most sets, stay together.
+/// Whether a picture of a set of `pictures` is held out: blocks of twenty in a row (fewer in sets of less
+/// than 400), so that pictures of one person or scene, which are adjacent in most sets, stay together.
 bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& options);
 
-/// Of one window in one round of a search: uniform in [0, 1), the same whatever else is searched. Windows
-/// whose number is below a share are drawn with that probability.
+/// Random number of one window in one round of a search: uniform in [0, 1), independent of the other windows.
+/// Selecting numbers below a share draws windows with that probability.
 double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y);
 
-/// Numbers the objects that the pictures show, from 0, in their order: pictures in a row that are copies of
-/// one object, NAME~COPY by name, have its number. What is held out is then held out
-/// with all its copies.
+/// Numbers the objects that the pictures show, from 0, in their order: consecutive pictures named NAME~COPY,
+/// which are copies of one object, share its number. Objects are thus held out with all their copies.
 std::vector<std::size_t> number_sources(const ImageSet& pictures);
 inline constexpr char kCopyMark = '~';
 
 struct PositiveSamples {
   explicit PositiveSamples(Size window) : seen(window), held_out(window) {}
-  WindowSamples seen;      ///< by boosting
-  WindowSamples held_out;  ///< for the thresholds
+  WindowSamples seen;      ///< used for boosting
+  WindowSamples held_out;  ///< used for the thresholds
 };
 
-/// Every positive and its copies, in order; of two objects or more, one at least is on either side, unless
-/// none is to be held out. Throws Error (input) where a picture is too small or cannot be read, and
-/// TrainingStopped.
+/// Every positive and its copies, in order; with two objects or more, each side has at least one, unless none
+/// is held out. Throws Error (input) if a picture is too small or cannot be read, and TrainingStopped.
 PositiveSamples cut_positives(const ImageSet& pictures, const CutOptions& options, ProgressClock& clock);
 
 /// Throws Error (input) where boosting or the thresholds have none.

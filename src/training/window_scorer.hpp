@@ -21,17 +21,17 @@ struct WindowScores {
   NegativeScores negatives;
 };
 
-/// How negatives are searched for windows.
+/// Options of the search for windows in negatives.
 struct WindowSearch {
   double scale_step = 1.2;                 ///< ratio of neighbouring scales, above 1
   std::function<void()> throw_if_stopped;  ///< called before every picture, from several threads at once
 };
 
-/// What is kept in a model file of how good it was found to be.
+/// Evaluation stored in a model file.
 struct StoredEvaluation {
-  double miss_rate_at_1e4 = 0;  ///< 0..1, at so many false positives a window
+  double miss_rate_at_1e4 = 0;  ///< 0..1, at 1e-4 false positives a window
   double miss_rate_at_1e5 = 0;
-  std::string data;  ///< for people: what it was measured on
+  std::string data;  ///< description of the test data
 };
 
 /// A model, in one of its sizes where it has several, whose windows can be scored one by one.
@@ -56,7 +56,7 @@ class WindowScorer {
  public:
   virtual ~WindowScorer() = default;
   virtual OptionSet options() = 0;
-  /// Throws Error (usage) where the options ask for something else than what a stored evaluation stands for.
+  /// Throws Error (usage) if the options differ from those of a stored evaluation.
   virtual void check_storable() const = 0;
   /// The model in all the sizes that were asked for. Throws Error (usage, model).
   /// @param max_size  MiB of the largest file that is taken; none: the family's limit

@@ -42,7 +42,9 @@ struct Bench {
     normalise();
   }
   GrayView gray() const { return image.view(); }
-  void filter() { filter_rows(gray(), dictionary, Signs::together, 0, kFrame.height, response_map.view()); }
+  void filter() {
+    filter_rows(gray(), dictionary, ContrastMode::insensitive, 0, kFrame.height, response_map.view());
+  }
   CellRow cells(int y) {
     return {roots.data() + y * grid.roots_row(), patterns.data() + y * grid.patterns_row(),
             totals.data() + y * grid.totals_row()};

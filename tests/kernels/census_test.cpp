@@ -143,7 +143,7 @@ TEST(CensusPacking, WeightsThatRejectAloneFitBytesToo) {
   const std::int32_t lowest[] = {0};
   const PackedModel packed(model, lowest);
   EXPECT_TRUE(packed.fits_bytes(0));
-  EXPECT_EQ(packed.side_by_side(0)[0].weight, 255);
+  EXPECT_EQ(packed.packed_stage(0)[0].weight, 255);
   EXPECT_FALSE(packed.fits_bytes(1)) << "the last stage's sum is wanted";
   model.stages[0].threshold = 255;
   EXPECT_FALSE(PackedModel(model, lowest).fits_bytes(0));

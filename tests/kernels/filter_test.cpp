@@ -40,9 +40,9 @@ PaddedImage image_of(Size size, const std::vector<int>& pixels) {
 }
 
 std::uint32_t response_at(const PaddedImage& image, const Dictionary& dictionary, int x, int y,
-                          Signs signs = Signs::together) {
+                          ContrastMode contrast = ContrastMode::insensitive) {
   GuardedImage<std::uint32_t> response_map(image.view().size());
-  filter_rows(image.view(), dictionary, signs, 0, image.view().height(), response_map.view());
+  filter_rows(image.view(), dictionary, contrast, 0, image.view().height(), response_map.view());
   return response_map.view().at(x, y);
 }
 
@@ -55,12 +55,13 @@ Filter opposite_of(const Filter& filter) {
 // Where all responses of the image first differ from the reference's, or memory that is not theirs was
 // written;
 // "" where neither is so.
-std::string difference_from_reference(const PaddedImage& image, const Dictionary& dictionary, Signs signs) {
+std::string difference_from_reference(const PaddedImage& image, const Dictionary& dictionary,
+                                      ContrastMode contrast) {
   const Size size = image.view().size();
   GuardedImage<std::uint32_t> response_map(size);
   GuardedImage<std::uint32_t> expected(size);
-  filter_rows(image.view(), dictionary, signs, 0, size.height, response_map.view());
-  reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
+  filter_rows(image.view(), dictionary, contrast, 0, size.height, response_map.view());
+  reference::filter_rows(image.view(), dictionary, contrast, 0, size.height, expected.view());
   if (!response_map.rows_untouched_outside(0, size.height)) return "written outside";
   return first_difference(response_map.view(), expected.view(), 0, size.height);
 }
@@ -94,7 +95,7 @@ TEST_P(FilterKernel, LowestIndexWinsATie) {
   for (const auto& filters : {std::vector<Filter>(256, kDown), std::vector<Filter>{opposite, kDown},
                               std::vector<Filter>{kDown, opposite, kDown}}) {
     GuardedImage<std::uint32_t> response_map({37, 6});
-    filter_rows(noise.view(), dictionary_of(filters), Signs::together, 0, 6, response_map.view());
+    filter_rows(noise.view(), dictionary_of(filters), ContrastMode::insensitive, 0, 6, response_map.view());
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 37; ++x)
         ASSERT_EQ(response_bin(response_map.view().at(x, y)), 0U) << filters.size();
@@ -113,13 +114,13 @@ TEST_P(FilterKernel, SignsApartHandWorked) {
   const PaddedImage turned = image_of({3, 3}, {90, 60, 30,  //
                                                80, 50, 20,  //
                                                70, 40, 10});
-  EXPECT_EQ(response_at(rising, dictionary, 1, 1, Signs::apart), pack_response(240, 1));
-  EXPECT_EQ(response_at(falling, dictionary, 1, 1, Signs::apart), pack_response(240, 1 + 2));
-  EXPECT_EQ(response_at(turned, dictionary, 1, 1, Signs::apart), pack_response(240, 0 + 2));
+  EXPECT_EQ(response_at(rising, dictionary, 1, 1, ContrastMode::sensitive), pack_response(240, 1));
+  EXPECT_EQ(response_at(falling, dictionary, 1, 1, ContrastMode::sensitive), pack_response(240, 1 + 2));
+  EXPECT_EQ(response_at(turned, dictionary, 1, 1, ContrastMode::sensitive), pack_response(240, 0 + 2));
   EXPECT_EQ(response_at(falling, dictionary, 1, 1), pack_response(240, 1));
   // The corner, see above.
-  EXPECT_EQ(response_at(rising, dictionary, 0, 0, Signs::apart), pack_response(120, 1));
-  EXPECT_EQ(response_at(falling, dictionary, 0, 0, Signs::apart), pack_response(120, 1 + 2));
+  EXPECT_EQ(response_at(rising, dictionary, 0, 0, ContrastMode::sensitive), pack_response(120, 1));
+  EXPECT_EQ(response_at(falling, dictionary, 0, 0, ContrastMode::sensitive), pack_response(120, 1 + 2));
 }
 
 // Whatever the signs of those that tie.
@@ -129,7 +130,7 @@ TEST_P(FilterKernel, SignsApartLowestFilterWinsATie) {
                                                  30, 40, 50});
   const Filter left = opposite_of(kAcross);
   const auto packed_response = [&](const std::vector<Filter>& filters) {
-    return response_at(diagonal, dictionary_of(filters), 1, 1, Signs::apart);
+    return response_at(diagonal, dictionary_of(filters), 1, 1, ContrastMode::sensitive);
   };
   EXPECT_EQ(packed_response({kAcross, kDown}), pack_response(80, 0));
   EXPECT_EQ(packed_response({kAcross, left}), pack_response(80, 0));
@@ -147,7 +148,7 @@ TEST_P(FilterKernel, SignsApartLowestFilterWinsATie) {
   for (const auto& filters :
        {std::vector<Filter>{kDown, opposite_of(kDown)}, std::vector<Filter>{opposite_of(kDown), kDown}}) {
     GuardedImage<std::uint32_t> response_map({137, 6});
-    filter_rows(noise.view(), dictionary_of(filters), Signs::apart, 0, 6, response_map.view());
+    filter_rows(noise.view(), dictionary_of(filters), ContrastMode::sensitive, 0, 6, response_map.view());
     int below_zero = 0;
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 137; ++x) {
@@ -172,12 +173,14 @@ TEST_P(FilterKernel, LargestResponse) {
   EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1), pack_response(65535, 1));
   const Filter opposite = opposite_of(largest);
   EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1), pack_response(65535, 1));
-  EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1, Signs::apart), pack_response(65535, 1));
-  EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart),
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, largest}), 1, 1, ContrastMode::sensitive),
+            pack_response(65535, 1));
+  EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, ContrastMode::sensitive),
             pack_response(65535, 3));
   std::vector<Filter> many(128, Filter{});
   many.back() = opposite;  // all 24 bits
-  EXPECT_EQ(response_at(image, dictionary_of(many), 1, 1, Signs::apart), pack_response(65535, 255));
+  EXPECT_EQ(response_at(image, dictionary_of(many), 1, 1, ContrastMode::sensitive),
+            pack_response(65535, 255));
 }
 
 // Forms with narrow integers have to notice where these do not suffice: responses around 2^15 of patches
@@ -193,9 +196,9 @@ TEST_P(FilterKernel, ResponsesAround15Bits) {
         image_of({3, 3}, {across + 188 - 224, 224, 100 + rest, 60, 128, 100, 128, 128, 128});
     EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1), pack_response(response, 1));
     EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1), pack_response(response, 1));
-    EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1, Signs::apart),
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, filter}), 1, 1, ContrastMode::sensitive),
               pack_response(response, 1));
-    EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, Signs::apart),
+    EXPECT_EQ(response_at(image, dictionary_of({kDown, opposite}), 1, 1, ContrastMode::sensitive),
               pack_response(response, 3));
   }
 }
@@ -213,8 +216,8 @@ TEST_P(FilterKernel, DifferencesAround7Bits) {
                          : contrast % 2              ? 255 - contrast
                                                      : contrast);
       const PaddedImage image = image_of(size, pixels);
-      for (const Signs signs : {Signs::together, Signs::apart})
-        ASSERT_EQ(difference_from_reference(image, dictionary, signs), "") << contrast << " " << one_in;
+      for (const ContrastMode mode : {ContrastMode::insensitive, ContrastMode::sensitive})
+        ASSERT_EQ(difference_from_reference(image, dictionary, mode), "") << contrast << " " << one_in;
     }
   }
 }
@@ -222,9 +225,9 @@ TEST_P(FilterKernel, DifferencesAround7Bits) {
 TEST_P(FilterKernel, FlatPatchesHaveNoResponse) {
   for (const Pattern pattern : {Pattern::black, Pattern::white}) {
     const PaddedImage image = padded_image({21, 5}, pattern, 0);
-    for (const Signs signs : {Signs::together, Signs::apart}) {
+    for (const ContrastMode contrast : {ContrastMode::insensitive, ContrastMode::sensitive}) {
       GuardedImage<std::uint32_t> response_map({21, 5});
-      filter_rows(image.view(), random_dictionary(100, 4), signs, 0, 5, response_map.view());
+      filter_rows(image.view(), random_dictionary(100, 4), contrast, 0, 5, response_map.view());
       for (int y = 0; y < 5; ++y) {
         for (int x = 0; x < 21; ++x) ASSERT_EQ(response_map.view().at(x, y), pack_response(0, 0));
       }
@@ -232,12 +235,12 @@ TEST_P(FilterKernel, FlatPatchesHaveNoResponse) {
   }
 }
 
-void check_all_sizes(int filters, Signs signs) {
+void check_all_sizes(int filters, ContrastMode contrast) {
   const Dictionary dictionary = random_dictionary(filters, static_cast<unsigned>(filters));
   for (const Size size : kSizes) {
     for (const Pattern pattern : test::kPatterns) {
       const PaddedImage image = padded_image(size, pattern, static_cast<unsigned>(filters + size.width));
-      ASSERT_EQ(difference_from_reference(image, dictionary, signs), "")
+      ASSERT_EQ(difference_from_reference(image, dictionary, contrast), "")
           << size.width << "x" << size.height << ", " << filters << " filters, pattern "
           << static_cast<int>(pattern);
     }
@@ -245,24 +248,25 @@ void check_all_sizes(int filters, Signs signs) {
 }
 
 TEST_P(FilterKernel, EqualsReference) {
-  for (const int filters : kDictionarySizes) check_all_sizes(filters, Signs::together);
+  for (const int filters : kDictionarySizes) check_all_sizes(filters, ContrastMode::insensitive);
 }
 
 TEST_P(FilterKernel, SignsApartEqualsReference) {
-  for (const int filters : {1, 3, 9, 25, 70, 100, 127, 128}) check_all_sizes(filters, Signs::apart);
+  for (const int filters : {1, 3, 9, 25, 70, 100, 127, 128})
+    check_all_sizes(filters, ContrastMode::sensitive);
 }
 
 TEST_P(FilterKernel, WritesItsRowsOnly) {
   const Size size{35, 13};
   const PaddedImage image = padded_image(size, Pattern::noise, 5);
   const Dictionary dictionary = random_dictionary(9, 6);
-  for (const Signs signs : {Signs::together, Signs::apart}) {
+  for (const ContrastMode contrast : {ContrastMode::insensitive, ContrastMode::sensitive}) {
     GuardedImage<std::uint32_t> expected(size);
-    reference::filter_rows(image.view(), dictionary, signs, 0, size.height, expected.view());
+    reference::filter_rows(image.view(), dictionary, contrast, 0, size.height, expected.view());
     for (int begin = 0; begin <= size.height; ++begin) {
       for (int end = begin; end <= size.height; ++end) {
         GuardedImage<std::uint32_t> response_map(size);
-        filter_rows(image.view(), dictionary, signs, begin, end, response_map.view());
+        filter_rows(image.view(), dictionary, contrast, begin, end, response_map.view());
         ASSERT_EQ(first_difference(response_map.view(), expected.view(), begin, end), "")
             << begin << " to " << end;
         ASSERT_TRUE(response_map.rows_untouched_outside(begin, end)) << begin << " to " << end;
@@ -400,11 +404,11 @@ TEST_P(FilterKernel, PatternsOfItsRowsOnly) {
 // (not fused).
 constexpr double kFloatBound = (9 + 17) * 765.0 * 0x1p-24;  // 1.19e-3
 
-double float_response(GrayView image, const FloatFilter& filter, Largest largest, int x, int y) {
+double float_response(GrayView image, const FloatFilter& filter, ResponseMode mode, int x, int y) {
   double sum = 0;
   for (int i = 0; i < kTaps; ++i)
     sum += static_cast<double>(filter[i]) * image.at(x + i % 3 - 1, y + i / 3 - 1);
-  return largest == Largest::magnitude ? std::fabs(sum) : std::max(sum, 0.0);
+  return mode == ResponseMode::magnitude ? std::fabs(sum) : std::max(sum, 0.0);
 }
 
 TEST_P(FilterKernel, FloatHandWorked) {
@@ -413,7 +417,8 @@ TEST_P(FilterKernel, FloatHandWorked) {
   const PaddedImage image = image_of({3, 3}, {10, 20, 30, 40, 50, 60, 70, 80, 90});
   GuardedImage<float> responses({3, 3});
   GuardedImage<std::uint8_t> indices({3, 3});
-  filter_rows_float(image.view(), dictionary, Largest::magnitude, 0, 3, responses.view(), indices.view());
+  filter_rows_float(image.view(), dictionary, ResponseMode::magnitude, 0, 3, responses.view(),
+                    indices.view());
   EXPECT_NEAR(responses.view().at(1, 1), 240 / std::sqrt(12.0), kFloatBound);
   EXPECT_EQ(indices.view().at(1, 1), 1);
   EXPECT_NEAR(responses.view().at(0, 0), 120 / std::sqrt(12.0), kFloatBound);
@@ -425,37 +430,37 @@ TEST_P(FilterKernel, LargestValueHandWorked) {
   const PaddedImage image = image_of({3, 3}, {70, 80, 90, 40, 50, 60, 10, 20, 30});
   GuardedImage<float> responses({3, 3});
   GuardedImage<std::uint8_t> indices({3, 3});
-  const auto filter = [&](const PaddedImage& of, Largest largest) {
-    filter_rows_float(of.view(), dictionary, largest, 0, 3, responses.view(), indices.view());
+  const auto filter = [&](const PaddedImage& of, ResponseMode mode) {
+    filter_rows_float(of.view(), dictionary, mode, 0, 3, responses.view(), indices.view());
   };
-  filter(image, Largest::value);
+  filter(image, ResponseMode::value);
   EXPECT_NEAR(responses.view().at(1, 1), 80 / std::sqrt(12.0), kFloatBound);
   EXPECT_EQ(indices.view().at(1, 1), 1);
-  filter(image, Largest::magnitude);
+  filter(image, ResponseMode::magnitude);
   EXPECT_NEAR(responses.view().at(1, 1), 240 / std::sqrt(12.0), kFloatBound);
   EXPECT_EQ(indices.view().at(1, 1), 0);
   // Where no response is above 0, there is none.
-  filter(image_of({3, 3}, {90, 80, 70, 60, 50, 40, 30, 20, 10}), Largest::value);
+  filter(image_of({3, 3}, {90, 80, 70, 60, 50, 40, 30, 20, 10}), ResponseMode::value);
   EXPECT_EQ(responses.view().at(1, 1), 0.0F);
   EXPECT_EQ(indices.view().at(1, 1), 0);
 }
 
 class FloatKernel : public FilterKernel {
  protected:
-  void compare(Largest largest);
+  void compare(ResponseMode mode);
 };
 INSTANTIATE_TEST_SUITE_P(AllTargets, FloatKernel, ::testing::ValuesIn(test::instruction_sets()),
                          test::target_name);
 
 TEST_P(FloatKernel, MagnitudesNearReference) {
-  compare(Largest::magnitude);
+  compare(ResponseMode::magnitude);
 }
 
 TEST_P(FloatKernel, ValuesNearReference) {
-  compare(Largest::value);
+  compare(ResponseMode::value);
 }
 
-void FloatKernel::compare(Largest largest) {
+void FloatKernel::compare(ResponseMode mode) {
   for (const int filters : kDictionarySizes) {
     const Dictionary dictionary = random_dictionary(filters, static_cast<unsigned>(filters));
     for (const Size size : kSizes) {
@@ -464,9 +469,8 @@ void FloatKernel::compare(Largest largest) {
         const PaddedImage image = padded_image(size, pattern, static_cast<unsigned>(filters + size.width));
         GuardedImage<float> responses(size), expected(size);
         GuardedImage<std::uint8_t> indices(size), expected_indices(size);
-        filter_rows_float(image.view(), dictionary, largest, 0, size.height, responses.view(),
-                          indices.view());
-        reference::filter_rows_float(image.view(), dictionary, largest, 0, size.height, expected.view(),
+        filter_rows_float(image.view(), dictionary, mode, 0, size.height, responses.view(), indices.view());
+        reference::filter_rows_float(image.view(), dictionary, mode, 0, size.height, expected.view(),
                                      expected_indices.view());
         ASSERT_TRUE(responses.rows_untouched_outside(0, size.height));
         ASSERT_TRUE(indices.rows_untouched_outside(0, size.height));
@@ -478,8 +482,8 @@ void FloatKernel::compare(Largest largest) {
             if (index == other) continue;
             ASSERT_LT(index, filters);
             // Rounding may let another filter win where the two true responses tie within both errors.
-            ASSERT_NEAR(float_response(image.view(), dictionary.reference()[index], largest, x, y),
-                        float_response(image.view(), dictionary.reference()[other], largest, x, y),
+            ASSERT_NEAR(float_response(image.view(), dictionary.reference()[index], mode, x, y),
+                        float_response(image.view(), dictionary.reference()[other], mode, x, y),
                         2 * kFloatBound);
           }
         }
@@ -496,7 +500,8 @@ TEST_P(FilterKernel, AskingForTheInstructionSetLeavesItAsItIs) {
   const auto responses = [&] {
     GuardedImage<float> result(image.view().size());
     GuardedImage<std::uint8_t> indices(image.view().size());
-    filter_rows_float(image.view(), dictionary, Largest::magnitude, 0, 30, result.view(), indices.view());
+    filter_rows_float(image.view(), dictionary, ResponseMode::magnitude, 0, 30, result.view(),
+                      indices.view());
     std::vector<float> values;
     for (int y = 0; y < 30; ++y)
       values.insert(values.end(), result.view().row(y), result.view().row(y) + image.view().width());
@@ -512,8 +517,8 @@ TEST_P(FilterKernel, FloatTieGoesToTheLowestIndex) {
   const PaddedImage noise = padded_image({37, 6}, Pattern::noise, 1);
   GuardedImage<float> responses({37, 6});
   GuardedImage<std::uint8_t> indices({37, 6});
-  for (const Largest largest : {Largest::magnitude, Largest::value}) {
-    filter_rows_float(noise.view(), dictionary_of(std::vector<Filter>(256, kDown)), largest, 0, 6,
+  for (const ResponseMode mode : {ResponseMode::magnitude, ResponseMode::value}) {
+    filter_rows_float(noise.view(), dictionary_of(std::vector<Filter>(256, kDown)), mode, 0, 6,
                       responses.view(), indices.view());
     for (int y = 0; y < 6; ++y) {
       for (int x = 0; x < 37; ++x) ASSERT_EQ(indices.view().at(x, y), 0);
@@ -529,7 +534,7 @@ TEST_P(FilterKernel, FloatWritesItsRowsOnly) {
     for (int end = begin; end <= size.height; ++end) {
       GuardedImage<float> responses(size);
       GuardedImage<std::uint8_t> indices(size);
-      filter_rows_float(image.view(), dictionary, Largest::magnitude, begin, end, responses.view(),
+      filter_rows_float(image.view(), dictionary, ResponseMode::magnitude, begin, end, responses.view(),
                         indices.view());
       ASSERT_TRUE(responses.rows_untouched_outside(begin, end)) << begin << " to " << end;
       ASSERT_TRUE(indices.rows_untouched_outside(begin, end)) << begin << " to " << end;

@@ -112,11 +112,11 @@ TEST(LandmarkTrees, PixelsTurnWithThePoints) {
     turned[i] = middle[i] - 2 * (model.mean[i + 1] - middle[i + 1]);
     turned[i + 1] = middle[i + 1] + 2 * (model.mean[i] - middle[i]);
   }
-  const Turn turn = MeanShape(model.mean).turn_to(turned);
-  EXPECT_EQ(turn, (Turn{0, 2 << Turn::kBits}));
-  EXPECT_EQ(MeanShape(model.mean).turn_to(model.mean), Turn{});
+  const SimilarityTransform transform = MeanShape(model.mean).transform_to(turned);
+  EXPECT_EQ(transform, (SimilarityTransform{0, 2 << SimilarityTransform::kBits}));
+  EXPECT_EQ(MeanShape(model.mean).transform_to(model.mean), SimilarityTransform{});
   Shape at = middle;
-  EXPECT_EQ(patch_index(at, turn, {0, 3 * kUnit, 1 * kUnit}), (40 + 6) * kPatchSide + 40 - 2);
+  EXPECT_EQ(patch_index(at, transform, {0, 3 * kUnit, 1 * kUnit}), (40 + 6) * kPatchSide + 40 - 2);
 }
 
 // Leaves that nothing decides between move all starts alike: they end as far apart as they began.

@@ -18,9 +18,10 @@ constexpr std::size_t kPyramid = 0, kHistogram = 2, kClassify = 3, kVerify = 4,
 
 std::vector<Detection> detect_on_cpu(const FilterbankDetector& detector, FilterbankWorkspace& w) {
   detector.run_stage(kPyramid, w);
-  const Largest largest = detector.model().descriptor.signed_value() ? Largest::value : Largest::magnitude;
+  const ResponseMode mode =
+      detector.model().descriptor.signed_value() ? ResponseMode::value : ResponseMode::magnitude;
   for (Level& level : w.levels) {
-    reference::filter_rows_float(std::as_const(level.image).view(), detector.model().dictionary, largest, 0,
+    reference::filter_rows_float(std::as_const(level.image).view(), detector.model().dictionary, mode, 0,
                                  level.plan.size.height, level.responses.view(), level.indices.view());
   }
   for (const std::size_t stage : {kHistogram, kClassify, kVerify, kGroup}) detector.run_stage(stage, w);

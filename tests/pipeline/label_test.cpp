@@ -260,7 +260,7 @@ TEST_F(LabelInWindow, AScreenThatIsGoneCostsNothing) {
   expect_saved("a.png 40 60 100 160\n");
   desktop_->kill();
   expect_end(1);
-  EXPECT_THAT(program_->output(), HasSubstr("error: the screen is gone that the window was on"));
+  EXPECT_THAT(program_->output(), HasSubstr("error: the connection to the window's screen was lost"));
   expect_saved("a.png 40 60 100 160\n");
 }
 

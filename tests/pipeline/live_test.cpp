@@ -318,7 +318,7 @@ TEST_F(LiveWindow, AScreenThatIsGoneCostsNothing) {
   ASSERT_TRUE(becomes_true([&] { return has_file(".mp4", 1000); })) << program_->output();
   screen_->kill();
   EXPECT_EQ(program_->wait(kPatience), 1) << program_->output();
-  EXPECT_THAT(program_->output(), HasSubstr("error: the screen is gone that the window was on"));
+  EXPECT_THAT(program_->output(), HasSubstr("error: the connection to the window's screen was lost"));
   EXPECT_GT(parse_lines(bytes_of(detections())).size(), 2u);
   EXPECT_TRUE(Json::parse(bytes_of(folder_ / "t.json")).contains("traceEvents"));
   EXPECT_GT(media::test::read_all(folder_ / "o.mp4").size(), 2u);

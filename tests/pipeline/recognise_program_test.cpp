@@ -173,14 +173,14 @@ TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
     const Outcome refused =
         expect_run(4, "whose templates cannot be compared with those in it", command + other);
     for (const char* words : {"recognise-light.gallery", "'faces-recognition-light'", "'faces-recognition'",
-                              "use that model, or another gallery"})
+                              "another gallery (--gallery)"})
       EXPECT_THAT(refused.err, HasSubstr(words));
   }
   EXPECT_EQ(bytes_of(gallery), before);
   // Who does not say of which model it is hears of people, but not how far distances are.
   expect_run(0, "", std::vector<std::string>{"faces", "calibrate"} + with("recognise-light"));
-  const Outcome list = expect_run(0, "'faces-recognition-light'",
-                                  {"faces", "list", "--json", "--gallery", gallery});
+  const Outcome list =
+      expect_run(0, "'faces-recognition-light'", {"faces", "list", "--json", "--gallery", gallery});
   EXPECT_TRUE(Json::parse(list.out).at("threshold").at("distance").is_null());
   expect_run(0, "",
              {"faces", "add", "--name", "Ada", picture(0, 0), "--config", "recognise", "--gallery",

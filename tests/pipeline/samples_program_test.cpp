@@ -103,7 +103,7 @@ TEST_F(SamplesProgram, ReplacesItsOwnFoldersOnly) {
 
 TEST_F(SamplesProgram, BadInputsAreNamed) {
   store(folder_ / "boxes.txt", boxes_ + "p1.png 500 500 600 600\n");
-  expect_run(3, "the box from (500, 500) to (600, 600) lies outside of 'p1.png'", command());
+  expect_run(3, "the box from (500, 500) to (600, 600) is outside of 'p1.png'", command());
   store(folder_ / "boxes.txt", std::string("p1.png 1 2 3\n"));
   expect_run(3, "boxes.txt:1:", command());
   store(folder_ / "boxes.txt", std::string());
@@ -118,7 +118,7 @@ TEST_F(SamplesProgram, BadInputsAreNamed) {
   expect_run(2, "--scenes needs backgrounds", command({"--scenes", "2"}));
   expect_run(3, "0 objects and 1 backgrounds",
              command({"--scenes", "2", "--backgrounds", folder_ / "backgrounds"}));
-  expect_run(2, "--size 48 is no size", command({"--size", "48"}));
+  expect_run(2, "--size 48 is not a size", command({"--size", "48"}));
   expect_run(3, "nowhere",
              {"samples", folder_ / "nowhere", "--boxes", folder_ / "boxes.txt", "-o", folder_ / "out"});
   store(folder_ / "pictures/p1.png", std::string("no picture"));

@@ -127,11 +127,12 @@ TEST_F(TrainCascade, SweepJudgesModelsAndKeepsTheBest) {
 TEST_F(TrainCascade, Misuse) {
   make_judges();
   const std::string boxes = folder_ / "boxes.txt", judge = folder_ / "judge";
-  expect_run(2, "is no size", train("m.xml", {"--window", "4x4"}));
+  expect_run(2, "--window 4x4", train("m.xml", {"--window", "4x4"}));
   expect_run(2, "more than --memory 1", train("m.xml", {"--features", "haar", "--memory", "1"}));
   expect_run(2, "not a list of numbers",
              train("m.xml", {"--sweep", "0.3,x", "--judge", judge, "--judge-boxes", boxes}));
-  expect_run(2, "is no share", train("m.xml", {"--sweep", "1.5", "--judge", judge, "--judge-boxes", boxes}));
+  expect_run(2, "--false-alarm 1.5",
+             train("m.xml", {"--sweep", "1.5", "--judge", judge, "--judge-boxes", boxes}));
   expect_run(2, "--judge", train("m.xml", {"--sweep", "0.3"}));
   // What cannot be judged is refused before anything is trained.
   store(folder_ / "none.txt", std::string("elsewhere.pgm 1 2 3 4\n"));
@@ -146,8 +147,8 @@ TEST_F(TrainCascade, Misuse) {
     return std::vector<std::string>{"train",       "cascade",           "--positives", folder_ / positives,
                                     "--negatives", folder_ / negatives, "--output",    folder_ / "m.xml"};
   };
-  expect_run(3, "holds no pictures", with("empty", "scenes"));
-  expect_run(3, "holds no pictures", with("crosses", "empty"));
+  expect_run(3, "contains no pictures", with("empty", "scenes"));
+  expect_run(3, "contains no pictures", with("crosses", "empty"));
   expect_run(3, "too few positive pictures to train on (1)", with("one", "scenes"));
   store(folder_ / "gone.txt", std::string("crosses/1000.pgm\ncrosses/gone.pgm\n"));
   expect_run(3, "gone.pgm", with("gone.txt", "scenes"));

@@ -14,10 +14,10 @@ struct Shape {
   FeatureKind kind;
   Size window;
   int stages;
-  int trees;      ///< of a stage
-  int max_nodes;  ///< of a tree
+  int trees;      ///< trees per stage
+  int max_nodes;  ///< nodes per tree
   bool tilted = false;
-  float weight = -1;  ///< of the first rectangle
+  float weight = -1;  ///< weight of the first rectangle
 };
 
 /// Trees whose features and leaves are random; thresholds so that about half of the windows pass a stage.

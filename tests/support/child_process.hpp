@@ -19,7 +19,7 @@
 
 namespace sightline::test {
 
-/// The full path of a program that is found as a shell finds it; empty where there is none.
+/// The full path of a program that is found as a shell finds it; empty if there is none.
 inline std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::stringstream folders(path ? path : "/usr/local/bin:/usr/bin:/bin");
@@ -37,7 +37,7 @@ struct ChildSetup {
 /// killed. Start it from a thread that lives as long: the kernel takes that thread's end for the test's.
 class ChildProcess {
  public:
-  /// @param arguments  the program, as a path or a name to find, and what it is given
+  /// @param arguments  the program, as a path or a name to find, and its arguments
   explicit ChildProcess(std::vector<std::string> arguments, const ChildSetup& setup = {}) {
     char name[] = "/tmp/sightline-child-XXXXXX";
     output_ = mkostemp(name, O_CLOEXEC);
@@ -93,7 +93,7 @@ class ChildProcess {
     send(SIGKILL);
     while (!wait(1)) send(SIGKILL);
   }
-  /// What it has printed so far, errors among the rest.
+  /// Output so far, including standard error.
   std::string output() const {
     std::string text;
     char part[4096];

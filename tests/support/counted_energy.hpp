@@ -1,5 +1,5 @@
 #pragma once
-// A machine whose RAPL counter says what the test wants, and a processor whose stages cost known energy.
+// A machine with a simulated RAPL counter, and a processor whose stages cost known energy.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 
 namespace sightline::pipeline::test {
 
-/// A package that idles at so many watts, and its part `core`, which has half of what is added. Any thread.
+/// A simulated package with idle power, and its part `core`, which gets half of the added energy. Any thread.
 class CountedEnergy {
  public:
   explicit CountedEnergy(double idle_watts) : idle_watts_(idle_watts) {
@@ -40,7 +40,7 @@ class CountedEnergy {
     since_ = now();
     idle_watts_ = watts;
   }
-  /// What time it is; before the first call, the machine's clock counts. Must not go back.
+  /// Sets the time; before the first call, the machine's clock is used. Must not decrease.
   void set_seconds(double seconds) {
     const std::lock_guard lock(mutex_);
     if (seconds_ < 0) since_ = seconds;
@@ -84,7 +84,7 @@ class CountedEnergy {
   sightline::test::TempDir folder_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<std::int64_t> nanojoules_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the following members
   double idle_watts_;
   double before_ = 0;  // joules of idling until `since_`
   double since_ = 0;
@@ -96,16 +96,16 @@ struct CountedWorkspace : Workspace {
   int value = -1, half = 0, sum = 0, result = 0;
 };
 
-/// Three stages of known energy: halve, add, show. `add` adds to what is there, which `halve` empties: where
-/// that is so, repeating it changes the result.
+/// Three stages of known energy: halve, add, show. `add` adds to existing data, which `halve` clears, so
+/// repeating `add` changes the result.
 class CountedProcessor : public Detector {
  public:
   static constexpr std::size_t kHalve = 0, kAdd = 1, kShow = 2;
 
-  /// @param energy  is told of every stage; null: nobody is
+  /// @param energy  gets the energy of every stage; may be null
   CountedProcessor(CountedEnergy* energy, bool adds_up) : energy_(energy), adds_up_(adds_up) {}
 
-  // So much that idle power over what a busy machine takes longer than it should is nothing beside it.
+  // Large enough that idle energy during delays of a busy machine is negligible.
   std::array<double, 3> cpu_joules{4, 2, 1};
   std::array<double, 3> device_joules{1, 5, 1};
 

@@ -1,5 +1,5 @@
 #pragma once
-// A screen that nobody sees, with somebody at its mouse and keyboard.
+// A virtual screen with simulated mouse and keyboard.
 
 #include "support/xvfb.hpp"
 
@@ -11,7 +11,7 @@ class Desktop {
 
   explicit Desktop(const std::string& screen = "1280x800x24") : screen_(screen) {}
 
-  /// Of programs that open windows there.
+  /// Environment of programs that open windows there.
   ChildSetup environment() const {
     const std::string source = SIGHTLINE_SOURCE_DIR;
     return {{"DISPLAY=" + display(), "WAYLAND_DISPLAY=", "SDL_VIDEODRIVER=x11",
@@ -19,7 +19,7 @@ class Desktop {
              "LSAN_OPTIONS=print_suppressions=0:suppressions=" + source + "/tests/lsan.supp"},
             {}};
   }
-  /// What xdotool is told to do. Whether it could.
+  /// Runs an xdotool command. Returns whether it succeeded.
   bool act(const std::vector<std::string>& action, double patience) const {
     std::vector<std::string> words{"xdotool"};
     words.insert(words.end(), action.begin(), action.end());

@@ -1,6 +1,5 @@
 #pragma once
-// The errors that calls end with. Taken as std::function, so that each test compiles no more than its own
-// lines.
+// Errors thrown by calls. Uses std::function to keep compilation of the tests fast.
 
 #include <functional>
 #include <string>

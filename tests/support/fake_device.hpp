@@ -1,6 +1,6 @@
 #pragma once
-// A device that does as the test says: FakeDetector's stages, run by a thread of its own, with events that
-// the test ends. It has memory of its own, so that several frames are on it at once.
+// A device controlled by the test: FakeDetector's stages, run by a thread of its own, with events that the
+// test ends. It has memory of its own, so that several frames are on it at once.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 
 namespace sightline::pipeline::test {
 
-/// What becomes of a piece of work.
+/// Fate of a piece of work.
 struct Fate {
   enum class Kind {
     done,        ///< after `delay`
@@ -135,7 +135,7 @@ class FakeDevice : public ComputeDevice {
 
 class FakeDeviceSlot : public DeviceSlot {
  public:
-  std::atomic<bool> busy{false};  ///< from submit to the end of the work
+  std::atomic<bool> busy{false};  ///< true from submit to the end of the work
   bool spoilt = false;
 };
 
@@ -205,7 +205,7 @@ class FakeStages : public DeviceStages {
     if (static_cast<FakeDeviceSlot&>(slot).spoilt) throw Error(ExitCode::failed, "complete failed");
   }
 
-  /// Answers all that had no answer.
+  /// Answers all unanswered work.
   void answer_late() const {
     std::vector<DeviceEvent> events;
     {

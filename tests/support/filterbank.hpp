@@ -15,7 +15,7 @@
 
 namespace sightline::test {
 
-/// Of [low, high].
+/// Random integer of [low, high].
 int random_int(std::mt19937_64& engine, int low, int high);
 
 /// Random filters of zero mean and unit length; for FloatFilter and LargeFilter.

@@ -1,5 +1,5 @@
 #pragma once
-// A server on the loopback that answers as it is told, and remembers what it was asked.
+// A loopback HTTP server with scripted answers that records requests.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 #pragma once
-// What the program logs, for a test to read.
+// Captures the program's log for a test.
 
 #include <memory>
 #include <sstream>

@@ -5,10 +5,10 @@
 
 namespace sightline::pipeline::test {
 
-/// Of 120 frames of a plan.
+/// Results of 120 frames of a plan.
 ScheduleResult made_up_result(const Plan& plan, const TraceInfo& info);
 
-/// Of all plans. @param work  stretches the heavy stages
+/// Measurement of all plans. @param work  stretches the heavy stages
 Measurement made_up_measurement(double work = 1, int filters = 100);
 
 }  // namespace sightline::pipeline::test

@@ -16,7 +16,7 @@ struct Step {
   std::uint8_t processor = 0;
   std::uint8_t partition = 0;
   double milliseconds = 1;
-  /// Which worker does it: 0 and 1 are the CPU's threads (either), 2 the device, 3 and 4 its copy engines.
+  /// Worker of the stage: 0 and 1 are the CPU's threads (either), 2 the device, 3 and 4 its copy engines.
   int worker() const {
     if (processor == 0) return 0;
     return activity == Activity::upload ? 3 : activity == Activity::download ? 4 : 2;

@@ -1,5 +1,5 @@
 #pragma once
-// Clips made at test time, and what is in them.
+// Clips made at test time, and their content.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ Frame gray_frame(Size size, int value, double time = 0, std::int64_t number = 1)
 std::int64_t make_clip(const std::string& path, const std::string& graph, WriteOptions options = {},
                        bool sound = false);
 
-/// Of the absolute differences of all pixels; 1e9 where the sizes differ.
+/// Mean absolute difference of all pixels; 1e9 if the sizes differ.
 double mean_difference(GrayView a, GrayView b);
 double mean_difference(const Frame& a, const Frame& b);
 double mean(GrayView a);

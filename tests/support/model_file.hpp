@@ -1,5 +1,5 @@
 #pragma once
-/// What the tests of model files share.
+/// Base of the tests of model files.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace sightline::test {
 
-/// A model file, which the derived class makes, and what is said of it once it has been changed.
+/// A model file made by the derived class, and the errors after changes to it.
 class ModelFileTest : public ::testing::Test {
  protected:
   /// The complaint about the file after `change` was done to it; "" where it loads.

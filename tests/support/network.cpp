@@ -50,7 +50,7 @@ void add_boxes(filterbank::Network& network, double largest, unsigned seed) {
     filterbank::NetworkHead box;
     box.weights.resize(network.head.weights.size());
     for (std::int8_t& w : box.weights) w = static_cast<std::int8_t>(random_int(engine, -64, 64));
-    // As if outputs were about 100: sums of products spread by the root of their number.
+    // Assumes outputs of about 100; the deviation of a sum of products is the root of their number.
     box.bias = random_int(engine, -1000, 1000);
     box.scale = largest / (64 * 100 * std::sqrt(static_cast<double>(box.weights.size())));
     network.box.push_back(std::move(box));

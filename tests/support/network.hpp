@@ -8,7 +8,7 @@
 
 namespace sightline::test {
 
-/// Of one convolution; `size` inputs wide and high.
+/// Shape of one convolution, with kernels of `size` x `size` inputs.
 struct ConvolutionShape {
   int size = 3, stride = 1, outputs = 16;
 };

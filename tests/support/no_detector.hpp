@@ -1,5 +1,5 @@
 #pragma once
-/// A detector that finds nothing in no time: what is left is the pipeline's own.
+/// A detector that finds nothing in no time, to measure the pipeline's own cost.
 
 #include <memory>
 #include <span>

@@ -11,7 +11,7 @@ namespace sightline::test {
 
 inline constexpr double kPatience = kSanitized ? 120 : 60;  ///< seconds for anything that must happen
 
-/// Whether it comes to be, within `kPatience`.
+/// Whether the condition becomes true within `kPatience`.
 inline bool becomes_true(const std::function<bool()>& condition) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatience);
   while (!condition()) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of the pipeline as a library share: frames with their number in them, a detector that does
-// as the test says, a sink that keeps what it gets.
+// Support for tests of the pipeline library: frames with their number in them, a scripted detector, and a
+// sink that stores results.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ struct FakeWorkspace : Workspace {
   int index = -1;
   bool busy = false;
   Partition partition;
-  int stages_done = 0;  ///< by whichever processor
+  int stages_done = 0;  ///< by any processor
 };
 
 /// Finds one object a frame, whose score is the frame's value. Stages: first, second.

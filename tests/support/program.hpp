@@ -23,7 +23,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// What a program that has ended leaves behind.
+/// Result of a program that has ended.
 struct Outcome {
   int exit_code = -1;  ///< 128 + the number of the signal that ended it, as shells have it
   bool timed_out = false;
@@ -42,7 +42,7 @@ struct RunSetup {
   std::vector<std::string> environment;  ///< NAME=value, in addition
 };
 
-/// A run of the program. Whatever happens, it has ended when this object has.
+/// A run of the program. The destructor ends the program.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments, const RunSetup& setup = {});
@@ -51,7 +51,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void send(int signal) const;
-  /// Waits until the condition holds; false where the program ended or the time is up before.
+  /// Waits until the condition holds; false if the program ended or the time is up before.
   bool wait_until(const std::function<bool()>& condition);
   /// Waits for the end; kills the program when its time is up.
   Outcome wait();

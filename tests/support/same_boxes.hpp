@@ -1,5 +1,5 @@
 #pragma once
-// Runs a detector through the pipeline, and expects what it finds alone.
+// Runs a detector in the pipeline and expects the same boxes as without it.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace sightline::pipeline::test {
 
-/// A detector with some frames, and what it finds in each by itself.
+/// A detector with some frames, and its detections in each.
 class SameBoxes : public testing::Test {
  protected:
   /// Pictures of 150x120, in each of which the detector must find something.
@@ -29,7 +29,7 @@ class SameBoxes : public testing::Test {
     expected_.push_back(detect(*detector_, *detector_->make_workspace(), picture.view()));
   }
 
-  /// The detector's stages on a device whose results are exact; null where there is none.
+  /// The detector's stages on a device whose results are exact; null if there is none.
   std::unique_ptr<DeviceStages> make_stages() const {
     for (const opencl::DeviceInfo& device : opencl::list_devices()) {
       if (device.correctly_rounded_divide_sqrt && device.compiler_available)
@@ -67,7 +67,7 @@ class SameBoxes : public testing::Test {
 
   std::unique_ptr<Detector> detector_;
   std::vector<media::Frame> frames_;
-  std::vector<std::vector<Detection>> expected_;  ///< by frame
+  std::vector<std::vector<Detection>> expected_;  ///< expected detections by frame
 };
 
 }  // namespace sightline::pipeline::test

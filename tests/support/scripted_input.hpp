@@ -34,13 +34,13 @@ inline media::Frame frame_of(int n, double rate) {
   return all[static_cast<std::size_t>((n - 1) % kValues)].renumbered(n).retimed((n - 1) / rate);
 }
 
-/// What a script may ask about.
+/// State that a script may examine.
 struct Moment {
-  int opening = 1;  ///< from 1
-  int frame = 1;    ///< of this opening, from 1
+  int opening = 1;  ///< opening, from 1
+  int frame = 1;    ///< frame of this opening, from 1
   const std::atomic<bool>& stop;
 
-  /// Nothing comes for so long, then it is an error; or it is stopped.
+  /// Delivers nothing for `patience` seconds, then throws an error; or is stopped.
   [[noreturn]] void silence(double patience) const {
     for (const Time start = CaptureClock::now(); !stop && seconds_since(start) < patience;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -8,7 +8,7 @@
 
 namespace sightline::test {
 
-/// A new folder under the system's temporary one, removed with all that is in it when this object goes.
+/// A new folder under the system's temporary one; the destructor removes it with its content.
 class TempDir {
  public:
   /// @throws std::runtime_error where none can be made
@@ -25,17 +25,17 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-/// What is in a file; nothing where it cannot be read.
+/// Content of a file; empty if it cannot be read.
 std::vector<char> load(const std::string& path);
 std::string bytes_of(const std::filesystem::path& file);
 
-/// The unfinished file of that name (AtomicFile, media::Writer); empty where there is none.
+/// The unfinished file of that name (AtomicFile, media::Writer); empty if there is none.
 std::filesystem::path unfinished(const std::filesystem::path& file);
 
-/// How many files and folders a folder holds.
+/// Number of files and folders in a folder.
 std::size_t files_in(const std::filesystem::path& folder);
 
-/// Makes a file, or writes one anew.
+/// Creates or replaces a file.
 void store(const std::string& path, const std::vector<char>& bytes);
 void store(const std::string& path, const std::string& text);
 

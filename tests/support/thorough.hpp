@@ -1,17 +1,17 @@
 #pragma once
-// How much is tested: a sample each time, all of it with `tools/test --thorough`.
+// Extent of tests: a sample by default, everything with `tools/test --thorough`.
 
 #include <algorithm>
 #include <cstdlib>
 
 namespace sightline::test {
 
-/// Whether to take the time for what is only sampled otherwise: where $SIGHTLINE_THOROUGH is set.
+/// True if $SIGHTLINE_THOROUGH is set: test everything instead of a sample.
 inline bool is_thorough() {
   return std::getenv("SIGHTLINE_THOROUGH") != nullptr;
 }
 
-/// How many of `count` cases to test: all where thorough, else about a third, at least `least` of them.
+/// Number of `count` cases to test: all if thorough, else about a third and at least `least`.
 inline long sampled(long count, long least = 1) {
   return is_thorough() ? count : std::min(count, std::max(count / 3, least));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// TIFF files of every kind, made at test time through libtiff, and what is in them.
+// TIFF files of every kind, made at test time with libtiff, and their content.
 
 #include <tiffio.h>
 
@@ -11,7 +11,7 @@
 
 namespace sightline::test {
 
-/// How a made picture is stored. Samples are those of `made_sample`, converted.
+/// Storage format of a made picture. Samples are those of `made_sample`, converted.
 struct TiffKind {
   std::string name = {};
   int samples = 3;
@@ -24,8 +24,8 @@ struct TiffKind {
   bool planar = false;
   int predictor = PREDICTOR_NONE;
   int orientation = ORIENTATION_TOPLEFT;
-  int palette_factor = 257;  ///< of the bytes that are its colours
-  std::string mode = "w";    ///< of TIFFOpen: "w8" for a BigTIFF, "wb" for the other byte order
+  int palette_factor = 257;  ///< factor from bytes to the palette's values
+  std::string mode = "w";    ///< mode of TIFFOpen: "w8" for BigTIFF, "wb" for big-endian
 };
 
 /// Sample `channel` (0 to 3) of a pixel: no tile, row or channel is like another.
@@ -40,7 +40,7 @@ void write_tiff(const std::string& file, const TiffKind& kind, Size size, bool a
 std::vector<Image<std::uint8_t>> read_planes(tiles::Picture& picture, const tiles::Region& region,
                                              std::vector<tiles::Channel> channels,
                                              std::vector<tiles::Damage>* damage = nullptr);
-/// The luma of all of it.
+/// Luma of the whole picture.
 Image<std::uint8_t> read_luma(tiles::Picture& picture, std::vector<tiles::Damage>* damage = nullptr);
 
 }  // namespace sightline::test

@@ -50,7 +50,7 @@ struct Crosses {
   Pictures positives, negatives;
 };
 
-/// All its pixels, row by row.
+/// All pixels of a picture, row by row.
 inline std::vector<int> pixels_of(GrayView picture) {
   std::vector<int> pixels;
   for (int y = 0; y < picture.height(); ++y)

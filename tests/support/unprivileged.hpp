@@ -1,5 +1,5 @@
 #pragma once
-// What permissions forbid, also where the tests run as root.
+// Drops root's privileges, to test file permissions.
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -18,7 +18,7 @@ waldboost::Model random_waldboost(unsigned seed, int weak, Size window = {24, 24
                                   waldboost::FeatureKind kind = waldboost::FeatureKind::lbp,
                                   const std::vector<Size>& blocks = {});
 
-/// Expects two models to have the same of all but their names.
+/// Expects two models to be equal except for their names.
 void expect_the_same(const waldboost::Model& a, const waldboost::Model& b);
 
 }  // namespace sightline::test

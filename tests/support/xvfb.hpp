@@ -1,5 +1,5 @@
 #pragma once
-// An X server without a screen, on a display of its own.
+// An X server without a screen, on its own display.
 
 #include <poll.h>
 

@@ -211,7 +211,7 @@ const Bad kBad[] = {
     {"set_cut_off", with(kLbp, " 7 -2147483648<", " 7<"), "<internalNodes> ends too early"},
     {"set_too_large", with(kLbp, "-2147483648<", "4294967296<"), "is not between -2147483648 and 2147483647"},
     {"rect_outside", with(kHaar, "0 0 24 20 -1.", "1 0 24 20 -1."),
-     "a.xml:22: the rectangle 24 x 20 at (1, 0) does not lie"},
+     "a.xml:22: the rectangle 24 x 20 at (1, 0)"},
     {"rect_negative", with(kHaar, "0 0 24 20 -1.", "-1 0 24 20 -1."), "a.xml:22: '-1' in <_> is not between"},
     {"rect_of_nothing", with(kHaar, "0 0 24 20 -1.", "0 0 0 20 -1."),
      "a.xml:22: '0' in <_> is not between 1"},

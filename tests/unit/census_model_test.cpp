@@ -114,7 +114,7 @@ TEST_F(CensusModelFile, SaysWhatIsWrong) {
   EXPECT_THAT(text("label", ""), HasSubstr("'label'"));
   EXPECT_THAT(text("window", "24x65"), HasSubstr("'window'"));
   EXPECT_THAT(text("window", "7x24"), HasSubstr("'window'"));
-  EXPECT_THAT(text("window", "10x24"), HasSubstr("do not lie in the window"));
+  EXPECT_THAT(text("window", "10x24"), HasSubstr("is not inside the window"));
   EXPECT_THAT(text("threshold", "nan"), HasSubstr("'threshold'"));
   EXPECT_THAT(text("box_scale", "5"), HasSubstr("'box_scale'"));
   EXPECT_THAT(text("views", "one"), HasSubstr("2 views"));

@@ -39,7 +39,7 @@ TEST(ChooseFace, OfSeveralTheUserSaysWhich) {
   const std::vector<FaceTemplate> faces = three_faces();
   const ChosenFace none = choose_face(faces, {});
   EXPECT_FALSE(none.face);
-  EXPECT_EQ(none.problem, "3 faces are found");
+  EXPECT_EQ(none.problem, "3 faces were found");
   EXPECT_THAT(none.remedy, HasSubstr("--face 1 to --face 3"));
   EXPECT_EQ(choose_face(faces, {.largest = true}).face, 1u) << "of two that are alike, the first";
   EXPECT_EQ(choose_face(faces, {.number = 1}).face, 1u);

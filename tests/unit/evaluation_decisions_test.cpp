@@ -106,11 +106,11 @@ TEST(Decisions, WhatIsNoTableOfDecisionsIsRefusedWithItsLine) {
   const std::string table = decisions_as_csv(std::vector<Decisions>{decide("a", kEightPictures)});
   const std::string header = table.substr(0, table.find('\n') + 1);
   const std::vector<std::pair<std::string, std::string>> tables{
-      {"name,value\n", "d.csv:1: this is no table of decisions"},
+      {"name,value\n", "d.csv:1: not a table of decisions"},
       {header, "d.csv' holds no decision"},
       {header + "a,,0,4,0\n", "d.csv:2: 5 columns"},
       {header + "a,1,0,4,0,4,0,0,0,0\n", "d.csv:2: a detector's first row"},
-      {header + "a,,0,4,0,4,0,0,0,0\na,,1,3,0,4,0,0,0,0\n", "d.csv:3: thresholds fall"},
+      {header + "a,,0,4,0,4,0,0,0,0\na,,1,3,0,4,0,0,0,0\n", "d.csv:3: thresholds"},
       {header + "a,,0,4,0,4,0,0,0,0\na,1,1,4,0,4,0,0,0,0\n", "d.csv:3: the number of pictures"},
       {header + "a,,0,-4,0,4,0,0,0,0\n", "d.csv:2: false negatives '-4'"}};
   for (const auto& [text, message] : tables) {

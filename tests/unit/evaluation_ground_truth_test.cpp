@@ -81,7 +81,7 @@ TEST_F(GroundTruthTest, MotThatCountsPixelsFromOne) {
 
 TEST_F(GroundTruthTest, MalformedMotNamesFileLineAndReason) {
   EXPECT_EQ(mot_complaint("1,1,1,1,1,1\n1,1,1,1,1\n"),
-            "gt.txt:2: 5 columns where 'frame,id,x,y,width,height[,confidence,...]' has 6 to 10");
+            "gt.txt:2: 5 columns instead of 6 to 10 ('frame,id,x,y,width,height[,confidence,...]')");
   EXPECT_EQ(mot_complaint("\n\n1,1,x1,1,1,1\n"), "gt.txt:3: x 'x1' is not a number");
   EXPECT_EQ(mot_complaint("0,1,1,1,1,1\n"), "gt.txt:1: frame '0' is not a whole number from 1 upwards");
   EXPECT_EQ(mot_complaint("1.5,1,1,1,1,1\n"), "gt.txt:1: frame '1.5' is not a whole number from 1 upwards");
@@ -171,7 +171,7 @@ TEST_F(CocoTruthTest, SaysWhichEntryIsWrong) {
                     annotation + "]}");
   };
   EXPECT_THAT(complain("{\"images\": [], "), HasSubstr("coco.json: not valid JSON: line 1, column 16: "));
-  EXPECT_THAT(complain("[]"), HasSubstr("a list, where COCO has an object"));
+  EXPECT_THAT(complain("[]"), HasSubstr("a list instead of COCO's object"));
   EXPECT_THAT(complain("{}"), HasSubstr("no lists 'images' and 'annotations'"));
   EXPECT_THAT(complain(R"({"images": [[1]], "annotations": []})"), HasSubstr("is a list itself"));
   EXPECT_THAT(complain(R"({"images": [{"file_name": "a"}], "annotations": []})"),
@@ -182,10 +182,10 @@ TEST_F(CocoTruthTest, SaysWhichEntryIsWrong) {
               HasSubstr("image 1: no 'file_name'"));
   EXPECT_THAT(complain(R"({"images": [{"id": 1, "file_name": "x/a"}, {"id": 2, "file_name": "y/a"}],
                            "annotations": []})"),
-              HasSubstr("image 2: another one is called 'a', too"));
+              HasSubstr("image 2: a second one called 'a'"));
   EXPECT_THAT(complain(R"({"images": [{"id": 1, "file_name": "a"}, {"id": 1, "file_name": "b"}],
                            "annotations": []})"),
-              HasSubstr("image 2: another one has id 1"));
+              HasSubstr("image 2: a second one with id 1"));
   EXPECT_EQ(with(R"({"bbox": [1, 2, 3, 4]})"),
             "coco.json: annotation 1: no 'image_id' that is a whole number");
   EXPECT_EQ(with(R"({"image_id": 2, "bbox": [1, 2, 3, 4]})"),
@@ -224,14 +224,14 @@ TEST_F(GroundTruthTest, MarkedBoxesByTheFilesName) {
 }
 
 TEST_F(GroundTruthTest, MalformedBoxListNamesFileLineAndReason) {
-  EXPECT_EQ(
-      list_complaint("a 1 2 3 4\na 1 2 3 4 5 6\n"),
-      "boxes.txt:2: 7 columns where 'name x1 y1 x2 y2' has 5, with a class 6, and 'name x y width height "
-      "error W H' has 8; a name with spaces stands in double quotes");
+  EXPECT_EQ(list_complaint("a 1 2 3 4\na 1 2 3 4 5 6\n"),
+            "boxes.txt:2: 7 columns; 'name x1 y1 x2 y2' has 5, with a class 6, and 'name x y width height "
+            "error W H' "
+            "8; put a name with spaces in double quotes");
   EXPECT_EQ(list_complaint("a 1 2 3 4\na 1 2 3 4 cup\n"),
-            "boxes.txt:2: 6 columns where the lines before have 5");
+            "boxes.txt:2: 6 columns instead of the previous lines' 5");
   EXPECT_EQ(list_complaint("a 1 2 3 4\na 1 2 3 4 5 6 7\n"),
-            "boxes.txt:2: 8 columns where the lines before have 5");
+            "boxes.txt:2: 8 columns instead of the previous lines' 5");
   EXPECT_EQ(list_complaint("a 5 2 3 4\n"),
             "boxes.txt:1: the box has no area; check that the columns have the meaning and order that this "
             "format has");
@@ -264,11 +264,11 @@ TEST_F(GroundTruthTest, MalformedYolo) {
     file("a.txt", text);
     return complaint([&] { load_yolo_truth(folder_, {{"a.png", {100, 100}}}); });
   };
-  EXPECT_EQ(complain("0 0.5 0.5 0.1\n"), "a.txt:1: 4 columns where 'class cx cy width height' has 5");
+  EXPECT_EQ(complain("0 0.5 0.5 0.1\n"), "a.txt:1: 4 columns instead of 5 ('class cx cy width height')");
   EXPECT_EQ(complain("0 .5 .5 .1 .1\n0 50 .5 .1 .1\n"),
-            "a.txt:2: cx 50 is not a part of the image's size, 0 to 1");
+            "a.txt:2: cx 50 is not relative to the image's size (0 to 1)");
   EXPECT_EQ(complain("-1 .5 .5 .1 .1\n"), "a.txt:1: class '-1' is not a whole number from 0 upwards");
-  EXPECT_EQ(complain("0 .5 .5 -.1 .1\n"), "a.txt:1: width -.1 is not a part of the image's size, 0 to 1");
+  EXPECT_EQ(complain("0 .5 .5 -.1 .1\n"), "a.txt:1: width -.1 is not relative to the image's size (0 to 1)");
   EXPECT_THAT(complaint([&] { load_yolo_truth(folder_, {{"b.png", {1, 1}}}); }), HasSubstr("no label file"));
 }
 

@@ -42,13 +42,13 @@ TEST(Report, WhatIsNoTableOfCurvesIsRefusedWithItsLine) {
   const test::TempDir folder;
   const std::string header = "curve,threshold,false_positives_per_image,miss_rate,positives,images\n";
   const std::vector<std::pair<std::string, std::string>> tables{
-      {"name,value\n", "curves.csv:1: this is no table of curves"},
+      {"name,value\n", "curves.csv:1: not a table of curves"},
       {header, "curves.csv' holds no curve"},
       {header + "\"a,1,0,0.5,9,9\n", "curves.csv:2: the name at its beginning does not end"},
-      {header + "a,1,0,0.5,9\n", "curves.csv:2: 5 columns where"},
+      {header + "a,1,0,0.5,9\n", "curves.csv:2: 5 columns"},
       {header + "a,1,0,0.5,9,9\na,0,x,0.5,9,9\n", "curves.csv:3: false positive rate 'x'"},
       {header + "a,1,0,1.5,9,9\n", "curves.csv:2: the rates"},
-      {header + "a,1,0.2,0.5,9,9\na,0,0.1,0.5,9,9\n", "curves.csv:3: false positives are fewer"}};
+      {header + "a,1,0.2,0.5,9,9\na,0,0.1,0.5,9,9\n", "curves.csv:3: fewer false positives"}};
   for (const auto& [table, message] : tables) {
     write_report(folder / "curves.csv", table);
     try {

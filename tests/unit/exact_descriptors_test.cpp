@@ -58,9 +58,10 @@ std::vector<std::int32_t> reference_scores(const FilterbankDetector& detector,
   const Model& model = detector.model();
   const GrayView image = levels[level.source_level].image.view();
   Image<std::uint32_t> response_map(image.width(), image.height());
-  reference::filter_rows(image, model.dictionary,
-                         model.descriptor.contrast_sensitive() ? Signs::apart : Signs::together, 0,
-                         image.height(), response_map.view());
+  reference::filter_rows(
+      image, model.dictionary,
+      model.descriptor.contrast_sensitive() ? ContrastMode::sensitive : ContrastMode::insensitive, 0,
+      image.height(), response_map.view());
   if (model.descriptor.patterns) reference::add_patterns(image, 0, image.height(), response_map.view());
   const Grid& grid = level.grid;
   const auto pitch = static_cast<std::size_t>(grid.pitch());

@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 std::vector<int> real_of(double step, int per_octave, int count) {
   std::vector<PyramidLevel> levels(count);
   for (int i = 0; i < count; ++i) levels[i].scale = std::pow(step, i);
-  return computed_scales(levels, step, per_octave);
+  return filtered_levels(levels, step, per_octave);
 }
 
 TEST(ComputedScales, NearestOfThoseThatAreFiltered) {

@@ -562,7 +562,7 @@ TEST_F(FilterbankBoxes, BoxesAreMovedByWhatTheHeadsSay) {
       clamped += said == shift[i] ? 0 : 1;
       moved += shift[i] == 0 ? 0 : 1;
     }
-    EXPECT_EQ(c.shift, (BoxShift{shift[0], shift[1], shift[2]}));
+    EXPECT_EQ(c.shift, (BoxOffset{shift[0], shift[1], shift[2]}));
     if (c.score < options.threshold) continue;
     ++reported;
     // By hand, in another order of operations: middle, top and bottom, and the width that goes with the

@@ -373,7 +373,7 @@ TEST_F(GalleryTest, RefusesWhatAStrangerHasPutIn) {
   refused("DROP TABLE threshold", "lacks");
   refused("UPDATE templates SET bytes = zeroblob(31)", "is damaged");
   refused("UPDATE model SET bytes = 1073741824", "1073741824 bytes");
-  refused("DELETE FROM model", "which model");
+  refused("DELETE FROM model", "its model");
   refused("UPDATE people SET name = char(27) || '[2J'", "control");
 }
 

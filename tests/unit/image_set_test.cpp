@@ -94,9 +94,9 @@ TEST_F(Files, BadLinesOfAList) {
 
 TEST_F(Files, Nothing) {
   EXPECT_THAT(complaint("pictures"),
-              HasSubstr("holds no pictures; give a folder with files such as .jpg or .png"));
+              HasSubstr("contains no pictures; give a folder with files such as .jpg or .png"));
   write("list", "# nothing\n\n");
-  EXPECT_THAT(complaint("list"), HasSubstr("holds no pictures"));
+  EXPECT_THAT(complaint("list"), HasSubstr("contains no pictures"));
   EXPECT_THAT(complaint("missing"), HasSubstr("neither a folder nor a list"));
 }
 

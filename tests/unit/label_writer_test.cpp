@@ -83,7 +83,7 @@ TEST_F(LabelWriterTest, HasItsNameOnlyWhenItIsWhole) {
   {
     LabelWriter writer(file(), 600, 600, 8);
     write_tiles<std::uint8_t>(writer, {600, 300}, 300);
-    test::expect_error(ExitCode::failed, "not complete", [&] { writer.finish(); });
+    test::expect_error(ExitCode::failed, "incomplete", [&] { writer.finish(); });
   }
   EXPECT_EQ(test::bytes_of(file()), "what was there before");
   EXPECT_EQ(files(), 1u);
@@ -111,7 +111,7 @@ TEST_F(LabelWriterTest, WhatCannotBeWrittenIsRefusedAtOnce) {
   test::expect_error(ExitCode::failed, "No such file or directory",
                      [&] { LabelWriter(folder_ / "none/labels.tif", 10, 10, 8); });
   mkfifo(file().c_str(), 0600);
-  test::expect_error(ExitCode::failed, "no ordinary file", [&] { LabelWriter(file(), 10, 10, 8); });
+  test::expect_error(ExitCode::failed, "not a regular file", [&] { LabelWriter(file(), 10, 10, 8); });
 }
 
 }  // namespace

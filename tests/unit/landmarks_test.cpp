@@ -62,8 +62,10 @@ TEST(LandmarkModel, SaysWhatIsWrongWithAFile) {
   const std::vector<std::uint8_t> eight{0, 8};
   expect("a shift of 8", [&](Safetensors& file) { file.set<std::uint8_t>("shifts", {2}, eight); });
   const std::vector<std::int32_t> beyond{-1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, together(10, 4000);
-  expect("must lie in the patch", [&](Safetensors& file) { file.set<std::int32_t>("mean", {5, 2}, beyond); });
-  expect("begin in one place", [&](Safetensors& file) { file.set<std::int32_t>("mean", {5, 2}, together); });
+  expect("inside the patch", [&](Safetensors& file) { file.set<std::int32_t>("mean", {5, 2}, beyond); });
+  expect("start at one position", [&](Safetensors& file) {
+    file.set<std::int32_t>("mean", {5, 2}, together);
+  });
   const std::vector<std::int8_t> six(48), none;
   expect("thresholds", [&](Safetensors& file) { file.set<std::int8_t>("thresholds", {2, 4, 6}, six); });
   expect("0 stages", [&](Safetensors& file) { file.set<std::int8_t>("thresholds", {0, 4, 7}, none); });

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "faces/recognition/crop.hpp"
-#include "faces/recognition/training/close_cut.hpp"
-#include "faces/recognition/training/flash_copies.hpp"
 #include "faces/recognition/training/lamp.hpp"
+#include "faces/recognition/training/relighting.hpp"
+#include "faces/recognition/training/tight_crop.hpp"
 #include "image/view.hpp"
 
 namespace sightline::recognition {
@@ -141,14 +141,14 @@ TEST(Flash, BumpsAreSeenInLightFromTheSide) {
   EXPECT_GT(roughness(60, 0.1), 2 * roughness(0, 0.1));
 }
 
-TEST(FlashCopier, IsTheFaceCutCloseInTheModelsGeometry) {
+TEST(Relighter, IsTheFaceCutCloseInTheModelsGeometry) {
   // A flash beside the camera in a room: eyes, here two dark spots, are where the geometry has them.
   Image<std::uint8_t> photo = face();
   for (const int x : {39, 91}) {
     for (int i = 0; i < 64; ++i) photo.view().at(x - 4 + i % 8, 56 + i / 8) = 20;
   }
   const CropGeometry geometry{70, 40};
-  FlashCopier copier(geometry);
+  Relighter copier(geometry);
   Random random(4);
   double darker = 0;
   for (std::uint64_t person = 0; person < 8; ++person) {
@@ -161,14 +161,14 @@ TEST(FlashCopier, IsTheFaceCutCloseInTheModelsGeometry) {
   EXPECT_GT(darker / 8, 40);
 }
 
-TEST(CloseCut, RepeatsTheEdgeOfWhatIsLeft) {
+TEST(TightCrop, RepeatsTheEdgeOfWhatIsLeft) {
   Image<std::uint8_t> crop(kCropSize.width, kCropSize.height);
   const auto pixel = [](int x, int y) { return static_cast<std::uint8_t>(x + 7 * y); };
   for (int y = 0; y < crop.height(); ++y) {
     for (int x = 0; x < crop.width(); ++x) crop.view().at(x, y) = pixel(x, y);
   }
-  const CloseCut cut{3, 5, 100, 149};
-  cut_closely(crop.view(), cut);
+  const TightCrop cut{3, 5, 100, 149};
+  crop_tightly(crop.view(), cut);
   for (int y = 0; y < crop.height(); ++y) {
     for (int x = 0; x < crop.width(); ++x) {
       ASSERT_EQ(crop.view().at(x, y),
@@ -178,11 +178,11 @@ TEST(CloseCut, RepeatsTheEdgeOfWhatIsLeft) {
   }
 }
 
-TEST(CloseCut, LeavesEyesAndMouth) {
+TEST(TightCrop, LeavesEyesAndMouth) {
   Random random(3);
   int most = 0;
   for (int i = 0; i < 1000; ++i) {
-    const CloseCut cut = draw_close_cut(random);
+    const TightCrop cut = draw_tight_crop(random);
     ASSERT_GE(std::min(cut.left, cut.top), 0);
     for (const Point& point : kCropPoints) {
       ASSERT_LT(cut.left, point.x);

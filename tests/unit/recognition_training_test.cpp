@@ -188,8 +188,8 @@ TEST(RegionsOfFaces, ThatTellPeopleApartWeighMore) {
 TEST(Strangers, AreCountedByRate) {
   std::vector<std::uint32_t> distances;
   for (std::uint32_t i = 1; i <= 1000; ++i) distances.push_back(i);
-  EXPECT_THAT(stranger_rates(distances), ElementsAre(StrangerRate{1e-2, 10}, StrangerRate{3e-2, 30},
-                                                     StrangerRate{0.1, 100}, StrangerRate{0.3, 300}));
+  EXPECT_THAT(false_match_rates(distances), ElementsAre(FalseMatchRate{1e-2, 10}, FalseMatchRate{3e-2, 30},
+                                                        FalseMatchRate{0.1, 100}, FalseMatchRate{0.3, 300}));
 }
 
 TEST(Verification, TakesAFoldsThresholdFromTheOthers) {
@@ -236,7 +236,7 @@ TEST(ListsOfPhotos, AreReadAndRefused) {
   };
   refused("0 a b 2\n", "1 for one person", load_named_pairs);
   refused("0 a b 1\n1 a b 0\n", "no folds", load_named_pairs);
-  refused("gallery a a_1\nfoe b b_1\n", "'foe' is no role", load_named_photos);
+  refused("gallery a a_1\nfoe b b_1\n", "'foe' is not a role", load_named_photos);
   refused("gallery a a_1\n", "no probes", load_named_photos);
   refused("gallery a a_1\nprobe b b_1\n", "does not fit", load_named_photos);
   refused("a_1 1 2 3\n", "ten numbers", load_face_points);

@@ -114,16 +114,16 @@ TEST(SlidingWindowCandidates, HaveAnOrder) {
   std::vector<Candidate> shuffled{in_order[3], in_order[1], in_order[0], in_order[2]};
   std::sort(shuffled.begin(), shuffled.end());
   EXPECT_EQ(shuffled, in_order);
-  std::sort(shuffled.begin(), shuffled.end(), is_surer);
+  std::sort(shuffled.begin(), shuffled.end(), higher_confidence);
   EXPECT_THAT(shuffled, ElementsAre(in_order[1], in_order[3], in_order[0], in_order[2]));
-  EXPECT_FALSE(is_surer(in_order[0], in_order[0]));
+  EXPECT_FALSE(higher_confidence(in_order[0], in_order[0]));
 }
 
 // A detector of nothing, to get at what the base class does.
 class Detector1 : public SlidingWindowDetector {
  public:
   explicit Detector1(int most) : SlidingWindowDetector(most) { info_.family = "one"; }
-  using SlidingWindowDetector::keep_best;
+  using SlidingWindowDetector::keep_top_k;
   std::span<const std::string_view> resources() const override { return {}; }
   std::span<const StageInfo> stages() const override { return {}; }
   std::unique_ptr<Workspace> make_workspace() const override {
@@ -142,7 +142,7 @@ TEST(SlidingWindowDetectorBase, MergesAndLimitsCandidates) {
   detector.merge(a, b);
   EXPECT_THAT(a.candidates, ElementsAre(Candidate{0, 0, 2, 0.7}, Candidate{0, 0, 4, 0.5},
                                         Candidate{1, 0, 0, 0.7}, Candidate{2, 3, 3, 0.1}));
-  detector.keep_best(a);
+  detector.keep_top_k(a);
   EXPECT_THAT(a.candidates,
               ElementsAre(Candidate{0, 0, 2, 0.7}, Candidate{1, 0, 0, 0.7}, Candidate{0, 0, 4, 0.5}));
   a.detections = {{{1, 2, 3, 4}, 1, 0}};

@@ -77,16 +77,16 @@ TEST(TextureRecord, WhatIsNoRecordIsRefused) {
     text.replace(at, from.size(), to);
     test::expect_error(ExitCode::input, words, [&] { parse_records(text, "mine.json"); });
     test::expect_error(ExitCode::input,
-                       "'mine.json' holds no textures: ", [&] { parse_records(text, "mine.json"); });
+                       "'mine.json' contains no textures: ", [&] { parse_records(text, "mine.json"); });
   };
-  refuse("{\"textures\"", "{\"texture\"", "holds no textures: key 'textures' not found");
-  refuse("[0,8589934592", "[-1,8589934592", "'-1' is no count");
-  refuse("[0,8589934592", "[0.5,8589934592", "'0.5' is no count");
+  refuse("{\"textures\"", "{\"texture\"", "contains no textures: key 'textures' not found");
+  refuse("[0,8589934592", "[-1,8589934592", "'-1' is not a count");
+  refuse("[0,8589934592", "[0.5,8589934592", "'0.5' is not a count");
   refuse("[0,8589934592", "[8589934592", "are 9 and not 10");
   refuse("\"riu2\"", "\"riu3\"", "'mapping' is 'riu3'");
   refuse("\"skip\"", "\"hop\"", "'border' is 'hop'");
   refuse("\"8,2\"", "\"9,2\"", "9");
-  refuse("]}\n", "", "'mine.json' holds no textures: line ");
+  refuse("]}\n", "", "'mine.json' contains no textures: line ");
   test::expect_error(ExitCode::input, "cannot read", [] { load_records("/nowhere/a.json"); });
 }
 

@@ -282,7 +282,7 @@ TEST_F(TiffPictureTest, WhatIsNotReadIsRefusedWithWhatToDo) {
   expect_refused("CMYK");
   expect_refused("vips colourspace");
   test::write_tiff(file(), {.bits = 16}, kSize);
-  expect_refused("say which of them are black and white");
+  expect_refused("give black and white as a range");
   test::write_tiff(file(), {.photometric = PHOTOMETRIC_CIELAB}, kSize);
   expect_refused("convert it");
   test::store(file(), std::string("II*\0\x08\0\0\0", 8));

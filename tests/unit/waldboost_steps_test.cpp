@@ -61,12 +61,12 @@ TEST(WaldboostSteps, AreReadFromText) {
     return test::error_of(ExitCode::usage, [&] { parse(text, "a.toml"); });
   };
   EXPECT_THAT(complaint(parse_shares, "8,x"),
-              AllOf(StartsWith("a.toml: 'shares' is \"8,x\": 'x' is no whole number from 2 to 256"),
+              AllOf(StartsWith("a.toml: 'shares' is \"8,x\": 'x' is not a whole number from 2 to 256"),
                     HasSubstr("8,4,4,4")));
   for (const char* text : {"8", "8,1", "8,257", "8,4,", ",8", "8,,4", "8 4", "8,4.0", "8,-4",
                            "2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2"})
     EXPECT_THAT(complaint(parse_shares, text), HasSubstr("give whole numbers from 2 to 256")) << text;
-  EXPECT_THAT(complaint(parse_phases, "0,4"), HasSubstr("'0' is no whole number from 1 to 4096"));
+  EXPECT_THAT(complaint(parse_phases, "0,4"), HasSubstr("'0' is not a whole number from 1 to 4096"));
   EXPECT_THAT(complaint(parse_phases, "4,12,8"), HasSubstr("falls"));
 }
 

@@ -285,7 +285,7 @@ TEST_F(WaldboostTraining, SaysWhatItNeeds) {
                                      std::filesystem::path(folder.path()) / "small",
                                      [](const auto&) { return true; });
                              }),
-              ::testing::HasSubstr("no windows in the negative pictures"));
+              ::testing::HasSubstr("the negative pictures have no windows"));
 }
 
 }  // namespace

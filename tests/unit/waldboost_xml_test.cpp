@@ -218,9 +218,9 @@ const Bad kBad[] = {
      "a.xml:6: '0' in blockWidth of <LBPFeature> is not between 1 and 2"},
     {"large_block", with(kXml, "blockHeight=\"1\"", "blockHeight=\"3\""), "'3' in blockHeight"},
     {"right_of", with(kXml, "positionX=\"18\"", "positionX=\"19\""),
-     "a.xml:11: the 3x3 blocks do not lie in the window"},
+     "a.xml:11: the 3x3 blocks are not inside the window"},
     {"below", with(kXml, "positionY=\"14\"", "positionY=\"15\""),
-     "a.xml:11: the 3x3 blocks do not lie in the window"},
+     "a.xml:11: the 3x3 blocks are not inside the window"},
     {"overflow", with(kXml, "positionX=\"18\"", "positionX=\"274\""), "'274' in positionX"},
 };
 

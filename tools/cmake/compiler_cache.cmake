@@ -1,6 +1,5 @@
-# Compiles through ccache where it is installed, so that what was compiled before is not compiled again. A launcher that
-# the user has named stays; only ccache is told what it must know of precompiled headers: that their macros and times
-# do not matter to it (https://ccache.dev/manual/4.7.5.html#_precompiled_headers).
+# Compiles with ccache if it is installed. Keeps a launcher set by the user, and only configures ccache for precompiled
+# headers, whose macros and times it must ignore (https://ccache.dev/manual/4.7.5.html#_precompiled_headers).
 find_program(SIGHTLINE_CCACHE ccache)
 mark_as_advanced(SIGHTLINE_CCACHE)
 if(SIGHTLINE_CCACHE AND (NOT CMAKE_CXX_COMPILER_LAUNCHER OR CMAKE_CXX_COMPILER_LAUNCHER MATCHES "^[^;]*ccache$"))

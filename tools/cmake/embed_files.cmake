@@ -1,8 +1,7 @@
-# Writes a C++ file that holds the text of files, so that the program needs no files beside it: the definition of
-#   std::string_view NAMESPACE::FUNCTION(const std::string& name)
-# which HEADER declares; it throws std::out_of_range where there is no file of that name.
-# Of files with one name in several folders, the first counts.
-#   cmake "-DFOLDERS=...;..." "-DENDINGS=cl clh" -DHEADER=... -DNAMESPACE=... -DFUNCTION=... -DOUTPUT=... -P embed_files.cmake
+# Embeds the text of files in a C++ file: the definition of
+# std::string_view NAMESPACE::FUNCTION(const std::string& name) which HEADER declares; it throws std::out_of_range if
+# there is no file of that name. If several folders have a file of one name, the first is used. cmake
+# "-DFOLDERS=...;..." "-DENDINGS=cl clh" -DHEADER=... -DNAMESPACE=... -DFUNCTION=... -DOUTPUT=... -P embed_files.cmake
 separate_arguments(ENDINGS)
 set(text "// Made by tools/cmake/embed_files.cmake; do not edit.\n#include \"${HEADER}\"\n\n#include <stdexcept>\n\n")
 string(APPEND text "namespace ${NAMESPACE} {\n\nstd::string_view ${FUNCTION}(const std::string& name) {\n")

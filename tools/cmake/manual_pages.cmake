@@ -1,4 +1,4 @@
-# Has PROGRAM write its manual pages into FOLDER, packed with GZIP: as many as it says there are. FOLDER/made is the last.
+# Lets PROGRAM write all its manual pages into FOLDER and packs them with GZIP. FOLDER/made is written last.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 execute_process(COMMAND ${PROGRAM} manual --list OUTPUT_VARIABLE names COMMAND_ERROR_IS_FATAL ANY)

@@ -53,7 +53,7 @@ function(sightline_part library part level)
   if(SIGHTLINE_X86)
     target_compile_options(${target} PRIVATE -march=x86-64-v2)
   endif()
-  # Unity builds compile up to eight sources of one folder together, so that a new file changes its folder's units alone.
+  # Unity builds compile up to eight sources of one folder together, so that a new file changes only its folder's units.
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   foreach(source IN LISTS PART_SOURCES)
     if(IS_ABSOLUTE ${source})

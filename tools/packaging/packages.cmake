@@ -1,9 +1,8 @@
 # `cpack` makes a Debian package of the program; tools/package builds and checks it.
 set(SIGHTLINE_MAINTAINER "Sightline developers <developers@sightline.invalid>" CACHE STRING
-    "Who answers for the packages that are made (the default names nobody who could be reached; cpack refuses it)")
+    "Maintainer of the packages (cpack refuses the default, which has no valid address)")
 
-# The changelog and the copyright file that Debian wants; dated by SOURCE_DATE_EPOCH where that is set, so that packages
-# can be reproduced.
+# Changelog and copyright file for Debian, dated by SOURCE_DATE_EPOCH if set, for reproducible packages.
 string(TIMESTAMP package_year "%Y" UTC)
 string(TIMESTAMP package_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 configure_file(tools/packaging/changelog.in packaging/changelog @ONLY)
@@ -40,17 +39,17 @@ any OpenCL device, and finds the same boxes on each; a schedule says which
 stage of the detector runs where. It draws what it finds, writes it as JSON,
 CSV, MOTChallenge or COCO, tracks objects over frames, trains models, and
 measures how fast and how good a detector is.")
-# Text over pictures is drawn in this font. The libraries that are linked are found by dpkg-shlibdeps.
+# Font of the text over pictures. dpkg-shlibdeps finds the linked libraries.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS fonts-dejavu-core)
-# The cascades that find faces; and the library, loaded when an input needs it, for cameras, screens and test pictures.
+# Cascades for faces; and the library for cameras, screens and test pictures, which is loaded on demand.
 set(recommended opencv-data)
 if(SIGHTLINE_CAPTURE)
   string(REGEX MATCH "^[0-9]+" avdevice_major "${AVDEVICE_VERSION}")
   list(APPEND recommended libavdevice${avdevice_major})
 endif()
 string(JOIN ", " CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS ${recommended})
-# Only suggested: a GPU's own driver is worth having where there is such a GPU, and PoCL, which is OpenCL on the CPU,
-# is slower than the program's own code for it.
+# Only suggested: a GPU's driver is useful only with that GPU, and PoCL (OpenCL on the CPU) is slower than the program's
+# own CPU code.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "opencl-icd, pocl-opencl-icd")
 include(CPack)

@@ -108,7 +108,7 @@ void PixelWindowStages::plan_geometry(PixelWindowSlot& slot, const PixelWindowWo
   slot.luma_bytes = static_cast<std::size_t>(slot.pyramid.octave_bytes());
 }
 
-// Which work-group works where, for the workspace's partition of the frame.
+// Assigns work-groups to areas of the workspace's partition.
 void PixelWindowStages::plan_work(PixelWindowSlot& slot, const PixelWindowWorkspace& w) const {
   std::vector<opencl::Tile> codes, scan;
   const Size tile = scan_tile();
@@ -153,7 +153,7 @@ void PixelWindowStages::enqueue(PixelWindowSlot& slot, const PixelWindowWorkspac
   if (finish_.get()) slot.launched(slot.late.clear(slot.queue));
   enqueue_scan(slot, w);
   if (!finish_.get()) return;
-  // Groups go on to further windows; so many fill any device.
+  // Enough work-groups to fill any device; each processes several windows.
   const opencl::DeviceInfo& device = context().device();
   const int a_unit = device.type == opencl::DeviceType::cpu ? 4 : 32;
   const auto finishers = static_cast<std::size_t>(std::max(device.compute_units, 1) * a_unit);

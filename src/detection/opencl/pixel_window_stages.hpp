@@ -1,10 +1,10 @@
 #pragma once
 /// Stages of a PixelWindowDetector on an OpenCL device: pyramid and scan. The scan first makes the codes of
-/// all pixels, then takes windows through the first part of the model, and finishes the windows that are left
-/// in a kernel of its own. A family adds the kernels, the model, and the arguments of its kernels.
+/// all pixels, then takes windows through the first part of the model, and finishes the remaining windows in
+/// a separate kernel. A family adds the kernels, the model, and the arguments of its kernels.
 ///
-/// Images lie as on the CPU. Lists have room for as many windows as turn out to be needed; where one was too
-/// short, the scan runs again. Spans have the names upload, pyramid, codes, scan, finish, download.
+/// Images have the CPU's layout. Lists grow on demand: if one was too short, the scan runs again. Spans have
+/// the names upload, pyramid, codes, scan, finish, download.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,22 +34,22 @@ static_assert(sizeof(DevicePixelLevel) == 8 * sizeof(cl_int));
 struct DeviceAccepted {
   cl_int level;  ///< and view, as a candidate's
   cl_int x, y;   ///< pixels of the level
-  cl_int score;  ///< in units of the model
+  cl_int score;  ///< in the model's units
 };
 
-/// How a family's codes lie in memory. Levels, rows and planes begin at multiples of `line`.
+/// Memory layout of a family's codes. Levels, rows and planes begin at multiples of `line`.
 struct PlaneLayout {
   int line = 0;                   ///< elements
-  std::size_t element_bytes = 0;  ///< of an element
+  std::size_t element_bytes = 0;  ///< bytes of an element
   int interleaved = 1;            ///< elements of a pixel side by side
   int stacked = 1;                ///< planes of a row, one after the other
   int rows_below = 0;             ///< rows of the image below a code's own that it needs
 };
 
-/// How the kernels are built for a device. Every choice gives the same results.
+/// Build options of the kernels for a device. No choice changes the results.
 struct PixelWindowTuning {
   std::string scan = "queue";  ///< a variant of the kernel `scan`
-  int tile_rows = 16;          ///< of kTileX windows each, that a work-group of `scan` has
+  int tile_rows = 16;          ///< rows of kTileX windows per work-group of `scan`
   int group = 256;             ///< work-items of a work-group of `scan`
   int finish_group = 64;       ///< work-items that share a window in `finish`, a power of two
   int code_rows = 4;           ///< rows of codes that a work-item makes
@@ -65,15 +65,15 @@ class PixelWindowSlot : public OpenClSlotBase {
   explicit PixelWindowSlot(const PixelWindowStages& stages);
 
   std::vector<DevicePixelLevel> levels;
-  std::vector<opencl::ImageRows> image_rows;  ///< by level, of the frame's partition
+  std::vector<opencl::ImageRows> image_rows;  ///< rows of the frame's partition, by level
   opencl::Buffer level_buffer;
   opencl::WorkList code_tiles, scan_tiles;
   std::int64_t plane_bytes = 0;
-  opencl::Buffer planes;    ///< codes of all levels, or what codes are made of
+  opencl::Buffer planes;    ///< codes of all levels, or their inputs
   opencl::AppendList late;  ///< windows that `scan` leaves for `finish`; records as long as those of `found`
   opencl::CandidateList<DeviceAccepted> found;
   opencl::OctavePyramid pyramid;
-  opencl::Kernel make_codes, scan, finish;  ///< those that the family has programs for
+  opencl::Kernel make_codes, scan, finish;  ///< null without a program of the family
 };
 
 /// The stages on one device. Thread-safety: as DeviceStages.
@@ -84,7 +84,7 @@ class PixelWindowStages : public OpenClStagesOf<PixelWindowWorkspace, PixelWindo
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<PixelWindowSlot>(*this); }
 
-  /// As asked for, or changed to what the device allows.
+  /// The requested tuning, adapted to the device.
   virtual const PixelWindowTuning& tuning() const = 0;
 
  protected:
@@ -93,7 +93,7 @@ class PixelWindowStages : public OpenClStagesOf<PixelWindowWorkspace, PixelWindo
   PixelWindowStages(const PixelWindowDetector& detector, const opencl::Context& context,
                     opencl::ProgramCache* cache);
 
-  /// Changes settings to what the device allows. Throws Error (usage) where the scan is none of `scans`.
+  /// Adapts the tuning to the device. Throws Error (usage) if the scan is none of `scans`.
   void settle(PixelWindowTuning& tuning, std::span<const char* const> scans) const;
   /// Makes tiles lower until they fit into local memory.
   /// @param window_bytes  for each window
@@ -128,7 +128,7 @@ class PixelWindowStages : public OpenClStagesOf<PixelWindowWorkspace, PixelWindo
 
   // Set by the family's constructor.
   PlaneLayout layout_;
-  opencl::Program codes_, scan_, finish_;  ///< none where the family's variant has no such kernel
+  opencl::Program codes_, scan_, finish_;  ///< empty if the family's variant lacks the kernel
   const char* codes_kernel_ = "codes";
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// What the cascade detector is compared with: itself in plain code, and OpenCV.
+/// Reference detectors for the cascade detector: plain code, and OpenCV.
 
 #include <memory>
 
@@ -10,7 +10,7 @@
 namespace sightline::cascade {
 
 /// The detector of section [detector] with the reference forms of all stages, one after the other on the
-/// calling thread. Throws as make_cascade_detector does.
+/// calling thread. Throws like make_cascade_detector.
 std::unique_ptr<Detector> make_reference_detector(const Config& config);
 
 /// OpenCV's CascadeClassifier with the same cascade and parameters. Throws as make_cascade_detector does, and

@@ -16,7 +16,7 @@
 namespace sightline::cascade {
 namespace {
 
-// By ResourceIndex.
+// Names by ResourceIndex.
 constexpr std::string_view kResources[] = {"frame",     "images",     "integrals",
                                            "survivors", "candidates", "detections"};
 constexpr StageInfo kStages[] = {
@@ -43,7 +43,7 @@ std::string label_of(const std::string& name) {
   return name;
 }
 
-// Where OpenCV's cascades are, those that are looked at first in front.
+// Folders of OpenCV's cascades, in search order.
 std::vector<std::filesystem::path> opencv_folders() {
   std::vector<std::filesystem::path> folders;
   for (const char* root : {"/usr/share/opencv4", "/usr/local/share/opencv4", "/usr/share/opencv"}) {
@@ -53,7 +53,7 @@ std::vector<std::filesystem::path> opencv_folders() {
   return folders;
 }
 
-// The file of a cascade that ships with OpenCV; empty where there is none of that name.
+// The file of a cascade that ships with OpenCV; empty if there is none of that name.
 std::filesystem::path find_shipped(const std::string& name) {
   namespace fs = std::filesystem;
   if (name.empty() || name.find('/') != std::string::npos) return {};
@@ -73,7 +73,7 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
   if (!(search.scale_step >= kSmallestStep))
     throw Error(ExitCode::usage, "the scale step must be above 1", "give a --scale-step of 1.05 to 1.5");
   if (options_.min_neighbors < 0)
-    throw Error(ExitCode::usage, "the number of neighbours is negative", "give --min-neighbors 0 or more");
+    throw Error(ExitCode::usage, "--min-neighbors is negative", "give --min-neighbors 0 or more");
   const bool limited = search.max_size.height > 0;
   if (limited &&
       (search.max_size.height < search.min_size.height || search.max_size.width < search.min_size.width))
@@ -219,7 +219,7 @@ void CascadeDetector::finish_survivors(CascadeWorkspace& w) const {
 }
 
 void CascadeDetector::group(CascadeWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::vector<ScoredBox> boxes;
   boxes.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)

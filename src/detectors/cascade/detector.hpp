@@ -21,7 +21,7 @@ namespace sightline::cascade {
 /// The detector's stages, in order.
 enum StageIndex : std::size_t { kPyramid, kIntegral, kScan, kFinish, kGroup };
 
-/// What they leave for each other; number 0 is the frame.
+/// Resources between the stages; number 0 is the frame.
 enum ResourceIndex : std::size_t {
   kImages = kFrameResource + 1,
   kIntegrals,
@@ -36,16 +36,15 @@ inline constexpr std::array kKernelVariants = {
 
 struct Options {
   Search search;
-  int min_neighbors =
-      3;  ///< as OpenCV's minNeighbors: groups of more windows than this are reported; 0: all are
-  double threshold = 0;  ///< lowest score that is reported; see group_boxes
-  /// How many boosting stages `scan` runs on all windows; `finish` runs the rest on what these leave.
-  /// 0: all of them, which is fastest on the CPU. The result does not depend on it.
+  int min_neighbors = 3;  ///< OpenCV's minNeighbors: larger groups are reported; 0: all windows are
+  double threshold = 0;   ///< lowest score that is reported; see group_boxes
+  /// Boosting stages that `scan` runs on all windows; `finish` runs the others on the remaining windows. 0:
+  /// all, which is fastest on the CPU. Does not change the result.
   int early_stages = 0;
   int max_candidates = 100'000;  ///< windows of a frame that are grouped, the surest ones
-  std::string label;             ///< of what is found; empty: the model's name
-  /// The variant of the kernels on OpenCL devices, one of kKernelVariants; empty: what is fastest. The result
-  /// does not depend on it.
+  std::string label;             ///< label of the objects; empty: the model's name
+  /// Kernel variant on OpenCL devices, one of kKernelVariants; empty: the fastest. Does not change the
+  /// result.
   std::string kernels;
 };
 
@@ -59,15 +58,15 @@ struct LevelWork {
 /// One frame in flight. Bands are rows of images or of windows; for integrals, planes.
 class CascadeWorkspace : public SlidingWindowWorkspace {
  public:
-  int early_stages = 1;  ///< of the frame: as tuned, or the detector's own
+  int early_stages = 1;  ///< for the frame: as tuned, or the detector's own
   Layout layout;
   PackedCascade cascade;
   std::vector<LevelWork> levels;
   InterStageBuffer images, integrals;
   std::vector<Band> image_bands, integral_bands, window_bands;
-  std::vector<Survivor> survivors;  ///< by level, y, x
-  TaskLists<Survivor> scanned;      ///< by window band
-  TaskLists<Candidate> finished;    ///< by chunk of survivors
+  std::vector<Survivor> survivors;  ///< sorted by level, y, x
+  TaskLists<Survivor> scanned;      ///< survivors by window band
+  TaskLists<Candidate> finished;    ///< candidates by chunk of survivors
 
   /// A level's image in the buffer of all images.
   ImageView<std::uint8_t> image(int level) {
@@ -94,7 +93,7 @@ class CascadeDetector : public SlidingWindowDetector {
 
   const Model& model() const { return model_; }
   const Options& options() const { return options_; }
-  /// Where a schedule does not say it: between 1 and the number of boosting stages.
+  /// Default without a schedule's value: 1 to the number of boosting stages.
   int early_stages() const { return early_stages_; }
 
  private:
@@ -114,7 +113,7 @@ class CascadeDetector : public SlidingWindowDetector {
 };
 
 /// The file of a model: a path, or the name of a cascade that ships with OpenCV, with or without `.xml`,
-/// which is looked for in OpenCV's folders. Throws Error (model) where there is none, naming the Debian
+/// which is looked for in OpenCV's folders. Throws Error (model) if there is none, naming the Debian
 /// package.
 std::filesystem::path find_model(const std::filesystem::path& path, const std::string& name);
 /// The names of the cascades in OpenCV's folders, in alphabetical order.
@@ -122,13 +121,13 @@ std::vector<std::string> names_shipped_with_opencv();
 /// Whether a cascade of this name is in OpenCV's folders.
 bool ships_with_opencv(const std::string& name);
 
-/// What make_cascade_detector reads of section [detector].
+/// Keys of section [detector] that make_cascade_detector reads.
 inline constexpr const char* kConfigKeys[] = {"model",          "scale_step",     "min_neighbors", "min_size",
                                               "max_size",       "threshold",      "early_stages",  "label",
                                               "max_candidates", "max_model_size", "kernels"};
-/// What section [detector] of a configuration says.
+/// Settings in section [detector] of a configuration.
 struct Settings {
-  std::filesystem::path file;  ///< of the model
+  std::filesystem::path file;  ///< file of the model
   Model model;
   Options options;
 };

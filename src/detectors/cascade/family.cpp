@@ -1,4 +1,4 @@
-// What cascades say of themselves, for the list of families.
+// Description of the cascade family, for the list of families.
 #include "family/family.hpp"
 
 #include <fmt/format.h>
@@ -24,23 +24,21 @@ FamilyInfo info() {
   info.renamed_keys = {{"scan_stages", "early_stages"}};
   info.options = {
       {"min_neighbors", Kind::whole_number, "--min-neighbors N",
-       "Number of windows that must agree on an object, less one; 0: report every window (OpenCV's "
+       "Minimum number of agreeing windows per object, minus one; 0: report every window (OpenCV's "
        "minNeighbors)"}};
   info.options[0].option.not_negative();
-  info.remarks = {
-      {"model", "an .xml file or the name of a cascade that ships with OpenCV; no --config is needed"},
-      {"threshold", "the score is the number of windows that agree"},
-      {"min_size", "side of the smallest box (OpenCV's minSize)"},
-      {"max_candidates", "default 100000"},
-      {"max_model_size", "default 16"}};
+  info.remarks = {{"model", "an .xml file or the name of one of OpenCV's cascades; needs no --config"},
+                  {"threshold", "the score is the number of agreeing windows"},
+                  {"min_size", "side of the smallest box (OpenCV's minSize)"},
+                  {"max_candidates", "default 100000"},
+                  {"max_model_size", "default 16"}};
   const std::vector<std::string> variants(kKernelVariants.begin(), kKernelVariants.end());
-  info.variant_axes = {
-      {{"kernels", Kind::text, "--kernels VARIANT,...",
-        fmt::format("Cascades: variants of the device's kernels to compare, separated by commas, or all: {}",
-                    fmt::join(variants, ", "))},
-       variants,
-       "kernels",
-       true}};
+  info.variant_axes = {{{"kernels", Kind::text, "--kernels VARIANT,...",
+                         fmt::format("Cascades: kernel variants to compare, separated by commas, or all: {}",
+                                     fmt::join(variants, ", "))},
+                        variants,
+                        "kernels",
+                        true}};
   // Everything that scores above -1 enters a curve. A box is reported from groups of two windows on: one
   // alone is seldom an object.
   info.evaluation_values = {{"threshold", -1.0}, {"min_neighbors", 1}};

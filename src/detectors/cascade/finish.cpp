@@ -1,4 +1,4 @@
-// What is left of a frame's windows, one by one.
+// Stage `finish`: evaluates a frame's remaining windows one by one.
 #include <algorithm>
 
 #include "detectors/cascade/kernels.hpp"

@@ -51,7 +51,7 @@ Rect mean_rect(const Group& group) {
   return {mean(group.x), mean(group.y), mean(group.width), mean(group.height)};
 }
 
-// By x, so that what can be similar is near; only boxes that begin within the largest delta are compared.
+// Sorts by x, so that similar boxes are near; compares only boxes that begin within the largest delta.
 std::vector<Group> make_groups(std::vector<ScoredBox> boxes) {
   std::sort(boxes.begin(), boxes.end(),
             [](const ScoredBox& a, const ScoredBox& b) { return a.box.x < b.box.x; });

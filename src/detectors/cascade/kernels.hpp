@@ -39,15 +39,15 @@ class PackedCascade {
 
   const Model& model() const { return *model_; }
   const Layout& layout() const { return *layout_; }
-  /// Whether it would be the same, made for another layout in the place of its own: frames of nearly the same
-  /// size (what is cut out around objects) share it.
+  /// True if it is valid for another layout as well: frames of nearly the same size (such as crops around
+  /// objects) share it.
   bool serves(const Layout& layout) const;
   /// Whether the SIMD forms can run it; where not, the reference does.
   bool is_packed() const { return packed_; }
 
   struct Corner {
     std::int32_t offset =
-        0;  ///< from the window's corner; squares and tilted sums are so many planes further
+        0;  ///< offset from the window's corner; squares and tilted sums are in further planes
     std::int32_t weight = 0;
   };
   struct HaarNode {
@@ -58,13 +58,13 @@ class PackedCascade {
     std::int32_t factor = 0;
     float threshold = 0;
     Form form = Form::list;
-    std::int32_t first = 0, count = 0;  ///< in `list`
+    std::int32_t first = 0, count = 0;  ///< range in `list`
   };
   struct LbpNode {
-    std::int32_t corners[16] = {};          ///< of the 3x3 grid, row after row
+    std::int32_t corners[16] = {};          ///< corners of the 3x3 grid, row by row
     alignas(16) std::uint8_t set[32] = {};  ///< bit 255 - p: whether pattern p goes left
   };
-  struct Bounds {  ///< of a Haar stage's inexact sum: passes from `pass` on, rejected below `reject`
+  struct Bounds {  ///< bounds of a Haar stage's inexact sum: passes from `pass` on, rejected below `reject`
     float pass = 0, reject = 0;
   };
   /// A leaf of an LBP stage in fixed point: high * 2^low_bits + low. Lows add up in 16 bits. That fine it has
@@ -77,14 +77,14 @@ class PackedCascade {
     int low_bits = 0;
   };
 
-  // By step - 1; nodes as in Model::nodes.
+  // Nodes by step - 1, as in Model::nodes.
   std::vector<HaarNode> haar[2];
   std::vector<LbpNode> lbp[2];
   std::vector<Corner> list[2];
   std::int32_t inside[2][4] = {};     ///< corners of the window less its outermost pixels
   std::vector<Bounds> bounds;         ///< Haar: by stage
   std::vector<LbpBounds> lbp_bounds;  ///< LBP: by stage
-  std::vector<LbpLeaf> lbp_leaves;    ///< as Model::leaves
+  std::vector<LbpLeaf> lbp_leaves;    ///< see Model::leaves
 
  private:
   void pack_haar(int step);
@@ -94,7 +94,7 @@ class PackedCascade {
 
   const Model* model_ = nullptr;
   const Layout* layout_ = nullptr;
-  int stride_ = 0;          ///< of the layout that it was made for
+  int stride_ = 0;          ///< stride of its layout
   std::int64_t plane_ = 0;  ///< likewise
   bool packed_ = false;
 };
@@ -109,7 +109,7 @@ void finish(const PackedCascade& cascade, const std::byte* integrals, std::span<
 
 namespace reference {
 
-/// What boosting stages [first_stage, last_stage) say of a window.
+/// Result of boosting stages [first_stage, last_stage) for a window.
 enum class Verdict {
   passed,
   rejected,
@@ -118,7 +118,7 @@ enum class Verdict {
 struct WindowResult {
   Verdict verdict = Verdict::passed;
   int stage = 0;   ///< the boosting stage that rejected, else the last that ran
-  double sum = 0;  ///< of that stage; 0 where none ran
+  double sum = 0;  ///< sum of that stage; 0 if none ran
 };
 
 /// The window with its corner at pixel (x, y).

@@ -46,8 +46,8 @@ Size positions(const Level& level, Size window) {
           std::max(level.size.height + 1 - window.height, 0)};
 }
 
-// OpenCV divides the rows of every level into the same number of stripes. Where their height comes out
-// rounded down, it leaves out the last rows; so do we.
+// OpenCV divides the rows of every level into the same number of stripes. If their height is rounded down, it
+// skips the last rows, and so does this code.
 void count_windows(std::vector<Level>& levels, Size window) {
   if (levels.empty()) return;
   constexpr int kStripeWidth = 32;
@@ -75,7 +75,7 @@ Layout plan_layout(Size frame, const Model& model, const Search& search) {
   layout.frame = frame;
   layout.levels = plan_levels(frame, model.window, search);
   count_windows(layout.levels, model.window);
-  // What lies where depends on the levels' sizes and steps alone.
+  // The layout depends only on the levels' sizes and steps.
   std::vector<SheetLevel> places(layout.levels.begin(), layout.levels.end());
   const SheetContents contents{.planes = model.kind == FeatureKind::lbp ? 1
                                          : model.has_tilted             ? 3

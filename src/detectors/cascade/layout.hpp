@@ -1,6 +1,6 @@
 #pragma once
-/// Which windows are searched, and how a cascade's intermediate results lie in memory. All stages, on every
-/// processor, share this.
+/// Searched windows, and memory layout of a cascade's intermediate results, shared by all stages on every
+/// processor.
 ///
 /// | data      | element          | order                                  | made by  |
 /// |-----------|------------------|----------------------------------------|----------|
@@ -22,7 +22,7 @@
 
 namespace sightline::cascade {
 
-/// What is searched; each as the argument of that name of OpenCV's detectMultiScale.
+/// Search parameters, named after arguments of OpenCV's detectMultiScale.
 struct Search {
   double scale_step = 1.1;  ///< scaleFactor, above 1
   Size min_size;            ///< windows with a smaller side are left out
@@ -33,8 +33,8 @@ struct Search {
 /// j * step): `step` is 2 below scale 2, else 1.
 struct Level : SheetLevel {
   float scale = 1;  ///< frame pixels a pixel of the level
-  Size windows;     ///< how many there are; may be none
-  Size object;      ///< of a window in frame pixels
+  Size windows;     ///< number of windows; may be 0
+  Size object;      ///< size of a window in frame pixels
 };
 
 struct Layout : IntegralSheet {
@@ -42,12 +42,12 @@ struct Layout : IntegralSheet {
   std::vector<Level> levels;
 };
 
-/// A window that is still in the running, named by its corner's pixel in the level. One that has passed all
-/// stages becomes a Candidate, whose score is the last stage's sum less its threshold, 0 or more.
+/// A remaining window, given by its corner's pixel in the level. One that has passed all stages becomes a
+/// Candidate, whose score is the last stage's sum less its threshold, 0 or more.
 using Survivor = LevelWindow;
 
 /// The levels that OpenCV 4.6 searches, their windows and their places in memory. The levels go from small
-/// windows to large ones; there are none where no window fits.
+/// windows to large ones; there are none if no window fits.
 Layout plan_layout(Size frame, const Model& model, const Search& search);
 
 /// Whether the model's sums have 16 bits.

@@ -91,7 +91,7 @@ class Builder {
   void add_feature(const xml_node& at, const Rect& block) {
     check_feature_count(at, model_.lbp.size());
     if (!fits(block, 3 * std::int64_t{block.width}, 3 * std::int64_t{block.height}))
-      xml_.refuse(at, "the 3x3 blocks of " + text_of(block) + " do not lie in the window");
+      xml_.refuse(at, "the 3x3 blocks of " + text_of(block) + " are not inside the window");
     model_.lbp.push_back(block);
   }
 
@@ -109,7 +109,7 @@ class Builder {
       const bool inside = tilted ? fits_tilted(rect) : fits(rect, rect.width, rect.height);
       if (!inside) {
         xml_.refuse(element, std::string(tilted ? "the tilted rectangle " : "the rectangle ") +
-                                 text_of(rect) + " does not lie in the window");
+                                 text_of(rect) + " is not inside the window");
       }
       feature.rects[count] = rect;
       feature.weights[count] = weight;
@@ -209,7 +209,7 @@ class NewLayout {
     const auto found = builder_.model().stages.size();
     if (xml_.whole_number(number, 0, kAnyMaximum) != static_cast<int>(found))
       xml_.refuse(number,
-                  "stageNum does not agree with the " + std::to_string(found) + " stage(s) there are");
+                  "stageNum does not agree with the " + std::to_string(found) + " stage(s) in the file");
   }
 
   void read_feature(const xml_node& element) {
@@ -321,7 +321,7 @@ class OldLayout {
 
   const XmlDocument& xml_;
   Builder& builder_;
-  std::int32_t leaves_ = 0;  // of the tree
+  std::int32_t leaves_ = 0;  // leaves of the tree
 };
 
 // OpenCV looks at no child of a stump: its leaves lie left and right in the order of the file. It does so

@@ -19,17 +19,16 @@
 
 namespace sightline::cascade {
 
-/// What a file may hold. Real cascades stay far below; a file that does not is refused.
-/// MiB of a file unless asked otherwise (see model/size_limit.hpp): XML takes up to twenty times its file's
-/// size in memory while it is read.
+/// Limits of a model file, far above real cascades. Default size limit in MiB (see model/size_limit.hpp): XML
+/// takes up to twenty times its file's size in memory while it is read.
 inline constexpr int kMaxModelSize = 16;
 inline constexpr int kMinWindowSide =
     3;  ///< a window has an inside: its variance is taken without its border
 /// Squares of a window of 8-bit pixels still sum up to less than 2^32.
 inline constexpr int kMaxWindowSide = 256;
 inline constexpr int kMaxStages = 1000;
-inline constexpr int kMaxTrees = 100'000;  ///< of all boosting stages
-inline constexpr int kMaxNodes = 256;      ///< of a tree
+inline constexpr int kMaxTrees = 100'000;  ///< trees of all boosting stages
+inline constexpr int kMaxNodes = 256;      ///< nodes of a tree
 inline constexpr int kMaxFeatures = 250'000;
 inline constexpr float kMaxNumber = 1e9F;  ///< magnitude of thresholds, leaves and weights
 
@@ -49,7 +48,7 @@ struct Rect {
 struct HaarFeature {
   static constexpr int kMaxRects = 3;
   std::array<Rect, kMaxRects> rects;
-  std::array<float, kMaxRects> weights{};  ///< the third is 0 where there are two
+  std::array<float, kMaxRects> weights{};  ///< the third is 0 if there are two
   bool tilted = false;
 };
 
@@ -61,14 +60,14 @@ inline constexpr int kSubsetWords = 8;
 struct Node {
   std::int32_t feature = 0;
   float threshold = 0;    ///< Haar
-  std::int32_t left = 0;  ///< a later node of the tree where positive, else leaf -left of the tree
+  std::int32_t left = 0;  ///< a later node of the tree if positive, else leaf -left of the tree
   std::int32_t right = 0;
 };
 
 struct Tree {
-  std::int32_t first_node = 0;  ///< in Model::nodes
+  std::int32_t first_node = 0;  ///< index in Model::nodes
   std::int32_t nodes = 0;       ///< 1: a stump
-  std::int32_t first_leaf = 0;  ///< in Model::leaves; there are nodes + 1
+  std::int32_t first_leaf = 0;  ///< index in Model::leaves; there are nodes + 1
 };
 
 /// A sum of trees that a window must reach to stay in the running.
@@ -87,11 +86,11 @@ struct Model {
   FeatureKind kind = FeatureKind::haar;
   Size window;
   std::vector<BoostingStage> stages;
-  std::vector<Tree> trees;             ///< of all stages, in order
-  std::vector<Node> nodes;             ///< of all trees, in order
+  std::vector<Tree> trees;             ///< trees of all stages, in order
+  std::vector<Node> nodes;             ///< nodes of all trees, in order
   std::vector<float> leaves;           ///< likewise
   std::vector<std::uint32_t> subsets;  ///< LBP: kSubsetWords a node
-  std::vector<HaarFeature> haar;       ///< by Node::feature; one of the two is empty
+  std::vector<HaarFeature> haar;       ///< features by Node::feature; one of the two is empty
   /// The block at the top left of a 3x3 grid of equal blocks; the whole grid lies in the window.
   std::vector<Rect> lbp;
   bool has_tilted = false;
@@ -114,7 +113,7 @@ bool looks_like_cascade(const std::filesystem::path& file);
 /// @param max_bytes  larger files are refused
 Model load_model(const std::filesystem::path& file, std::size_t max_bytes = std::size_t{kMaxModelSize} << 20);
 
-/// From memory; `name` stands for the file in errors.
+/// Parses a file in memory; `name` is the file's name in errors.
 Model parse_model(std::string_view xml, const std::string& name);
 
 }  // namespace sightline::cascade

@@ -9,8 +9,8 @@
 
 namespace sightline::cascade {
 
-/// What the cascade is made of, a line a property, and a table of its stages.
-/// @param survivors  adds to the table how many windows get past each stage; null: nothing does
+/// Text about the cascade, one line per property, and a table of its stages.
+/// @param survivors  adds each stage's surviving windows to the table; may be null
 std::string model_text(const std::filesystem::path& file, const Model& model,
                        const StageSurvivors* survivors);
 

@@ -53,7 +53,7 @@ class XmlWriter {
   // Nine digits tell all floats apart.
   static std::string number(float value) { return fmt::format("{:.9g}", value); }
 
-  // What less kThresholdEpsilon is the threshold that the model runs with.
+  // Inverse of the reader's subtraction of kThresholdEpsilon.
   static float file_threshold(float threshold) {
     float file = threshold + kThresholdEpsilon;
     while (file - kThresholdEpsilon > threshold)

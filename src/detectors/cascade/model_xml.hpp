@@ -9,7 +9,7 @@
 
 namespace sightline::cascade {
 
-/// What a file says of how its stages were trained. OpenCV's trainer reads it, its detector does not.
+/// Training parameters in a file. OpenCV's trainer reads them, its detector does not.
 struct StageParameters {
   double min_hit_rate = 0.995;
   double max_false_alarm = 0.5;
@@ -17,8 +17,8 @@ struct StageParameters {
   int max_weak_classifiers = 200;
 };
 
-/// The file of a model. parse_model makes the same model of it: numbers have as many digits as that takes.
-/// @param note  a comment on the data, for people; may be empty
+/// The file of a model. parse_model restores the same model: numbers have enough digits.
+/// @param note  a comment on the data; may be empty
 std::string model_xml(const Model& model, const StageParameters& parameters, const std::string& note);
 
 /// Writes it, whole or not at all. Throws Error (failed).

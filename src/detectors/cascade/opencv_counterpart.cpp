@@ -12,13 +12,13 @@ namespace {
 
 MakeOpenCv* load_module() {
   namespace fs = std::filesystem;
-  std::string reason = "it is not there";
+  std::string reason = "it is missing";
   for (const fs::path& folder : {program_folder(), program_folder() / SIGHTLINE_RELATIVE_MODULES,
                                  fs::path(SIGHTLINE_INSTALLED_MODULES)}) {
     const fs::path file = folder / kOpenCvModule;
     std::error_code error;
     if (folder.empty() || !fs::exists(file, error)) continue;
-    // Never closed: what it has made may live as long as the program.
+    // Never closed: objects made by the module may live as long as the program.
     void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const function = module ? dlsym(module, kMakeOpenCv) : nullptr;
     if (function) return reinterpret_cast<MakeOpenCv*>(function);
@@ -26,8 +26,8 @@ MakeOpenCv* load_module() {
     reason = why ? why : "it is damaged";
   }
   throw Error(ExitCode::device,
-              std::string("OpenCV is not compared with: no module ") + kOpenCvModule + ": " + reason,
-              "build Sightline where libopencv-dev is installed");
+              std::string("cannot compare with OpenCV: no module ") + kOpenCvModule + ": " + reason,
+              "install libopencv-dev and build Sightline again");
 }
 
 }  // namespace

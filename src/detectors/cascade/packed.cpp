@@ -177,7 +177,7 @@ void PackedCascade::bound_float_sums() {
 
 // Fixed point so fine as a stage's largest sum allows. The error is what rounding its leaves makes at most.
 void PackedCascade::bound_small_sums() {
-  constexpr double kLargest = 32000;  // of a sum's upper half
+  constexpr double kLargest = 32000;  // largest upper half of a sum
   constexpr int kMostLowBits = 12;
   lbp_leaves.resize(model_->leaves.size());
   for (const BoostingStage& stage : model_->stages) {

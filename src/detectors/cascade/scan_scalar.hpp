@@ -122,8 +122,8 @@ class LbpScalar : public ScalarStages<LbpScalar> {
 /// addition whose carries run through the runs of rejected windows (G. Langdale and D. Lemire, "Parsing
 /// Gigabytes of JSON per Second", VLDB Journal 28, 2019, section 3.1.1).
 ///
-/// @param rejected   by the first stage, bit i for window i; bits from `count` on are 0
-/// @param count      of windows, up to 64
+/// @param rejected   windows rejected by the first stage, bit i for window i; bits from `count` on are 0
+/// @param count      number of windows, up to 64
 /// @param skip_next  whether window 0 is skipped; afterwards, whether the one after the last is
 inline std::uint64_t skipped_windows(std::uint64_t rejected, int count, bool& skip_next) {
   constexpr std::uint64_t kEven = 0x5555555555555555;

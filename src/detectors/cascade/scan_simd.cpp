@@ -23,11 +23,11 @@ HWY_INLINE std::uint64_t bits_of(D d, M mask) {
   std::uint8_t bytes[8] = {};
   hn::StoreMaskBits(d, mask, bytes);
   std::uint64_t bits = 0;
-  std::memcpy(&bits, bytes, sizeof bits);  // little-endian, as all that Highway knows
+  std::memcpy(&bits, bytes, sizeof bits);  // little-endian, like all of Highway's targets
   return bits;
 }
 
-// What a stage says of a block: windows whose sum is surely enough, and those that need an exact one.
+// Result of a stage for a block: windows that certainly pass, and windows that need an exact sum.
 struct StageBits {
   std::uint64_t pass = 0;
   std::uint64_t unsure = 0;
@@ -250,8 +250,8 @@ class LbpBlock {
     const auto bit = [&](V block, std::int16_t value) HWY_ATTR {
       return hn::BitCast(d, hn::IfThenElseZero(is_darker(block), hn::Set(di, value)));
     };
-    // Of the darker blocks, the first chooses a half of the set, the next four a byte of it, the last three a
-    // bit.
+    // The first of the darker-block bits chooses a half of the set, the next four a byte of it, the last
+    // three a bit.
     const V byte_index = hn::Or(hn::Or(bit(blocks[0][1], 8), bit(blocks[0][2], 4)),
                                 hn::Or(bit(blocks[1][2], 2), bit(blocks[2][2], 1)));
     const V bit_index = hn::Or(hn::Or(bit(blocks[2][1], 4), bit(blocks[2][0], 2)), bit(blocks[1][0], 1));
@@ -318,7 +318,7 @@ HWY_INLINE std::uint64_t run_stage(const Block& block, int stage, std::uint64_t 
   return pass;
 }
 
-// As few are better off on their own.
+// So few windows are faster one by one.
 constexpr int kFewWindows = 1;
 
 template <class Block>

@@ -1,5 +1,5 @@
 #pragma once
-/// How many windows get past each boosting stage of a cascade: what its early rejections are worth.
+/// Numbers of windows that pass each boosting stage of a cascade.
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@ namespace sightline::cascade {
 
 /// Sums over pictures. Thread-safety: one thread at a time.
 struct StageSurvivors {
-  std::int64_t windows = 0;          ///< of all pictures, on all scales
+  std::int64_t windows = 0;          ///< windows of all pictures, on all scales
   std::vector<std::int64_t> passed;  ///< windows that pass boosting stages 0 to i
 };
 

@@ -12,13 +12,13 @@
 namespace sightline::census {
 namespace {
 
-constexpr int kMostChoices = 4;  // of early stages, that are worth trying
+constexpr int kMostChoices = 4;  // choices of early stages worth trying
 
 CensusWorkspace& own(Workspace& workspace) {
   return static_cast<CensusWorkspace&>(workspace);
 }
 
-// One view has no name that anybody needs to be told.
+// A single view needs no name.
 std::vector<std::string> view_names(const Model& model) {
   std::vector<std::string> names;
   for (const View& view : model.views) names.push_back(view.name);
@@ -45,7 +45,7 @@ CensusDetector::CensusDetector(Model model, const Options& options)
   check_kernel_variant(options.kernels, kKernelVariants);
   const int stages = model_.most_stages();
   if (options.early_stages < 0)
-    throw Error(ExitCode::usage, "early_stages must not be negative", "give 0 for what is best");
+    throw Error(ExitCode::usage, "early_stages must not be negative", "give 0 for the best value");
   early_stages_ = std::min(options.early_stages, stages);
   tunable_ = {"early_stages", stages, {}};
   for (int choice = 1; choice <= std::min(kMostChoices, stages - 1); ++choice)

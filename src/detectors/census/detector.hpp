@@ -22,15 +22,15 @@ inline constexpr std::array kKernelVariants = {"naive", "queue"};
 
 struct Options : PixelWindowOptions {
   Options() { scale_step = 1.15; }
-  /// Stages of the cascade that windows go through side by side, before what is left of them is gathered for
-  /// the others; 0: what is best where they run. The result does not depend on it.
+  /// Leading stages that evaluate adjacent windows in SIMD, before the remaining windows are gathered for the
+  /// others; 0: the processor's best value. Does not change the result.
   int early_stages = 0;
 };
 
 /// One frame in flight. A candidate's level is (view * levels + level).
 class CensusWorkspace : public PixelWindowWorkspace {
  public:
-  int early_stages = 0;  ///< of the frame: as tuned, or the detector's own; 0: what is best where they run
+  int early_stages = 0;  ///< for the frame: as tuned, or the detector's own; 0: the processor's best value
   oneapi::tbb::enumerable_thread_specific<ScanScratch> scratch;
 };
 
@@ -64,7 +64,7 @@ class CensusDetector : public PixelWindowDetector {
   Tunable tunable_;
 };
 
-/// What make_census_detector reads of section [detector].
+/// Keys of section [detector] that make_census_detector reads.
 inline constexpr const char* kConfigKeys[] = {
     "model",          "scale_step",     "min_size", "max_size",     "threshold",
     "confidence",     "border",         "clip",     "max_overlap",  "label",

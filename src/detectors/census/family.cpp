@@ -1,4 +1,4 @@
-// What census cascades say of themselves, for the list of families.
+// Description of the census family, for the list of families.
 #include "detectors/census/detector.hpp"
 #include "detectors/census/model_show.hpp"
 #include "detectors/census/opencl/tuning.hpp"
@@ -18,7 +18,7 @@ FamilyInfo info() {
   info.shipped_config = "faces";
   info.config_keys = kConfigKeys;
   info.options.push_back({"turned", Kind::sets_true, "--turned",
-                          "Also find objects turned sideways or upside down; results name the turn"});
+                          "Also find objects turned sideways or upside down; results name the rotation"});
   info.remarks.push_back({"scale_step", "default 1.15"});
   return info;
 }

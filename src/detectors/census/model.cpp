@@ -30,11 +30,11 @@ void check_weak(const Model& model, const ModelCheck& check) {
       check.fail("weak classifier " + std::to_string(i) + " (counted from 0) " + problem, remedy);
     };
     if (weak.cell < 1 || weak.cell > kMostCell)
-      fail("compares cells of " + number(weak.cell) + " pixels a side", "they have 1 or 2");
+      fail("compares cells of " + number(weak.cell) + " pixels a side", "it must be 1 or 2");
     const int side = kCensusSide * weak.cell;
     if (weak.x + side > model.window.width || weak.y + side > model.window.height) {
       fail("looks at " + number(side) + "x" + number(side) + " pixels at (" + number(weak.x) + ", " +
-               number(weak.y) + "), which do not lie in the window",
+               number(weak.y) + "), which is not inside the window",
            "the window has " + number(model.window.width) + "x" + number(model.window.height) + " pixels");
     }
     if (weak.weight < 1 || weak.weight > kMaxWeight)
@@ -42,7 +42,7 @@ void check_weak(const Model& model, const ModelCheck& check) {
   }
 }
 
-// Of ends that must rise from above 0 to `last`.
+// True if the ends rise from above 0 to `last`.
 template <typename Part>
 bool rises(const std::vector<Part>& parts, std::size_t last) {
   int before = 0;
@@ -77,12 +77,12 @@ void check_views(const Model& model, const ModelCheck& check) {
       check.fail("a view has no usable name",
                  "it must have 1 to " + std::to_string(kMaxLabel) + " characters, no comma");
     if (!names.insert(view.name).second)
-      check.fail("two views are called '" + view.name + "'", "each has its own name");
+      check.fail("two views are called '" + view.name + "'", "give each a name of its own");
     check.range("'units' holds ", view.unit, kSmallestUnit, kLargestUnit);
   }
 }
 
-// All that a file may get wrong beside the shapes of its arrays.
+// Checks everything except the shapes of arrays.
 void check_model(const Model& model, const ModelCheck& check) {
   check.label(model.label, kMaxLabel);
   check.window(model.window, kMinWindow, kMaxWindow);
@@ -123,7 +123,7 @@ void read_weak(const Safetensors& file, Model& model) {
     WeakClassifier& weak = model.weak[i];
     weak.x = places[2 * i];
     weak.y = places[2 * i + 1];
-    weak.weight = static_cast<std::uint16_t>(weights[i]);  // of a negative one, too large
+    weak.weight = static_cast<std::uint16_t>(weights[i]);  // a negative weight becomes too large
     std::copy_n(codes.begin() + static_cast<std::ptrdiff_t>(i * kSetBytes), kSetBytes, weak.codes.begin());
     if (has_cells) weak.cell = cells[i];
   }
@@ -138,7 +138,7 @@ void read_stages(const Safetensors& file, const ModelHeader& header, Model& mode
   const auto units = file.array<double>("units", {static_cast<std::int64_t>(view_ends.size())});
   const std::vector<std::string> names = split(header.text("views"));
   if (names.size() != view_ends.size()) {
-    header.fail("'views' has " + std::to_string(names.size()) + " names, and there are " +
+    header.fail("'views' has " + std::to_string(names.size()) + " names, but there are " +
                 std::to_string(view_ends.size()) + " views");
   }
   for (std::size_t i = 0; i < names.size(); ++i) model.views.push_back({names[i], view_ends[i], units[i]});
@@ -166,7 +166,7 @@ Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const ModelHeader header(file, path);
   header.expect("kind", kModelKind, "choose a census cascade, or the configuration that fits this model");
   header.expect("version", file.contains("cells") ? kVersionWithCells : kVersion,
-                "train it again, or use the program that it was made for");
+                "train it again, or use the version that made it");
   Model model;
   model.name = path.stem().string();
   model.label = header.text("label");

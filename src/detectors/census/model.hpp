@@ -1,11 +1,11 @@
 #pragma once
 /// Cascades over census codes (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform",
-/// FG 2004): stages of weak classifiers, each of which looks at one place in the window and weighs in where
-/// the code there (image/census.hpp), of pixels or of cells of 2x2, is one that the object seldom has. A
-/// stage whose weights add up to more than its threshold rejects the window.
+/// FG 2004): stages of weak classifiers, each of which reads the code (image/census.hpp) of pixels or 2x2
+/// cells at one position in the window and adds its weight if the object seldom has that code. A stage whose
+/// weights add up to more than its threshold rejects the window.
 ///
-/// Weights are whole numbers and never negative: sums are exact, the same on every processor in whatever
-/// order they add up, and a window may be rejected as soon as its sum is too large.
+/// Weights are non-negative integers: sums are exact and the same on every processor in any order, and a
+/// window may be rejected as soon as its sum is too large.
 ///
 /// A model may hold several cascades, its views: the same object seen from several sides, searched in one go.
 
@@ -26,9 +26,9 @@ namespace sightline::census {
 
 inline constexpr int kMinWindow = 8;   ///< pixels a side
 inline constexpr int kMaxWindow = 64;  ///< pixels a side
-inline constexpr int kMaxStages = 64;  ///< of all views together
+inline constexpr int kMaxStages = 64;  ///< stages of all views together
 inline constexpr int kMaxViews = 16;
-inline constexpr int kMaxWeakClassifiers = 16384;  ///< of all views together
+inline constexpr int kMaxWeakClassifiers = 16384;  ///< weak classifiers of all views together
 inline constexpr int kMaxWeight = 32767;           ///< so that a sum of all of them has 29 bits
 inline constexpr std::int32_t kMaxThreshold = 1 << 30;
 inline constexpr std::size_t kMaxLabel = 64;  ///< bytes, also of a view's name
@@ -43,28 +43,28 @@ inline bool contains(const CodeSet& set, int code) {
 struct WeakClassifier {
   std::uint8_t x = 0, y = 0;  ///< upper left pixel of the neighbourhood in the window
   std::uint16_t weight = 0;   ///< 1..kMaxWeight, in the stage's unit
-  CodeSet codes{};            ///< that have the weight; those of no object
+  CodeSet codes{};            ///< codes that add the weight: seldom seen in objects
   std::uint8_t cell = 1;      ///< side of the cells that the code compares, in pixels: 1 or 2
   friend bool operator==(const WeakClassifier&, const WeakClassifier&) = default;
 };
 
 struct Stage {
-  int end = 0;  ///< of its weak classifiers, one past; they begin where those of the one before end
+  int end = 0;                 ///< end of its weak classifiers; they begin at the end of the previous stage's
   std::int32_t threshold = 0;  ///< a larger sum rejects; 0..kMaxThreshold
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
 struct View {
   std::string name;  ///< "frontal"; none like another's, without commas
-  int end = 0;       ///< of its stages, one past; they begin where those of the one before end
+  int end = 0;       ///< end of its stages; they begin at the end of the previous view's
   double unit = 1;   ///< a score is (threshold - sum) of the last stage times this
   friend bool operator==(const View&, const View&) = default;
 };
 
 /// Immutable once loaded.
 struct Model {
-  std::string name;   ///< of its file, for people
-  std::string label;  ///< of what it finds: "face"
+  std::string name;   ///< name of its file
+  std::string label;  ///< label of its objects: "face"
   Size window;        ///< pixels
   std::vector<WeakClassifier> weak;
   std::vector<Stage> stages;
@@ -75,7 +75,7 @@ struct Model {
   /// Share of the windows of pictures without the object that are left after each stage, as training found
   /// it; may be empty.
   std::vector<float> survivors;
-  std::string provenance;  ///< how it was made, for people; may be empty
+  std::string provenance;  ///< description of its origin; may be empty
 
   int first_weak(int stage) const { return stage == 0 ? 0 : stages[static_cast<std::size_t>(stage) - 1].end; }
   std::span<const WeakClassifier> weak_of(int stage) const {
@@ -104,10 +104,10 @@ inline constexpr std::string_view kModelKind = "sightline-census";
 /// `provenance`.
 /// Throws Error (model): the file, the place and the reason.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// Whether a file begins as one of them; false where it cannot be read.
+/// Whether a file begins like a model; false if it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);
 
-/// Throws Error (failed) where the file cannot be written, and std::invalid_argument where `load_model` would
+/// Throws Error (failed) if the file cannot be written, and std::invalid_argument where `load_model` would
 /// refuse the model.
 void save_model(const Model& model, const std::filesystem::path& file);
 

@@ -29,30 +29,29 @@ struct Accepted {
   friend bool operator==(const Accepted&, const Accepted&) = default;
 };
 
-/// A set of codes as vectors look codes up in it: each 16 bytes XOR the 16 before. The byte that a number
+/// A set of codes in the format for SIMD look-ups: each 16 bytes XOR the 16 before. The byte that a number
 /// names is the XOR of one of each of the blocks up to its own, at the number's lower half.
 struct alignas(kSetBytes) PackedSet {
   CodeSet steps;
 };
 
-/// A weak classifier as vectors of windows that are neighbours look it up.
-struct SideBySide {
+/// A weak classifier packed for SIMD look-ups in adjacent windows.
+struct PackedWeakClassifier {
   PackedSet set;
-  std::int32_t offset;  ///< of its code, in places from that of the window's corner
+  std::int32_t offset;  ///< offset of its code from the window's corner, in positions
   std::uint8_t weight;  ///< or less, where that rejects as well
 };
 
-/// A stage as windows from anywhere in a tile go through it together, a vector of them at a time. Their codes
-/// are gathered for that, those of some places next to each other at once, and weak classifiers are in the
-/// order of their places.
-struct Gathered {
+/// A stage packed for vectors of windows from anywhere in a tile. Their codes are gathered, several adjacent
+/// positions at once, and weak classifiers are sorted by position.
+struct GatheredStage {
   static constexpr int kRun = 8;  ///< places that are gathered at once
   struct Run {
-    std::int32_t offset;  ///< of its first place; see SideBySide
-    int end;              ///< of its weak classifiers, one past; they begin where those of the one before end
+    std::int32_t offset;  ///< offset of its first position; see PackedWeakClassifier
+    int end;              ///< end of its weak classifiers; they begin at the end of the previous stage's
   };
-  std::vector<Run> runs;  ///< of which each one's weights add up to no more than 16 bits have room for
-  // Of each weak classifier; sets by themselves, so that they fill cache lines:
+  std::vector<Run> runs;  ///< runs whose weights have 16-bit sums
+  // Arrays by weak classifier; sets are separate, so that they fill cache lines:
   std::vector<PackedSet> sets;
   std::vector<std::uint16_t> weights;
   std::vector<std::uint8_t> columns;  ///< its place in its run
@@ -61,14 +60,14 @@ struct Gathered {
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
 class PackedModel {
  public:
-  /// A tile has at most so many windows across and down.
+  /// Limit of a tile in windows.
   static constexpr int kTileColumns = 384, kTileRows = 96;
   /// Places of a plane: bytes from row to row, and of a plane. Rows have slack for vectors, and an odd number
   /// of cache lines, so that those of a window do not drive each other out of the cache.
   static constexpr int kStride = kTileColumns + 3 * kMaxWindow;
   static constexpr int kPlane = kStride * (kTileRows + kMaxWindow);
-  /// Stages that windows go through side by side, where nobody asks for others: with AVX2, a scan of two
-  /// takes a twentieth longer, and one of four as long.
+  /// Default number of SIMD-packed stages: with AVX2, a scan with two takes 5% longer, and one with four as
+  /// long.
   static constexpr int kEarlyStages = 3;
 
   PackedModel() = default;
@@ -80,38 +79,40 @@ class PackedModel {
   int most_cell() const { return most_cell_; }
   /// The sum above which a stage rejects; below 0: always.
   std::int32_t limit(int stage) const { return limits_[static_cast<std::size_t>(stage)]; }
-  /// Whether windows can go through a stage side by side: its sums matter in bytes, and nobody asks for them
-  /// later. Else, side_by_side has nothing.
-  bool fits_bytes(int stage) const { return !side_by_side(stage).empty(); }
+  /// True if a stage can be SIMD-packed: its sums fit in bytes and are not needed later. Otherwise
+  /// packed_stage is empty.
+  bool fits_bytes(int stage) const { return !packed_stage(stage).empty(); }
   /// A stage's weak classifiers for vectors of windows.
-  std::span<const SideBySide> side_by_side(int stage) const {
-    return side_by_side_[static_cast<std::size_t>(stage)];
+  std::span<const PackedWeakClassifier> packed_stage(int stage) const {
+    return packed_stages_[static_cast<std::size_t>(stage)];
   }
   /// A stage for windows in lists.
-  const Gathered& gathered(int stage) const { return gathered_[static_cast<std::size_t>(stage)]; }
+  const GatheredStage& gathered_stage(int stage) const {
+    return gathered_stages_[static_cast<std::size_t>(stage)];
+  }
 
  private:
-  void pack_side_by_side(int stage);
+  void pack_stage(int stage);
 
   const Model* model_ = nullptr;
   int most_cell_ = 1;
   std::vector<std::int32_t> limits_;
-  // By stage:
-  std::vector<std::vector<SideBySide>> side_by_side_;
-  std::vector<Gathered> gathered_;
+  // Indexed by stage:
+  std::vector<std::vector<PackedWeakClassifier>> packed_stages_;
+  std::vector<GatheredStage> gathered_stages_;
 };
 
-/// What a thread needs for a tile, about 350 kB, and 300 more with cells.
+/// Scratch memory of a thread for a tile: about 350 kB, and 300 kB more with cells.
 struct ScanScratch {
-  /// Of codes: which byte of a set, and the bit there; a plane for each side of cells.
+  /// Byte in a set and bit in that byte, for each code; a plane for each cell size.
   AlignedBuffer<std::uint8_t> bytes, bits;
   AlignedBuffer<std::uint8_t> cells;         ///< their means: one at each pixel
-  AlignedBuffer<std::uint16_t> column_sums;  ///< of three pixels, of a row
-  AlignedBuffer<std::uint8_t> means;         ///< of neighbourhoods, rounded down, of a row
+  AlignedBuffer<std::uint16_t> column_sums;  ///< sums of three pixels, of a row
+  AlignedBuffer<std::uint8_t> means;         ///< means of a row's neighbourhoods, rounded down
   AlignedBuffer<std::int32_t> corners;       ///< places of the first windows of the vectors in a list
-  AlignedBuffer<std::uint64_t> passed;       ///< which of each vector's windows are left
-  AlignedBuffer<std::int32_t> places, sums;  ///< of the windows in a list
-  std::vector<Accepted> accepted;            ///< for the caller: keeps its memory from tile to tile
+  AlignedBuffer<std::uint64_t> passed;       ///< mask of each vector's remaining windows
+  AlignedBuffer<std::int32_t> places, sums;  ///< positions and sums of listed windows
+  std::vector<Accepted> accepted;            ///< used by the caller; keeps its memory between tiles
 };
 
 /// Appends the windows of a tile that pass all stages of a view, view after view, each in the order of rows.
@@ -131,7 +132,7 @@ namespace reference {
 
 struct WindowResult {
   int passed = 0;        ///< stages of the view that did not reject
-  std::int32_t sum = 0;  ///< of the weights of the last stage that was looked at
+  std::int32_t sum = 0;  ///< sum of weights of the last evaluated stage
 };
 /// @param code  of the neighbourhood at (x, y) of the window: `int(int x, int y, int cell)`
 template <typename CodeAt>

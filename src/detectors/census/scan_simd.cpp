@@ -20,8 +20,8 @@ using Bytes = hn::CappedTag<std::uint8_t, 64>;
 using Words = hn::ScalableTag<std::uint16_t>;
 using HalfBytes = hn::Rebind<std::uint8_t, Words>;
 
-// Of the neighbourhoods whose upper left pixels are those of a row, rounded down: a pixel is above the mean
-// where it is above this. Neighbours lie a step apart in the row, and a stride apart between rows.
+// Means of the neighbourhoods whose upper left pixels are those of a row, rounded down: a pixel is above the
+// mean if it is above this. Neighbours lie a step apart in the row, and a stride apart between rows.
 HWY_INLINE void make_means(const std::uint8_t* row, std::ptrdiff_t stride, int step, int count,
                            std::uint16_t* column_sums, std::uint8_t* means) {
   const Words d;
@@ -88,8 +88,8 @@ void make_cells(const std::uint8_t* image, std::ptrdiff_t stride, Size size, std
   }
 }
 
-// Bytes of a plane or more; vectors reach beyond what is made of a row: there, too, it has to be some byte's
-// number.
+// Allocates at least a plane. Vectors read past the computed part of a row, where values must be valid byte
+// numbers, too.
 void fit_planes(AlignedBuffer<std::uint8_t>& planes, int count) {
   const std::size_t size = static_cast<std::size_t>(count) * PackedModel::kPlane;
   if (planes.size() >= size) return;
@@ -110,15 +110,15 @@ void make_all_codes(GrayView image, const WindowTile& tile, Size window, int mos
   if (most_cell == 1) return;
   fit_planes(scratch.cells, 1);
   make_cells(corner, image.stride(), {pixels.width - 1, pixels.height - 1}, scratch.cells.data());
-  constexpr int kReach = 2 * kCensusSide - 1;  // of a neighbourhood beyond its upper left pixel
+  constexpr int kReach = 2 * kCensusSide - 1;  // reach of a neighbourhood beyond its upper left pixel
   make_plane(scratch.cells.data(), kStride, 2, {pixels.width - kReach, pixels.height - kReach},
              scratch.bytes.data() + PackedModel::kPlane, scratch.bits.data() + PackedModel::kPlane, scratch);
 }
 
-// Of codes whose bytes' numbers, 0..63, are `index`: not 0 where they are in a set.
+// Non-zero for codes in a set; `index` is the number of a code's byte, 0..63.
 template <class V>
 HWY_INLINE V look_up(Bytes d, const PackedSet& set, V index, V bits) {
-  // Of an index below a block, the highest bit is set then, and there is nothing.
+  // An index below the block then has its highest bit set, and the look-up gives 0.
   const auto part = [&](int block) HWY_ATTR {
     const V own = hn::Sub(index, hn::Set(d, static_cast<std::uint8_t>(block * kBlock)));
     return hn::TableLookupBytesOr0(hn::LoadDup128(d, set.steps.data() + block * kBlock), own);
@@ -126,7 +126,7 @@ HWY_INLINE V look_up(Bytes d, const PackedSet& set, V index, V bits) {
   return hn::And(hn::Xor(hn::Xor(part(0), part(1)), hn::Xor(part(2), part(3))), bits);
 }
 
-// Of a vector of sums: where they do not exceed a limit.
+// Mask of the sums that do not exceed a limit.
 template <class V>
 HWY_INLINE std::uint64_t not_above(Bytes d, V sum, V limit) {
   std::uint64_t kept = 0;
@@ -135,8 +135,8 @@ HWY_INLINE std::uint64_t not_above(Bytes d, V sum, V limit) {
   return kept;
 }
 
-// The list's vectors of windows through one stage; how many have a window left. Two at a time, which share
-// what is read of the stage.
+// Runs the list's vectors of windows through one stage, two at a time, which share the stage's data. Returns
+// the number of vectors with a window left.
 int pass_vectors(const PackedModel& packed, int stage, int count, ScanScratch& scratch,
                  std::span<std::int64_t> left) {
   const Bytes d;
@@ -150,7 +150,7 @@ int pass_vectors(const PackedModel& packed, int stage, int count, ScanScratch& s
   for (int i = 0; i < count; i += 2) {
     const std::int32_t corner[] = {corners[i], corners[i + 1]};
     auto first = hn::Zero(d), second = hn::Zero(d);
-    for (const SideBySide& look : packed.side_by_side(stage)) {
+    for (const PackedWeakClassifier& look : packed.packed_stage(stage)) {
       const auto add = [&](auto sum, std::ptrdiff_t place) HWY_ATTR {
         const auto found = look_up(d, look.set, hn::LoadU(d, scratch.bytes.data() + place),
                                    hn::LoadU(d, scratch.bits.data() + place));
@@ -200,7 +200,7 @@ int pass_tile(const PackedModel& packed, int begin, int end, const WindowTile& t
 template <class D>
 HWY_INLINE hn::Vec<D> load_pieces(D d, const std::uint8_t* bytes, const std::int32_t* places) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-  if constexpr (kLanes == Gathered::kRun) {
+  if constexpr (kLanes == GatheredStage::kRun) {
     return hn::LoadU(d, bytes + *places);
   } else {
     const hn::Half<D> half;
@@ -212,7 +212,7 @@ HWY_INLINE hn::Vec<D> load_pieces(D d, const std::uint8_t* bytes, const std::int
 // Codes of a run of places in a vector of windows: into `run`, a vector for each place.
 HWY_INLINE void gather_run(const std::uint8_t* bytes, const std::int32_t* places, std::uint8_t* run) {
   const Bytes d;
-  constexpr int kRun = Gathered::kRun;
+  constexpr int kRun = GatheredStage::kRun;
   hn::Vec<Bytes> in[kRun], out[kRun];
   for (int i = 0; i < kRun; ++i) out[i] = load_pieces(d, bytes, places + 2 * i);
   // The byte of window w and place p is the one with the number 8 w + p, a number of seven bits, in the same
@@ -229,17 +229,17 @@ HWY_INLINE void gather_run(const std::uint8_t* bytes, const std::int32_t* places
 }
 
 // The sums of a vector of windows.
-HWY_INLINE void sum_gathered(const Gathered& stage, const ScanScratch& scratch, const std::int32_t* places,
-                             std::int32_t* sums) {
+HWY_INLINE void sum_gathered(const GatheredStage& stage, const ScanScratch& scratch,
+                             const std::int32_t* places, std::int32_t* sums) {
   const Bytes d;
   const hn::RepartitionToWide<Bytes> d16;
   const hn::RepartitionToWide<decltype(d16)> d32;
   const std::size_t lanes = hn::Lanes(d);
-  alignas(64) std::uint8_t bytes[Gathered::kRun * hn::MaxLanes(Bytes())];
-  alignas(64) std::uint8_t bits[Gathered::kRun * hn::MaxLanes(Bytes())];
+  alignas(64) std::uint8_t bytes[GatheredStage::kRun * hn::MaxLanes(Bytes())];
+  alignas(64) std::uint8_t bits[GatheredStage::kRun * hn::MaxLanes(Bytes())];
   hn::Vec<decltype(d32)> all[4] = {hn::Zero(d32), hn::Zero(d32), hn::Zero(d32), hn::Zero(d32)};
   int look = 0;
-  for (const Gathered::Run& run : stage.runs) {
+  for (const GatheredStage::Run& run : stage.runs) {
     gather_run(scratch.bytes.data() + run.offset, places, bytes);
     gather_run(scratch.bits.data() + run.offset, places, bits);
     auto lower = hn::Zero(d16), upper = hn::Zero(d16);
@@ -274,7 +274,7 @@ int pass_list(const PackedModel& packed, int stage, int count, ScanScratch& scra
     const int here = std::min(lanes, count - first);
     std::copy_n(scratch.places.data() + first, here, places);
     std::fill(places + here, places + lanes, places[0]);
-    sum_gathered(packed.gathered(stage), scratch, places, sums);
+    sum_gathered(packed.gathered_stage(stage), scratch, places, sums);
     for (int i = 0; i < here; ++i) {
       scratch.places[kept] = places[i];
       scratch.sums[kept] = sums[i];

@@ -35,11 +35,10 @@ Model with_turned_views(const Model& model) {
   constexpr const char* kNames[] = {"", " left", " upside down", " right"};
   constexpr int kPositions = static_cast<int>(std::size(kNames));
   if (model.window.width != model.window.height)
-    throw Error(ExitCode::usage, "views of a window that is not square cannot be turned",
-                "leave out 'turned'");
+    throw Error(ExitCode::usage, "cannot turn the views: the window is not square", "leave out 'turned'");
   if (model.views.size() * kPositions > kMaxViews || model.stages.size() * kPositions > kMaxStages ||
       model.weak.size() * kPositions > kMaxWeakClassifiers)
-    throw Error(ExitCode::usage, "the model is too large for its views to be turned", "leave out 'turned'");
+    throw Error(ExitCode::usage, "cannot turn the views: the model is too large", "leave out 'turned'");
   Model result = model;
   for (int quarters = 1; quarters < kPositions; ++quarters) {
     const auto weak = turned(model.weak, model.window, quarters);

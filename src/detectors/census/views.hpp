@@ -5,8 +5,8 @@
 
 namespace sightline::census {
 
-/// The view of the same object turned counterclockwise by so many quarters: windows of the turned picture
-/// give the sums that those of the picture give in the first place. The window must be square.
+/// The view of the object turned counterclockwise by a number of quarters: windows of the turned picture have
+/// the same sums as those of the original. The window must be square.
 /// @param weak  of the view; each is turned
 std::vector<WeakClassifier> turned(std::vector<WeakClassifier> weak, Size window, int quarters);
 

@@ -7,14 +7,14 @@
 
 namespace sightline::filterbank {
 
-/// Where the window lies.
+/// A picture with a window in its centre.
 struct CentredWindow {
   GrayView view;  ///< the picture, less up to seven columns and rows, so that the window lies on whole cells
   int x = 0;      ///< the window's first cell in that view
   int y = 0;
 };
 
-/// None where the picture is smaller than the window. Pictures larger than the window give it its real
+/// No value if the picture is smaller than the window. Larger pictures provide the window's real
 /// surroundings.
 std::optional<CentredWindow> centre_window(GrayView picture, const WindowShape& window);
 

@@ -28,7 +28,7 @@ using I32 = hn::RebindToSigned<F32>;
 using VI32 = hn::VFromD<I32>;
 static_assert(std::is_same_v<VI32, sightline::HWY_NAMESPACE::VWords>);
 
-// Blocks whose components are made at once, and ranks: as many sums as registers hold beside what is added.
+// Blocks and ranks whose components are computed at once: as many sums as fit in the registers.
 constexpr int kProjectedVectors = static_cast<int>(hn::MaxLanes(I32())) < kLanePad ? 2 : 1;
 constexpr int kProjectedBlocks = kProjectedVectors * static_cast<int>(hn::MaxLanes(I32()));
 constexpr int kRanksAtOnce = PreRejection::kRank / kProjectedVectors;
@@ -85,8 +85,8 @@ HWY_INLINE void store_features(const float* values, hn::VFromD<F32> factor, std:
   const std::size_t lanes = hn::Lanes(d);
   const auto product = [&](std::size_t i)
                            HWY_ATTR { return hn::Mul(hn::LoadU(d, values + i * lanes), factor); };
-  // On x86, the conversion as it is, without Highway's care for what no integer holds; and packing within
-  // parts of 128 bits, then put in order.
+  // On x86, the plain conversion without Highway's treatment of values out of range; and packing within parts
+  // of 128 bits, then put in order.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   const auto feature = [&](std::size_t i) HWY_ATTR { return _mm512_cvtps_epi32(product(i).raw); };
   const __m512i words = _mm512_packus_epi16(_mm512_packs_epi32(feature(0), feature(1)),
@@ -144,15 +144,15 @@ HWY_INLINE void normalise(const CellRow& upper, const CellRow& lower, const Grid
   const hn::Repartition<std::uint8_t, I32> d8;
   const int lanes = static_cast<int>(hn::Lanes(df));
   const std::ptrdiff_t pitch = grid.pitch();
-  const int half = 2 * grid.bins;  // of the filters' features: those of two neighbouring cells
+  const int half = 2 * grid.bins;  // filter features of two neighbouring cells
   alignas(64) float factors[kLanePad];
   alignas(64) BlockQuads blocks;
   alignas(64) QuadBlocks quads;
-  // Of features that have been projected few are read again.
+  // Projected features are seldom read again.
   const bool past_cache = kProject && reinterpret_cast<std::uintptr_t>(features) % 64 == 0;
   for (int x0 = 0; x0 < grid.columns(); x0 += kLanePad) {
     for (int i = 0; i < kLanePad; i += lanes) {
-      // The last vector of a row reads one cell past it: what is there counts for nothing.
+      // The last vector of a row reads one cell past it: its content does not matter.
       const std::int32_t* const t = upper.totals + x0 + i;
       const std::int32_t* const u = lower.totals + x0 + i;
       const auto sum = hn::Add(hn::Add(hn::Add(hn::LoadU(di, t), hn::LoadU(di, t + 1)),
@@ -210,8 +210,8 @@ void normalise_and_project_row(const CellRow& upper, const CellRow& lower, const
   normalise<true>(upper, lower, grid, epsilon, &pre_rejection, features, components);
 }
 
-// What a word of four bytes is to the convolution below: four 8-bit features and weights, or two 16-bit
-// components and weights.
+// Dot products of the convolution below. Quads: four 8-bit features and weights; Pairs: two 16-bit components
+// and weights.
 struct Quads {
   static HWY_INLINE VI32 dot(VI32 values, VI32 weights, VI32 sum) { return dot4(values, weights, sum); }
 };
@@ -448,7 +448,7 @@ PackedWeights::PackedWeights(std::span<const std::int8_t> weights, WindowShape w
       if (std::abs(weight) > kMaxWeight) {
         throw Error(
             ExitCode::model, "classifier weight " + std::to_string(next) + " is " + std::to_string(weight),
-            "weights must lie between -" + std::to_string(kMaxWeight) + " and " + std::to_string(kMaxWeight));
+            "weights must be between -" + std::to_string(kMaxWeight) + " and " + std::to_string(kMaxWeight));
       }
       words[i / 4] = static_cast<std::int32_t>(static_cast<std::uint32_t>(words[i / 4]) |
                                                (static_cast<std::uint32_t>(weight) & 0xFFU) << (8 * (i % 4)));

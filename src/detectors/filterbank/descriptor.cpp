@@ -13,7 +13,7 @@ constexpr std::array<std::pair<Normalisation, std::string_view>, 3> kNormalisati
 }};
 }  // namespace
 
-// Of numbers whose sum and largest are known, the squares sum to at most the product of the two.
+// The sum of squares is at most the sum times the maximum.
 double largest_block_length(Normalisation normalisation) {
   return normalisation == Normalisation::l1 ? std::sqrt(double{kL1Gain} * kL1Largest) : 1.0;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// How a window is described: what M. Dikmen's thesis (UIUC) varies in its study of the method.
+/// Descriptor of a window, with the variants that M. Dikmen's thesis (UIUC) compares.
 
 #include <optional>
 #include <string>
@@ -10,15 +10,14 @@
 
 namespace sightline::filterbank {
 
-/// Of a block's histograms v, four of them concatenated. Features are stored in eight bits, 255 standing
-/// for 1.
+/// Normalisation of a block's four concatenated histograms v. Features are stored in eight bits, 255 for 1.
 enum class Normalisation {
   l1_sqrt,  ///< sqrt(v / (|v|_1 + epsilon)): length 1
   l1,       ///< v / (|v|_1 + epsilon), times kL1Gain, kL1Largest at most
   l2,       ///< v / sqrt(|v|_2^2 + epsilon^2): length 1
 };
 
-/// What becomes of the responses' signs.
+/// Treatment of the responses' signs.
 enum class Contrast {
   insensitive,   ///< the largest |response| counts, in one bin a filter
   sensitive,     ///< the same, in two: for responses from 0 up and for those below
@@ -69,8 +68,8 @@ struct Descriptor {
 std::string to_text(Normalisation normalisation);
 std::optional<Normalisation> parse_normalisation(std::string_view text);
 
-/// What is not standard about it, for people: "5x5 patches, contrast-sensitive, l2", "signed responses"; ""
-/// for the standard one.
+/// Text of the differences from the standard descriptor: "5x5 patches, contrast-sensitive, l2", "signed
+/// responses"; "" for the standard one.
 std::string describe(const Descriptor& descriptor);
 
 }  // namespace sightline::filterbank

@@ -13,7 +13,7 @@
 namespace sightline::filterbank {
 namespace {
 
-// By ResourceIndex.
+// Names by ResourceIndex.
 constexpr std::string_view kResources[] = {"frame",    "octaves",    "images",   "responses",
                                            "features", "candidates", "verified", "detections"};
 constexpr StageInfo kFilterStage{"filter", {kImages}, {kResponses}, true};
@@ -42,8 +42,8 @@ std::string accuracy_text(const WindowEvaluation& evaluation) {
   return text;
 }
 
-// What the strongest logit could not lift over the threshold need not be verified. A little less, since
-// the final score, a sum, is rounded and may reach the threshold where the difference does not.
+// Windows that the largest logit cannot lift to the threshold need no verification. The bound is slightly
+// lower, since the rounded final score may reach the threshold when the difference does not.
 double lowest_promising(const Network& network, double threshold) {
   const double lift = network.weight * network.limit;
   const double rounding = 4 * std::numeric_limits<double>::epsilon() * (std::abs(threshold) + lift);
@@ -65,7 +65,7 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   const double natural = model_.object.height;
   if (options.border < 0 || options.border % kCell != 0) {
     throw Error(ExitCode::usage,
-                "a border of " + std::to_string(options.border) + " pixels is not whole cells",
+                "a border of " + std::to_string(options.border) + " pixels is not a multiple of a cell",
                 "give a multiple of " + std::to_string(kCell));
   }
   pyramid_ = scales_for(natural, options.min_size, options.max_size, options.scale_step, options.border);
@@ -155,7 +155,7 @@ double FilterbankDetector::score(const Level& level, int x, int y) const {
 }
 
 // A box is as wide as its height says; without a shift, nothing is rounded that would not be otherwise.
-Box FilterbankDetector::box(const Level& level, int x, int y, const BoxShift& shift) const {
+Box FilterbankDetector::box(const Level& level, int x, int y, const BoxOffset& shift) const {
   const double scale = level.plan.scale;
   const Box& object = model_.object;
   const double height = object.height + (shift.bottom - shift.top);
@@ -165,8 +165,8 @@ Box FilterbankDetector::box(const Level& level, int x, int y, const BoxShift& sh
           (y * kCell - options_.border + (object.y + shift.top)) * scale, width * scale, height * scale};
 }
 
-// What is not reported may still count for the box of what is, so that the threshold moves none (but above 2
-// or so, where the pre-rejection rises with it and spares windows that would have counted).
+// Windows below the threshold may still contribute to a reported box, so the threshold does not move boxes
+// (except above about 2, where pre-rejection rises with it and drops contributing windows).
 double FilterbankDetector::lowest_verified() const {
   return refines() ? options_.threshold - MergeLimits{}.max_behind : options_.threshold;
 }

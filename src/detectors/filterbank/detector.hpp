@@ -35,12 +35,12 @@ class FilterbankDetector : public SlidingWindowDetector {
   /// The classifier's score of a window whose first cell is (x, y) of the level, once scored.
   double score(const Level& level, int x, int y) const;
   /// The object's box in frame pixels for a window of the level.
-  Box box(const Level& level, int x, int y, const BoxShift& shift = {}) const;
+  Box box(const Level& level, int x, int y, const BoxOffset& shift = {}) const;
 
   /// Appends the candidates of a band of windows whose scores are in the level.
   void collect_candidates(const Level& level, const Band& band, std::vector<Candidate>& found) const;
-  /// The lowest of the classifier's scores that `classify` lets through: the threshold, or what the network
-  /// is to look at that could still reach it.
+  /// Lowest classifier score that passes `classify`: the threshold, or the lowest score that the network
+  /// could still lift to it.
   double first_threshold() const { return first_threshold_; }
   /// The same as a raw score: exactly the windows whose `score` reaches it.
   std::int32_t raw_threshold() const { return raw_threshold_; }
@@ -51,15 +51,15 @@ class FilterbankDetector : public SlidingWindowDetector {
   double score_of(std::int32_t raw) const {
     return (static_cast<double>(raw) + static_cast<double>(model_.bias)) * model_.scale;
   }
-  /// Of the candidates, leaves those that the network is to look at: the best, where there are more than
-  /// the limit, and of these the peaks, or all. In the order of levels, rows and columns. Returns how many.
+  /// Selects the candidates for the network: the best ones up to the limit, and of these the peaks or all.
+  /// Ordered by level, row and column. Returns their number.
   std::size_t choose_windows(FilterbankWorkspace& workspace) const;
   /// The lowest final score that `verify` leaves.
   double lowest_verified() const;
   /// Gives a candidate that the network has looked at its final score, and its box's shift where the network
   /// says one: at most a third of the object's height.
   void take_verdict(const NetworkSums& sums, Candidate& candidate) const;
-  /// Whether windows are pre-rejected, by what, and the smallest of its sums that is not rejected.
+  /// Pre-rejection of windows: whether it is used, its model, and the smallest sum that passes.
   bool pre_rejects() const { return pre_rejects_; }
   const PreRejection& pre_rejection() const { return pre_rejection_; }
   std::int32_t rejection_threshold() const { return rejection_threshold_; }
@@ -112,7 +112,7 @@ class FilterbankDetector : public SlidingWindowDetector {
 /// The model of a configuration that names none, relative to its file.
 inline constexpr char kDefaultModel[] = "models/people.safetensors";
 
-/// What make_filterbank_detector reads of section [detector].
+/// Keys of section [detector] that make_filterbank_detector reads.
 inline constexpr const char* kConfigKeys[] = {"model",
                                               "filters",
                                               "scale_step",
@@ -134,11 +134,11 @@ inline constexpr const char* kConfigKeys[] = {"model",
                                               "clip"};
 /// The most that a configuration may ask for, in pixels of the window.
 inline constexpr int kLargestBorder = 128;
-/// Unless it says otherwise: what the model's window has around the object, in whole cells, and one more. So
-/// whoever touches the edge is seen in the middle of a window, and half a head may be missing.
+/// Default border: the margin of the model's window around the object in whole cells, plus one. A person who
+/// touches the edge is then in the middle of a window, and half a head may be missing.
 int default_border(const Model& model);
 
-/// How many filters the configuration's model can be run with, rising. Throws Error (model).
+/// Filter counts that the configuration's model supports, rising. Throws Error (model).
 std::vector<int> model_sizes(const Config& config);
 
 /// Options and model from section [detector] of a configuration.

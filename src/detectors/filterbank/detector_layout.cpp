@@ -19,7 +19,7 @@ void include(Rows& rows, Rows more) {
   rows = rows.empty() ? more : Rows{std::min(rows.begin, more.begin), std::max(rows.end, more.end)};
 }
 
-// What every stage has to make of each level for the windows of the workspace's partition.
+// Plans the rows that each stage has to compute on each level for the partition's windows.
 void plan_rows(std::vector<Level>& levels, const WindowShape& window, int patch) {
   for (Level& level : levels) level.rows = {};
   for (Level& level : levels) {
@@ -60,7 +60,7 @@ void widen_borders(std::vector<PyramidLevel>& levels, std::span<const int> compu
 void FilterbankDetector::lay_out(FilterbankWorkspace& w) const {
   const Size frame = w.frame.size();
   std::vector<PyramidLevel> plan = plan_pyramid(frame, model_.window.pixels(), pyramid_);
-  const std::vector<int> computed = computed_scales(plan, pyramid_.step, options_.computed_scales);
+  const std::vector<int> computed = filtered_levels(plan, pyramid_.step, options_.computed_scales);
   widen_borders(plan, computed, pyramid_.border);
   std::int64_t pixels = 0;  // about 11 bytes each, for responses and features
   for (const PyramidLevel& level : plan)

@@ -12,8 +12,8 @@
 namespace sightline::filterbank {
 namespace {
 
-constexpr int kNetworkRows = 32;  ///< of a band of what the network sees
-constexpr int kWindowsATask = 4;  ///< of a task of `verify`
+constexpr int kNetworkRows = 32;  ///< rows of a band of the network's input
+constexpr int kWindowsATask = 4;  ///< windows per task of `verify`
 
 template <typename Work>
 void for_each(const std::vector<Band>& bands, FilterbankWorkspace& w, const Work& work) {
@@ -27,7 +27,7 @@ bool has_image(const FilterbankWorkspace& w, const Candidate& c) {
   return w.has_images && level.is_computed && level.windows.contains(c.y);
 }
 
-// Of the level's image, along either axis, where its n-th cell begins.
+// First pixel of the level's n-th cell in its image, along either axis.
 int first_pixel(const Level& level, int cell) {
   return level.first_cell + cell * kCell;
 }
@@ -87,8 +87,9 @@ void FilterbankDetector::run_stage(std::size_t stage, Workspace& workspace) cons
 
 void FilterbankDetector::filter_band(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
-  const Signs signs = model_.descriptor.contrast_sensitive() ? Signs::apart : Signs::together;
-  filter_rows(image, model_.dictionary, signs, band.begin, band.end, level.response_map.view());
+  const ContrastMode contrast =
+      model_.descriptor.contrast_sensitive() ? ContrastMode::sensitive : ContrastMode::insensitive;
+  filter_rows(image, model_.dictionary, contrast, band.begin, band.end, level.response_map.view());
   if (model_.descriptor.patterns) add_patterns(image, band.begin, band.end, level.response_map.view());
 }
 
@@ -96,8 +97,8 @@ void FilterbankDetector::filter_in_float(Level& level, const Band& band) const {
   const GrayView image = std::as_const(level.image).view();
   const bool by_value = model_.descriptor.signed_value();
   if (by_value || model_.descriptor.standard()) {
-    filter_rows_float(image, model_.dictionary, by_value ? Largest::value : Largest::magnitude, band.begin,
-                      band.end, level.responses.view(), level.indices.view());
+    filter_rows_float(image, model_.dictionary, by_value ? ResponseMode::value : ResponseMode::magnitude,
+                      band.begin, band.end, level.responses.view(), level.indices.view());
   } else {
     filter_rows_signed(image, model_.dictionary, band.begin, band.end, level.responses.view(),
                        level.indices.view());
@@ -137,7 +138,7 @@ void FilterbankDetector::describe_band(FilterbankWorkspace& w, Level& level, con
   }
 }
 
-// Where the features come from elsewhere.
+// Projects features that another processor computed.
 void FilterbankDetector::project(FilterbankWorkspace& w) const {
   for_each(w.block_bands, w, [&](Level& level, const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
@@ -202,7 +203,7 @@ void FilterbankDetector::classify_band(Level& level, int y_begin, int y_end) con
   for (int y = y_begin; y < y_end; ++y) classify_row(level, y);
 }
 
-// A row of windows of which some have been pre-rejected: what is left, a few neighbours at a time.
+// Classifies a row with pre-rejected windows: the remaining ones, a few neighbours at a time.
 void FilterbankDetector::classify_row(Level& level, int y) const {
   std::int32_t* const scores = level.scores.data() + static_cast<std::ptrdiff_t>(y) * level.grid.pitch();
   int columns[kWindowsAtOnce];
@@ -247,12 +248,12 @@ void FilterbankDetector::keep_peaks(FilterbankWorkspace& w) {
   std::swap(w.candidates, w.peaks);
 }
 
-// What the network sees of levels whose image is not at hand: not computed, or computed elsewhere. A band of
-// rows where a candidate lies in it.
+// Input of the network for levels without an image in this workspace: approximated, or computed on another
+// processor. Only bands of rows with candidates.
 void FilterbankDetector::make_network_input(FilterbankWorkspace& w) const {
   const int height = model_.window.pixels().height;
   w.network_input_bands.clear();
-  for (const Candidate& c : w.candidates) {  // in the order of levels and rows
+  for (const Candidate& c : w.candidates) {  // ordered by level and row
     if (has_image(w, c)) continue;
     const Size size = w.levels[c.level].plan.size;
     const int top = first_pixel(w.levels[c.level], c.y);
@@ -287,7 +288,7 @@ NetworkSums FilterbankDetector::network_sums(const FilterbankWorkspace& w, const
 }
 
 std::size_t FilterbankDetector::choose_windows(FilterbankWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::sort(w.candidates.begin(), w.candidates.end());
   if (!options_.verify_all) keep_peaks(w);
   return w.candidates.size();
@@ -311,7 +312,7 @@ void FilterbankDetector::verify(FilterbankWorkspace& w) const {
 }
 
 void FilterbankDetector::group(FilterbankWorkspace& w) const {
-  keep_best(w);
+  keep_top_k(w);
   std::vector<Detection> candidates;
   candidates.reserve(w.candidates.size());
   for (const Candidate& c : w.candidates)

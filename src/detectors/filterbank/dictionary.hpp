@@ -29,10 +29,10 @@ std::vector<Filter> quantise(std::span<const FloatFilter> filters);
 class Dictionary {
  public:
   Dictionary() = default;
-  /// Both forms have the same number of filters, 1..256. Throws Error (model) where a filter does not sum to
+  /// Both forms have the same number of filters, 1..256. Throws Error (model) if a filter does not sum to
   /// zero, is too large (see kMaxPositiveSum) or is not finite.
   Dictionary(std::vector<Filter> filters, std::vector<FloatFilter> reference);
-  /// 5x5 filters, 1..256. Throws Error (model) where one is not finite.
+  /// 5x5 filters, 1..256. Throws Error (model) if one is not finite.
   explicit Dictionary(std::vector<LargeFilter> large);
 
   /// The dictionary of the first `count` filters, 1..size().
@@ -41,7 +41,7 @@ class Dictionary {
   int size() const { return static_cast<int>(large_.empty() ? filters_.size() : large_.size()); }
   /// Pixels a side of a filter: 3 or 5.
   int patch() const { return large_.empty() ? 3 : 5; }
-  /// The 3x3 filters; none where the filters are 5x5.
+  /// The 3x3 filters; none if the filters are 5x5.
   std::span<const Filter> filters() const { return filters_; }
   std::span<const FloatFilter> reference() const { return reference_; }
   /// The 5x5 filters.

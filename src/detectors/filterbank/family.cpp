@@ -1,4 +1,4 @@
-// What the filter bank says of itself, for the list of families.
+// Description of the filter-bank family, for the list of families.
 #include "family/family.hpp"
 
 #include "detectors/filterbank/detector.hpp"
@@ -14,20 +14,20 @@ using Kind = KeyOption::Kind;
 std::vector<KeyOption> detector_options() {
   std::vector<KeyOption> options{
       {"filters", Kind::whole_number, "--filters N",
-       "Size of the model's dictionary, one that `sightline model show` lists: fewer filters are faster and "
-       "miss more (default: the configuration's, or the largest of --model)"},
+       "Number of filters, one of those that `sightline model show` lists: fewer filters are faster and miss "
+       "more (default: the configuration's, or the largest of --model)"},
       {"computed_scales", Kind::whole_number, "--computed-scales N",
-       "Scales per octave that are filtered; the others are approximated from the nearest of them; 0: all "
+       "Number of filtered scales per octave; the others are approximated from the nearest of them; 0: all "
        "(default: the configuration's)"},
       {"exact", Kind::sets_true, "--exact",
-       "Use the plain, slower method: filter every scale, classify every window, verify all that are left"},
+       "Use the plain, slower method: filter every scale, classify every window, verify all candidates"},
       {"border", Kind::whole_number, "--border PX",
-       "Pixels of the model's window that may lie beyond the frame's edge, which is repeated there; filter "
+       "Distance that windows may reach past the frame, in window pixels; edge pixels are repeated; filter "
        "banks: a multiple of 8 (default: the window's margin and 8)"},
       {"clip", Kind::sets_false, "--no-clip",
        "Report whole boxes of objects that are partly outside the frame; otherwise boxes end at its edge"},
       {"verify", Kind::sets_false, "--no-verify",
-       "Leave out the model's verification network, where it has one: faster, more false boxes"},
+       "Skip the model's verification network, if it has one: faster, more false boxes"},
       {"refine", Kind::sets_false, "--no-refine",
        "Report boxes of the window's size; otherwise the verification network fits them to the object"},
       {"arithmetic", Kind::text, "--arithmetic KIND",
@@ -50,11 +50,9 @@ FamilyInfo info() {
   info.model_keys = {"filters"};
   info.options = detector_options();
   info.remarks = {
-      {"model", "its largest size, unless --filters is given"},
+      {"model", "uses its largest size unless --filters is given"},
       {"threshold",
-       "the people model's is 0.5, which gives a false box in about ten frames (-0.4: one in each frame, "
-       "1.2: "
-       "one in a hundred)"},
+       "0.5 for the people model, about 1 false box in 10 frames (-0.4: 1 in each frame, 1.2: 1 in 100)"},
       {"threshold", "the verification network rejects the lowest scores unless --no-verify is given"},
       {"max_candidates", "windows that reach the verification network, default 20000"},
       {"max_model_size", "default 256"}};
@@ -67,11 +65,11 @@ FamilyInfo info() {
   info.ungrouped_values = {{"max_overlap", 1.0}};
   info.examples = {
       {"sightline measure", "sightline measure street.mp4 --filters 12,25,50",
-       "Rate and accuracy by the size of the dictionary"},
+       "Compare rate and accuracy of three dictionary sizes"},
       {"sightline train filterbank",
        "sightline train filterbank --positives crops/ --negatives scenes/ --output mine.safetensors "
        "--patterns --contrast-sensitive",
-       "Trains a model of the best kind that is known"}};
+       "Train a model with the best known descriptor"}};
   return info;
 }
 

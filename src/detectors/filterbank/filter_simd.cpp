@@ -31,8 +31,8 @@ HWY_INLINE VI32 load_pixels(const std::uint8_t* pixels) {
   return hn::PromoteTo(I32(), hn::LoadU(hn::Rebind<std::uint8_t, I32>(), pixels));
 }
 
-// How one row of pixels enters the tile, and the response of one filter to the three rows around an output
-// row. With the 8-bit dot product, see below.
+// Loads one row of pixels into the tile, and computes one filter's response to the three rows around an
+// output row. With the 8-bit dot product, see below.
 #if SIGHTLINE_VNNI
 #elif HWY_ARCH_X86
 constexpr int kTileRows = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
@@ -99,19 +99,21 @@ HWY_INLINE VI32 key_of(VI32 response, VI32 index) {
   return hn::Or(hn::ShiftLeft<8>(hn::Abs(response)), index);
 }
 
-// Keys of one kind of signs: where they are apart, an index has seven bits, and the lowest is the sign's.
-template <Signs kSigns>
+// Keys of one contrast mode: if sensitive, an index has seven bits, and the lowest bit is the sign.
+template <ContrastMode kContrast>
 struct Keys {
-  static VI32 index(int k) { return hn::Set(I32(), kSigns == Signs::together ? 255 - k : 255 - (2 * k + 1)); }
+  static VI32 index(int k) {
+    return hn::Set(I32(), kContrast == ContrastMode::insensitive ? 255 - k : 255 - (2 * k + 1));
+  }
   static VI32 of(VI32 response, VI32 index) {
     const VI32 key = key_of(response, index);
-    if constexpr (kSigns == Signs::together) return key;
+    if constexpr (kContrast == ContrastMode::insensitive) return key;
     return hn::Or(key,
                   hn::BitCast(I32(), hn::ShiftRight<31>(hn::BitCast(hn::RebindToUnsigned<I32>(), response))));
   }
   static VI32 packed_response(VI32 key, int filters) {
     const I32 d;
-    if constexpr (kSigns == Signs::together) return hn::Xor(key, hn::Set(d, 255));
+    if constexpr (kContrast == ContrastMode::insensitive) return hn::Xor(key, hn::Set(d, 255));
     const VI32 index = hn::Sub(hn::Set(d, 127), hn::ShiftRight<1>(hn::And(key, hn::Set(d, 255))));
     const VI32 negative = hn::Sub(hn::Zero(d), hn::And(key, hn::Set(d, 1)));
     return hn::Or(hn::AndNot(hn::Set(d, 255), key), hn::Add(index, hn::And(negative, hn::Set(d, filters))));
@@ -134,7 +136,7 @@ struct WidePixels {
   int y[kSpan + 16];
 };
 
-template <Signs kSigns>
+template <ContrastMode kContrast>
 HWY_NOINLINE void filter_wide_pixels(GrayView image, const Dictionary& dictionary, const WidePixels& pixels,
                                      int begin, int count, ImageView<std::uint32_t> response_map) {
   const I32 d;
@@ -153,15 +155,15 @@ HWY_NOINLINE void filter_wide_pixels(GrayView image, const Dictionary& dictionar
     VI32 response = hn::Zero(d);
     for (int r = 0; r < 3; ++r)
       response.raw = _mm512_dpbusd_epi32(response.raw, quad[r].raw, _mm512_set1_epi32(word[r]));
-    best = hn::Max(best, Keys<kSigns>::of(response, Keys<kSigns>::index(k)));
+    best = hn::Max(best, Keys<kContrast>::of(response, Keys<kContrast>::index(k)));
   }
   alignas(64) std::int32_t done[16];
-  hn::Store(Keys<kSigns>::packed_response(best, dictionary.size()), d, done);
+  hn::Store(Keys<kContrast>::packed_response(best, dictionary.size()), d, done);
   for (int i = 0; i < count; ++i)
     response_map.at(pixels.x[begin + i], pixels.y[begin + i]) = static_cast<std::uint32_t>(done[i]);
 }
 
-template <Signs kSigns>
+template <ContrastMode kContrast>
 void add_wide_pixels(GrayView image, const Dictionary& dictionary, std::uint64_t which, int x, int y,
                      WidePixels& pixels, ImageView<std::uint32_t> response_map) {
   for (; which != 0; which &= which - 1, ++pixels.count) {
@@ -169,7 +171,7 @@ void add_wide_pixels(GrayView image, const Dictionary& dictionary, std::uint64_t
     pixels.y[pixels.count] = y;
   }
   for (; pixels.count >= 16; pixels.count -= 16)
-    filter_wide_pixels<kSigns>(image, dictionary, pixels, pixels.count - 16, 16, response_map);
+    filter_wide_pixels<kContrast>(image, dictionary, pixels, pixels.count - 16, 16, response_map);
 }
 
 // Words of four bytes, one of each of q: those of pixels 4v .. 4v + 4 of every 16 in words[v], as unpacking
@@ -214,7 +216,7 @@ HWY_INLINE std::uint64_t store_responses(const __m512i* best, const __m512i* ind
 }
 
 // Pixels [x, x + kSpan) of row y. Returns those without response.
-template <Signs kSigns>
+template <ContrastMode kContrast>
 HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionary, int x, int y,
                                      ImageView<std::uint32_t> response_map) {
   const int count = image.width() - x;
@@ -231,14 +233,14 @@ HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionar
   }
   const std::uint64_t far =
       _mm512_movepi8_mask(_mm512_or_si512(_mm512_sub_epi8(highest, middle), _mm512_sub_epi8(middle, lowest)));
-  if (std::popcount(far) > kSpan / 2) return used;  // what is left is not worth its pass
+  if (std::popcount(far) > kSpan / 2) return used;  // the rest is not worth its pass
 
   __m512i upper[kSpanVectors], lower[kSpanVectors];
   interleave(ring, upper);
   interleave(ring + 4, lower);
   __m512i best[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
   __m512i index[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
-  __m512i winner[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};  // with its sign
+  __m512i winner[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};  // signed response
   __m512i current = _mm512_setzero_si512();
   const std::int32_t* word = dictionary.rings().data();
   for (int k = 0; k < dictionary.size(); ++k, word += 3) {
@@ -254,13 +256,13 @@ HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionar
       const __m512i size = _mm512_abs_epi16(response);
       const __mmask32 better = _mm512_cmpgt_epu16_mask(size, best[half]);
       index[half] = _mm512_mask_mov_epi16(index[half], better, current);
-      if constexpr (kSigns == Signs::apart)
+      if constexpr (kContrast == ContrastMode::sensitive)
         winner[half] = _mm512_mask_mov_epi16(winner[half], better, response);
       best[half] = _mm512_max_epu16(best[half], size);
     }
     current = _mm512_add_epi16(current, _mm512_set1_epi16(1));
   }
-  if constexpr (kSigns == Signs::apart) {
+  if constexpr (kContrast == ContrastMode::sensitive) {
     const __m512i below_zero = _mm512_set1_epi16(static_cast<std::int16_t>(dictionary.size()));
     for (int half = 0; half < 2; ++half) {
       const __mmask32 negative = _mm512_movepi16_mask(winner[half]);
@@ -270,20 +272,20 @@ HWY_INLINE std::uint64_t filter_span(GrayView image, const Dictionary& dictionar
   return (far | store_responses(best, index, count, response_map.row(y) + x)) & used;
 }
 
-template <Signs kSigns>
+template <ContrastMode kContrast>
 void filter_all(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                 ImageView<std::uint32_t> response_map) {
   WidePixels wide;
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); x += kSpan) {
-      const std::uint64_t without = filter_span<kSigns>(image, dictionary, x, y, response_map);
-      if (without != 0) add_wide_pixels<kSigns>(image, dictionary, without, x, y, wide, response_map);
+      const std::uint64_t without = filter_span<kContrast>(image, dictionary, x, y, response_map);
+      if (without != 0) add_wide_pixels<kContrast>(image, dictionary, without, x, y, wide, response_map);
     }
   }
-  filter_wide_pixels<kSigns>(image, dictionary, wide, 0, wide.count, response_map);
+  filter_wide_pixels<kContrast>(image, dictionary, wide, 0, wide.count, response_map);
 }
 #else
-template <Signs kSigns, int kRows>
+template <ContrastMode kContrast, int kRows>
 HWY_INLINE void filter_tile(GrayView image, const Dictionary& dictionary, int y,
                             ImageView<std::uint32_t> response_map) {
   const I32 d;
@@ -295,42 +297,43 @@ HWY_INLINE void filter_tile(GrayView image, const Dictionary& dictionary, int y,
     for (int r = 0; r < kRows + 2; ++r) rows[r] = load_row(image.row(y + r - 1) + x);
     VI32 best[kRows];
     for (int r = 0; r < kRows; ++r) best[r] = hn::Zero(d);
-    VI32 index = Keys<kSigns>::index(0);
+    VI32 index = Keys<kContrast>::index(0);
     for (int k = 0; k < count; ++k) {
       VI32 word[kWords];
       for (int i = 0; i < kWords; ++i) word[i] = hn::Set(d, words[k * kWords + i]);
       for (int r = 0; r < kRows; ++r)
-        best[r] = hn::Max(best[r], Keys<kSigns>::of(respond(rows + r, word), index));
-      index = hn::Sub(index, hn::Set(d, kSigns == Signs::together ? 1 : 2));
+        best[r] = hn::Max(best[r], Keys<kContrast>::of(respond(rows + r, word), index));
+      index = hn::Sub(index, hn::Set(d, kContrast == ContrastMode::insensitive ? 1 : 2));
     }
     for (int r = 0; r < kRows; ++r) {
-      const VI32 packed_response = Keys<kSigns>::packed_response(best[r], count);
+      const VI32 packed_response = Keys<kContrast>::packed_response(best[r], count);
       hn::StoreU(hn::BitCast(hn::RebindToUnsigned<I32>(), packed_response), hn::RebindToUnsigned<I32>(),
                  response_map.row(y + r) + x);
     }
   }
 }
 
-template <Signs kSigns>
+template <ContrastMode kContrast>
 void filter_all(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                 ImageView<std::uint32_t> response_map) {
   int y = y_begin;
   for (; y + kTileRows <= y_end; y += kTileRows)
-    filter_tile<kSigns, kTileRows>(image, dictionary, y, response_map);
-  for (; y < y_end; ++y) filter_tile<kSigns, 1>(image, dictionary, y, response_map);
+    filter_tile<kContrast, kTileRows>(image, dictionary, y, response_map);
+  for (; y < y_end; ++y) filter_tile<kContrast, 1>(image, dictionary, y, response_map);
 }
 #endif
 
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map) {
-  const auto filter = signs == Signs::apart ? &filter_all<Signs::apart> : &filter_all<Signs::together>;
+  const auto filter = contrast == ContrastMode::sensitive ? &filter_all<ContrastMode::sensitive>
+                                                          : &filter_all<ContrastMode::insensitive>;
   filter(image, dictionary, y_begin, y_end, response_map);
 }
 
 // --- the float form
 // ---------------------------------------------------------------------------------------------
 
-template <Largest kLargest, int kRows>
+template <ResponseMode kMode, int kRows>
 HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, int count, int y,
                                   ImageView<float> responses, ImageView<std::uint8_t> indices) {
   const F32 d;
@@ -345,7 +348,7 @@ HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, in
     VF32 best[kRows];
     VI32 best_index[kRows];
     for (int r = 0; r < kRows; ++r) {
-      best[r] = hn::Set(d, kLargest == Largest::magnitude ? -1.0F : 0.0F);
+      best[r] = hn::Set(d, kMode == ResponseMode::magnitude ? -1.0F : 0.0F);
       best_index[r] = hn::Zero(di);
     }
     for (int k = 0; k < count; ++k) {
@@ -358,14 +361,14 @@ HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, in
       }
       const VI32 index = hn::Set(di, k);
       for (int r = 0; r < kRows; ++r) {
-        const VF32 size = kLargest == Largest::magnitude ? hn::Abs(sum[r]) : sum[r];
+        const VF32 size = kMode == ResponseMode::magnitude ? hn::Abs(sum[r]) : sum[r];
         const auto better = hn::Gt(size, best[r]);
         best[r] = hn::Max(best[r], size);
         best_index[r] = hn::IfThenElse(hn::RebindMask(di, better), index, best_index[r]);
       }
     }
     for (int r = 0; r < kRows; ++r) {
-      if constexpr (kLargest == Largest::value)
+      if constexpr (kMode == ResponseMode::value)
         best[r] = hn::IfThenElseZero(hn::Ge(best[r], hn::Set(d, kLeastResponse)), best[r]);
       hn::StoreU(best[r], d, responses.row(y + r) + x);
       const hn::Rebind<std::uint8_t, I32> d8;
@@ -374,23 +377,23 @@ HWY_INLINE void filter_tile_float(GrayView image, const FloatFilter* filters, in
   }
 }
 
-template <Largest kLargest>
+template <ResponseMode kMode>
 void filter_all_float(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
   constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 4 : 1;
   const FloatFilter* filters = dictionary.reference().data();
   int y = y_begin;
   for (; y + kRows <= y_end; y += kRows) {
-    filter_tile_float<kLargest, kRows>(image, filters, dictionary.size(), y, responses, indices);
+    filter_tile_float<kMode, kRows>(image, filters, dictionary.size(), y, responses, indices);
   }
   for (; y < y_end; ++y)
-    filter_tile_float<kLargest, 1>(image, filters, dictionary.size(), y, responses, indices);
+    filter_tile_float<kMode, 1>(image, filters, dictionary.size(), y, responses, indices);
 }
 
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
-  const auto filter =
-      largest == Largest::value ? &filter_all_float<Largest::value> : &filter_all_float<Largest::magnitude>;
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices) {
+  const auto filter = mode == ResponseMode::value ? &filter_all_float<ResponseMode::value>
+                                                  : &filter_all_float<ResponseMode::magnitude>;
   filter(image, dictionary, y_begin, y_end, responses, indices);
 }
 
@@ -402,14 +405,14 @@ namespace sightline::filterbank {
 HWY_EXPORT(filter_rows);
 HWY_EXPORT(filter_rows_float);
 
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map) {
-  HWY_DYNAMIC_DISPATCH(filter_rows)(image, dictionary, signs, y_begin, y_end, response_map);
+  HWY_DYNAMIC_DISPATCH(filter_rows)(image, dictionary, contrast, y_begin, y_end, response_map);
 }
 
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
-  HWY_DYNAMIC_DISPATCH(filter_rows_float)(image, dictionary, largest, y_begin, y_end, responses, indices);
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices) {
+  HWY_DYNAMIC_DISPATCH(filter_rows_float)(image, dictionary, mode, y_begin, y_end, responses, indices);
 }
 }  // namespace sightline::filterbank
 #endif  // HWY_ONCE

@@ -37,7 +37,7 @@ void add_patterns(GrayView image, int left, int top, float* counts) {
   }
 }
 
-// What the values of a block are divided by.
+// Divisor of a block's values.
 float block_norm(const BlockCells& block, const Model& model) {
   const int bins = model.bins();
   const float epsilon = normalisation_epsilon(model.epsilon);

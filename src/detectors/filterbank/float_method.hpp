@@ -10,7 +10,7 @@ namespace sightline::filterbank {
 
 namespace float_method {
 void histogram_row(Level& level, const Model& model, int cell_y);
-/// What is added to the sum of a block's histograms, in units of the float dictionary's responses.
+/// Term added to the sum of a block's histograms, in units of the float dictionary's responses.
 float normalisation_epsilon(int epsilon);
 /// Float features of one row of blocks.
 void normalise_row(Level& level, const Model& model, int block_y);

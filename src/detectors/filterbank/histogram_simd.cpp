@@ -1,5 +1,5 @@
 // Histogram stage: one cell after the other, its bins side by side, so that the square roots of one are
-// computed while the responses of the next are added up. SIMD is worth it only for what is made of the sums.
+// computed while the responses of the next are added up. SIMD pays only for the processing of the sums.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "detectors/filterbank/histogram_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
@@ -24,7 +24,7 @@ using U8 = hn::CappedTag<std::uint8_t, 4 * kLanePad>;
 
 constexpr int kTables = 4;
 constexpr int kMaxBins = round_up(kMaxFilters, kLanePad);
-constexpr int kMaxPatterns = 256;  // that a byte may say, though there are kUniformLbpBins
+constexpr int kMaxPatterns = 256;  // values of a byte; only kUniformLbpBins are used
 
 // A cell's responses are added up in several tables in turn: neighbours are often for the same bin, whose
 // next addition would wait for the one before.

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "detectors/filterbank/computed_scales.hpp"
 #include "detectors/filterbank/dictionary.hpp"
+#include "detectors/filterbank/filtered_levels.hpp"
 #include "detectors/filterbank/layout.hpp"
 #include "image/view.hpp"
 
@@ -57,7 +57,7 @@ class PreRejection {
  public:
   static constexpr int kRank = 8;
   static constexpr int kPairs = kRank / 2;
-  static constexpr int kShift = 8;  ///< of a component
+  static constexpr int kShift = 8;  ///< fraction bits of a component
 
   PreRejection() = default;
   explicit PreRejection(const PackedWeights& weights);
@@ -84,34 +84,34 @@ inline constexpr int kMaxWeight = 90;
 
 /// Whether responses of either sign share a filter's bin, or those below 0 have one of their own: the
 /// filter's index plus the number of filters (128 filters at most).
-enum class Signs { together, apart };
+enum class ContrastMode { insensitive, sensitive };
 
 /// Response of every filter to the 3x3 patch at every pixel of rows [y_begin, y_end); keeps the largest
 /// |response| and the bin of the lowest filter that reaches it. `image` must have one readable pixel all
 /// round and 19 to the right (PaddedImage). `response_map` has the image's size; its rows may be written up
 /// to the stride.
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map);
 
-/// Adds every pixel's local binary pattern to its response, which has none so far. `image` and `response_map`
-/// as above.
+/// Adds every pixel's local binary pattern to its response, which must have none yet. `image` and
+/// `response_map` as above.
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
 
 /// Responses below this are rounding errors of flat patches: a difference of one gray level gives more.
 inline constexpr float kLeastResponse = 0.01F;
 
-/// Which of a pixel's responses is kept: the one of the largest magnitude, or the largest one above 0 (the
-/// published algorithm; of the first filter where none is above 0), and 0 where that is below kLeastResponse.
-enum class Largest { magnitude, value };
+/// Response that is kept of each pixel: the one of the largest magnitude, or the largest one above 0 (the
+/// published algorithm; the first filter's if none is above 0); 0 if it is below kLeastResponse.
+enum class ResponseMode { magnitude, value };
 
-/// The float form: reference dictionary, in `responses` what is kept (a magnitude, or a value from 0 up), in
-/// `indices` the lowest index that reaches it (strides >= width rounded up to 16).
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices);
+/// The float form: reference dictionary, `responses` gets the kept response (a magnitude, or a value from 0
+/// up), `indices` the lowest index that reaches it (strides >= width rounded up to 16).
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices);
 
 /// Float filters of any patch, each response with its sign: `responses` gets the one of the largest
-/// magnitude, or 0 where that is below kLeastResponse, `indices` the lowest index that reaches it (strides as
-/// above). Reads no pixel outside the image: the nearest one stands for it.
+/// magnitude, or 0 if that is below kLeastResponse, `indices` the lowest index that reaches it (strides as
+/// above). Pixels outside the image are replaced by the nearest one.
 void filter_rows_signed(GrayView image, const Dictionary& dictionary, int y_begin, int y_end,
                         ImageView<float> responses, ImageView<std::uint8_t> indices);
 
@@ -121,7 +121,7 @@ void filter_rows_signed(GrayView image, const Dictionary& dictionary, int y_begi
 /// A row of cells: grid.roots_row(), grid.patterns_row() and grid.totals_row() elements, see layout.hpp.
 struct CellRow {
   float* roots = nullptr;
-  std::uint8_t* patterns = nullptr;  ///< not used where the grid has none
+  std::uint8_t* patterns = nullptr;  ///< unused if the grid has none
   std::int32_t* totals = nullptr;
 };
 
@@ -140,7 +140,7 @@ void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges&
 
 /// L1-sqrt normalisation of one row of blocks: `round(255 * sqrt(v) / sqrt(n))`, n the sum of the block's
 /// four totals plus epsilon; all 0 where n is 0. Rounds to nearest even. The features of its first cell's
-/// patterns are the block's as they are. Writes grid.columns() blocks, 0 where there is none.
+/// patterns are the block's as they are. Writes grid.columns() blocks, 0 if there is none.
 void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,
                    std::uint8_t* features);
 
@@ -156,7 +156,7 @@ void classify_rows(const std::uint8_t* features, const Grid& grid, const PackedW
 inline constexpr int kWindowsAtOnce = 4;
 
 /// The window sums of one to kWindowsAtOnce windows of row y, those that begin at the blocks `columns`,
-/// ascending. Best where they are less than a vector apart and share what they read.
+/// ascending. Efficient if they are less than a vector apart and share their input.
 void classify_windows(const std::uint8_t* features, const Grid& grid, const PackedWeights& weights,
                       std::span<const int> columns, int y, std::int32_t* sums);
 
@@ -180,11 +180,11 @@ void estimate_rows(const std::int32_t* components, const Grid& grid, const PreRe
 void block_energies(const std::uint8_t* features, const Grid& grid, std::int32_t* energies);
 
 namespace reference {
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map);
 void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_t> response_map);
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices);
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices);
 void histogram_row(ImageView<const std::uint32_t> response_map, const CellEdges& edges, const Grid& grid,
                    int cell_y, const CellRow& cells);
 void normalise_row(const CellRow& upper, const CellRow& lower, const Grid& grid, int epsilon,

@@ -1,6 +1,5 @@
 #pragma once
-/// How the filter-bank detector's intermediate results lie in memory. All stages, on every processor, share
-/// this.
+/// Memory layout of the filter-bank detector's intermediate results, shared by all stages on every processor.
 ///
 /// | data       | element          | order                                  | made by     |
 /// |------------|------------------|----------------------------------------|-------------|
@@ -66,8 +65,7 @@ struct Grid {
   /// Cells of a row that stages write, whole vectors: what lies beyond them up to `pitch` is unspecified.
   int columns() const { return round_up(cells_x, kLanePad); }
 
-  /// Elements that a row of cells has, and room for the whole vectors that stages read and write: what is
-  /// there is unspecified.
+  /// Elements of a row of cells, including padding for whole vectors, whose content is unspecified.
   std::size_t roots_row() const { return static_cast<std::size_t>(cells_x) * bins + 4 * kLanePad; }
   std::size_t patterns_row() const { return static_cast<std::size_t>(cells_x) * patterns + 4 * kLanePad; }
   std::size_t totals_row() const { return static_cast<std::size_t>(pitch()); }
@@ -78,7 +76,7 @@ struct Grid {
 /// 0.
 inline constexpr std::int64_t kFirstElement = 64;
 
-/// Where a level's part of each inter-stage buffer begins.
+/// Start of a level's part of each inter-stage buffer.
 struct LevelLayout {
   std::int64_t images = 0;  ///< bytes, to the row above the first with its border: see PaddedImage::bind
   std::int64_t response_map = 0;  ///< responses

@@ -91,7 +91,7 @@ Descriptor load_descriptor(const ModelHeader& header) {
       header.fail("'contrast' is '" + *contrast + "'", "it must be 'sensitive', 'insensitive' or 'signed'");
     }
     if (descriptor.signed_value() && descriptor.patch != 3)
-      header.fail("'contrast' is 'signed'", "only 3x3 patches go with it");
+      header.fail("'contrast' is 'signed'", "it needs 3x3 patches");
   }
   if (const std::string* patterns = header.find("patterns")) {
     if (*patterns != "uniform" && *patterns != "none")
@@ -99,7 +99,7 @@ Descriptor load_descriptor(const ModelHeader& header) {
     descriptor.patterns = *patterns == "uniform";
     if (descriptor.patterns && !descriptor.exact())
       header.fail("'patterns' is 'uniform'",
-                  "only 3x3 patches, 'l1-sqrt' and contrast that is not 'signed' go with it");
+                  "it needs 3x3 patches, 'l1-sqrt' and contrast other than 'signed'");
   }
   return descriptor;
 }
@@ -109,7 +109,7 @@ void check_version(const Safetensors& file, const ModelHeader& header) {
   if (version != kVersion && version != kNetworkVersion && version != kBoxVersion) {
     header.fail("'version' is '" + version + "', but this program reads '" + std::string(kVersion) + "', '" +
                     std::string(kNetworkVersion) + "' and '" + std::string(kBoxVersion) + "'",
-                "train it again, or use the program that it was made for");
+                "train it again, or use the version that made it");
   }
   if (version != kBoxVersion && has_boxes(file, header)) {
     header.fail("'version' is '" + version + "', but there is a 'network.box'",
@@ -121,16 +121,16 @@ void check_version(const Safetensors& file, const ModelHeader& header) {
   }
 }
 
-// The network for a model that has everything that all sizes share but the network; empty where the version
+// The network for a model that has everything that all sizes share but the network; empty if the version
 // says that there is none.
 Network load_network(const Safetensors& file, const ModelHeader& header, const Model& model) {
   if (header.text("version") == kVersion) return {};
   if (model.classifier != ClassifierKind::linear)
-    header.fail("'network' goes with a linear classifier only", "leave it out, or train a linear classifier");
+    header.fail("'network' needs a linear classifier", "leave it out, or train a linear classifier");
   return read_network(file, header, model.window.pixels(), header.text("version") == kBoxVersion);
 }
 
-// What all sizes share.
+// Loads the parts that all sizes share.
 Model load_common(const Safetensors& file, const ModelHeader& header) {
   Model model;
   model.label = header.text("label");
@@ -147,7 +147,7 @@ Model load_common(const Safetensors& file, const ModelHeader& header) {
   model.object = {object[0], object[1], object[2], object[3]};
   if (!(object[0] >= 0 && object[1] >= 0 && object[2] > 0 && object[3] > 0 &&
         object[0] + object[2] <= window[0] && object[1] + object[3] <= window[1])) {
-    header.fail("'object' is '" + header.text("object") + "', which does not lie inside the window");
+    header.fail("'object' is '" + header.text("object") + "', which is not inside the window");
   }
   model.descriptor = load_descriptor(header);
   model.epsilon = static_cast<int>(header.integer("epsilon", 0, 1 << 20));
@@ -188,7 +188,7 @@ void check_copies(const ModelHeader& header, const Network& network, std::size_t
   if (bytes <= max_bytes) return;
   header.fail("'network' takes " + std::to_string(bytes) + " bytes in " + std::to_string(sizes) +
                   " sizes, more than a model may have (" + std::to_string(max_bytes >> 20) + " MiB)",
-              "give a larger --max-model-size if it is meant to be so large");
+              "give a larger --max-model-size if you trust the file");
 }
 
 std::vector<std::int64_t> weights_shape(const Model& model, std::int64_t templates) {
@@ -223,7 +223,7 @@ void load_classifier(const Safetensors& file, const ModelHeader& header, const s
     const int weight = model.weights[i];
     if (weight > kMaxWeight || weight < (model.classifier == ClassifierKind::distance ? 0 : -kMaxWeight)) {
       header.fail("'" + name + "' holds " + std::to_string(weight) + " at " + std::to_string(i),
-                  "weights lie between -90 and 90, templates between 0 and 90");
+                  "weights must be between -90 and 90, templates between 0 and 90");
     }
   }
   for (int t = 0; t < templates; ++t) {
@@ -268,7 +268,7 @@ class FlatObject final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool end_object() override { return --depth_ >= 0; }
-  bool start_array(std::size_t) override { return ++depth_ > 1; }  // none at the top
+  bool start_array(std::size_t) override { return ++depth_ > 1; }  // no array at the top
   bool end_array() override { return --depth_ >= 0; }
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception&) override {
     numbers.clear();
@@ -449,7 +449,7 @@ void store_evaluation(const Model& model, const std::filesystem::path& path) {
   };
   if (std::ranges::none_of(models, same)) {
     throw Error(ExitCode::failed,
-                path.string() + " holds another model by now, so the evaluation was not stored",
+                path.string() + " now holds another model, so the evaluation was not stored",
                 "evaluate it again");
   }
   Safetensors file = Safetensors::load(path);

@@ -49,7 +49,7 @@
 
 namespace sightline::filterbank {
 
-/// What metadata `kind` of a model's file says.
+/// Metadata `kind` of a model file.
 inline constexpr std::string_view kModelKind = "sightline.filterbank";
 
 enum class ClassifierKind {
@@ -57,11 +57,11 @@ enum class ClassifierKind {
   distance,  ///< raw = -(squared Euclidean distance to the nearest template)
 };
 
-/// How well a model tells windows with the object from windows without it, as measured with exact arithmetic.
+/// Accuracy of a model on windows with and without the object, measured with exact arithmetic.
 struct WindowEvaluation {
   double miss_rate_at_1e4 = 0;  ///< share of the objects missed, 0..1, at 1e-4 false positives a window
   double miss_rate_at_1e5 = 0;  ///< the same at 1e-5
-  std::string data;             ///< for people: what it was measured on
+  std::string data;             ///< description of the test data
 };
 
 /// Score of a window: `(raw + bias) * scale`, where raw is an exact integer. Immutable once loaded.
@@ -78,12 +78,12 @@ struct Model {
   std::int64_t bias = 0;
   double scale = 1;
   double threshold = 0;          ///< score at which an object is reported unless the user says otherwise
-  ScoreCalibration calibration;  ///< of scores with the network, where there is one; may be empty
+  ScoreCalibration calibration;  ///< calibration of scores (with the network, if there is one); may be empty
   std::string provenance;        ///< JSON text
   std::optional<WindowEvaluation> evaluation;
-  Network network;  ///< empty where the model has none; the same for all sizes; linear classifiers only
+  Network network;  ///< empty if the model has none; the same for all sizes; linear classifiers only
 
-  /// Of a cell's histogram.
+  /// Bins of a cell's histogram.
   int bins() const { return descriptor.bins(dictionary.size()); }
   /// Elements of `weights` a template.
   std::size_t weights_per_template() const {
@@ -94,13 +94,13 @@ struct Model {
   }
 };
 
-/// MiB that a model file may have unless asked otherwise (see model/size_limit.hpp). What a model takes in
-/// memory is a few times what its file holds.
+/// Default size limit of a model file in MiB (see model/size_limit.hpp). A model in memory takes a few times
+/// its file's size.
 inline constexpr int kMaxModelSize = 256;
 
 /// Reads and validates a model in all the sizes that the file holds, ascending. Throws Error (model) naming
 /// the file, the field and what is wrong with it.
-/// @param max_bytes  larger files are refused, and so are networks that take more in all sizes together
+/// @param max_bytes  limit of the file, and of the networks of all sizes together
 std::vector<Model> load_models(const std::filesystem::path& file,
                                std::uint64_t max_bytes = std::uint64_t{kMaxModelSize} << 20);
 
@@ -121,7 +121,7 @@ void save_model(const Model& model, const std::filesystem::path& file);
 std::string size_suffix(int size, int largest);
 
 /// Puts the model's evaluation into the file that the model was loaded from, and leaves everything else in it
-/// as it is. The file is replaced at once or not at all. Throws Error (failed) where the file holds another
+/// as it is. The file is replaced at once or not at all. Throws Error (failed) if the file holds another
 /// classifier or network by now, and Error (model) where it is not usable.
 void store_evaluation(const Model& model, const std::filesystem::path& file);
 

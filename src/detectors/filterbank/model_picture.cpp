@@ -46,7 +46,7 @@ struct WeightSums {
   std::vector<double> cells;    // [cell y][cell x][filter], of either sign
 };
 
-// `sign` 1: the weights above 0; -1: those below, as positive numbers. Of the given template.
+// Sums of a template's weights above 0 (`sign` 1), or of the negated ones below 0 (`sign` -1).
 WeightSums sum_weights(const Model& model, int template_index, int sign) {
   const WindowShape window = model.window;
   const int filters = model.dictionary.size();
@@ -72,7 +72,7 @@ WeightSums sum_weights(const Model& model, int template_index, int sign) {
 }
 
 // The pattern p of unit length with the largest sum of w_k (f_k . p)^2, times the square root of that sum;
-// all 0 where no pattern has a sum above 0.
+// all 0 if no pattern has a sum above 0.
 Pattern common_pattern(const Dictionary& dictionary, const double* weights, int sign) {
   double moments[kTaps][kTaps] = {};
   double norm = 0;
@@ -260,11 +260,10 @@ class Drawing {
     draw_window(left);
     const double y = top() + model_.window.pixels().height * zoom_ + 26;
     if (panel == first_structure()) {
-      canvas_.text(left, y,
-                   "One 3x3 pattern for each cell of 8x8 pixels; the more contrast, the more it counts.", 12,
+      canvas_.text(left, y, "One 3x3 pattern per cell of 8x8 pixels; more contrast means more weight.", 12,
                    kFaint);
       canvas_.text(left, y + 18,
-                   "Black and white may change places: only structure counts. Green: the object's box.", 12,
+                   "Inverted patterns are equivalent: only structure counts. Green: the object's box.", 12,
                    kFaint);
     }
   }
@@ -295,10 +294,10 @@ class Drawing {
       if (t >= kMostStructures) continue;
       caption(panel_left(1 + t),
               "Template " + std::to_string(t + 1) + " of " + std::to_string(model_.templates()),
-              "what its filters share, by cell");
+              "common structure of its filters, by cell");
       draw_structure(1 + t, sums.cells, 1);
     }
-    draw_dictionary(filters, {}, "bars: how much of the filter is in the templates");
+    draw_dictionary(filters, {}, "bars: share of the filter in the templates");
     caption(panel_left(0), "Mean template", "sum of the features, by block", kFor);
     draw_heat(0, blocks, largest(blocks), kFor);
   }

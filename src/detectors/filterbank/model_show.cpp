@@ -1,4 +1,4 @@
-// What `model show` prints of a filter-bank model: words and a picture.
+// Text and picture of a filter-bank model for `model show`.
 #include <filesystem>
 
 #include "detectors/filterbank/model_picture.hpp"
@@ -14,7 +14,7 @@ class FilterbankShow : public ModelShow {
  public:
   OptionSet options() override {
     OptionSet options;
-    options.add("--filters N", &filters_, "Describe this size of the model (default: the largest)");
+    options.add("--filters N", &filters_, "Number of filters to describe (default: the largest size)");
     picture_.add_to(options);
     return options;
   }
@@ -30,7 +30,7 @@ class FilterbankShow : public ModelShow {
  private:
   // Returns what became of it.
   std::string draw(const std::filesystem::path& file, const Model& model) const {
-    if (!can_draw(model)) return "not drawn: pictures are of 3x3 filters";
+    if (!can_draw(model)) return "not drawn: only 3x3 filters can be drawn";
     return picture_.write(file, [&] { return draw_model(model); });
   }
 

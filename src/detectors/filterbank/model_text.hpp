@@ -9,7 +9,7 @@
 
 namespace sightline::filterbank {
 
-/// What a model is made of and how it was trained, a line a property. Reads the file's header again.
+/// Text about a model's content and training, one line per property. Reads the file's header again.
 std::string model_text(const std::filesystem::path& file, const Model& model);
 
 /// A line for each size of a model, with how good it was found to be, and on which data: once behind all

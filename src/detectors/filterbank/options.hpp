@@ -1,5 +1,5 @@
 #pragma once
-/// How the filter-bank detector searches: what a user can choose.
+/// Search options of the filter-bank detector.
 
 #include <limits>
 
@@ -7,11 +7,11 @@
 
 namespace sightline::filterbank {
 
-/// Which arithmetic the stages use.
+/// Arithmetic of the stages.
 enum class Arithmetic {
-  /// Integers and correctly rounded roots: the same bits everywhere. Of a model whose descriptor is not the
-  /// standard one, this holds for the classifier alone: the float method makes the features, which are then
-  /// rounded to the eight bits that the classifier was trained on.
+  /// Integers and correctly rounded roots: the same bits everywhere. With a non-standard descriptor, this
+  /// holds only for the classifier: the float method computes the features, which are rounded to the eight
+  /// bits that the classifier was trained on.
   exact,
   floating_point,  ///< the method as published, with the float dictionary: the reference for accuracy, not
                    ///< for speed
@@ -20,14 +20,14 @@ enum class Arithmetic {
 struct Options {
   double scale_step = 1.1;  ///< ratio of neighbouring pyramid scales
   double min_size = 0;      ///< height in frame pixels of the smallest object; 0: the model's own, unenlarged
-  double max_size = 0;      ///< of the largest; 0: as large as the frame allows
+  double max_size = 0;      ///< height of the largest object; 0: limited by the frame
   double threshold = 0;     ///< lowest score that is reported
-  ScoreCalibration calibration;  ///< of these scores; may be empty
-  /// How far windows may lie beyond the frame, in pixels of the window, whatever the object's size: a
-  /// multiple of a cell. The frame's edge is repeated there. 0: not at all.
+  ScoreCalibration calibration;  ///< calibration of these scores; may be empty
+  /// Distance that windows may reach past the frame, in window pixels at every scale: a multiple of a cell.
+  /// Edge pixels are repeated there. 0: none.
   int border = 0;
   bool clip = true;  ///< boxes end at the frame's edge
-  /// Whether the model's network, where it has one, verifies what the classifier lets through.
+  /// Whether the model's network, if there is one, verifies the classifier's candidates.
   bool verify = true;
   /// It verifies all of these windows; otherwise, of windows that lie next to each other on a level, only
   /// the best by the classifier's score, and the others are rejected. All is the plain method; a
@@ -40,15 +40,15 @@ struct Options {
   int max_candidates = 20000;  ///< windows that `classify` leaves to the stages after it, the best ones
   Arithmetic arithmetic = Arithmetic::exact;
   /// Levels an octave that are filtered; the others sum up the responses of the nearest one
-  /// (computed_scales.hpp). 0: all are. Exact arithmetic only.
+  /// (filtered_levels.hpp). 0: all are. Exact arithmetic only.
   int computed_scales = 0;
   /// Windows are rejected whose estimate (class PreRejection) is further than this below what `classify` lets
   /// through; infinite: none are. Linear classifier and exact arithmetic only.
   double rejection_margin = std::numeric_limits<double>::infinity();
 };
 
-/// What a configuration has unless it says otherwise, or `exact = true`: the plain method, in which every
-/// level is filtered and every window classified.
+/// Defaults of a configuration. With `exact = true`, the plain method is used: it filters every level and
+/// classifies every window.
 ///
 /// Chosen by agreement with the plain method on a street (16 frames of 960x540, scale step 1.1, 171
 /// detections) and on 481 enlarged training people. Computed scales 4 an octave keep 170 of the detections
@@ -57,8 +57,8 @@ struct Options {
 /// loses none of detections and people; 0.5 loses one detection.
 inline constexpr int kComputedScales = 4;
 inline constexpr double kRejectionMargin = 0.75;
-/// Where a network verifies windows, `classify` lets through much that is no object, and the margin below
-/// that may be smaller: on a street (16 frames of 1920x1080) it loses 2 of 367 detections.
+/// With a network that verifies windows, `classify` passes many non-objects, and a smaller margin suffices:
+/// on a street (16 frames of 1920x1080) it loses 2 of 367 detections.
 inline constexpr double kVerifiedRejectionMargin = 0.4;
 
 }  // namespace sightline::filterbank

@@ -20,7 +20,7 @@ using I32 = hn::RebindToSigned<F32>;
 using VF32 = hn::VFromD<F32>;
 using VI32 = hn::VFromD<I32>;
 
-// Rows of pixels as numbers, with what a patch and a vector reach beyond the image.
+// Rows of pixels as floats, including the pixels that a patch and a vector reach past the image.
 template <int kPatch, int kRows>
 class PixelRows {
  public:
@@ -30,7 +30,7 @@ class PixelRows {
   explicit PixelRows(int width)
       : pitch_(round_up(width, kLanePad) + kLanePad), values_(static_cast<std::size_t>(pitch_) * kCount) {}
 
-  // Those around rows [y, y + kRows) of the image.
+  // Loads the pixels around rows [y, y + kRows) of the image.
   void load(GrayView image, int y) {
     for (int r = 0; r < kCount; ++r) {
       const std::uint8_t* from = image.row(std::clamp(y + r - kBorder, 0, image.height() - 1));

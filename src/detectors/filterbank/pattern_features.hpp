@@ -8,9 +8,9 @@ namespace sightline::filterbank {
 
 inline constexpr int kMaxCellPixels = 256;
 
-/// Of a cell with a number of pixels, the feature of a pattern that `count` of them have:
-/// `round(kPatternFactor * sqrt(count * 64 / pixels))`, in the arithmetic of histogram_row. A byte holds
-/// every count but one, and there the next one has the same feature: 255 of 256 pixels.
+/// Feature of a pattern that `count` pixels of a cell have: `round(kPatternFactor * sqrt(count * 64 /
+/// pixels))`, in the arithmetic of histogram_row. A byte holds every count but one, and there the next one
+/// has the same feature: 255 of 256 pixels.
 using PatternFeatures = std::array<std::uint8_t, kMaxCellPixels>;
 
 /// @param pixels  1 to kMaxCellPixels. Thread-safe.

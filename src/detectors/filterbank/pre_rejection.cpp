@@ -14,12 +14,12 @@ constexpr int kIterations = 30;
 // of at most 90 * 33, so that the components of a block sum up to less than 12,200, and a window's sum stays
 // below 2^31.
 constexpr int kLargestWeight = 1000;
-constexpr int kLargestSum = 170'000;  // of a window's largest weights
+constexpr int kLargestSum = 170'000;  // largest sum of a window's largest weights
 
 using Matrix = std::vector<double>;  // [row][kRank]
 
-// Makes the columns orthogonal and of unit length, the first one first; what is left of a column that depends
-// on those before it is 0.
+// Makes the columns orthogonal and of unit length, the first one first; a column that depends on those before
+// it becomes 0.
 void orthonormalise(Matrix& m) {
   const std::size_t rows = m.size() / kRank;
   for (int j = 0; j < kRank; ++j) {

@@ -1,5 +1,4 @@
-// Plain scalar code for every stage: what the methods mean. Optimised forms, on whatever processor, are
-// checked against this.
+// Reference implementation of every stage in plain scalar code; optimised forms are checked against it.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -10,9 +9,9 @@
 
 namespace sightline::filterbank::reference {
 
-void filter_rows(GrayView image, const Dictionary& dictionary, Signs signs, int y_begin, int y_end,
+void filter_rows(GrayView image, const Dictionary& dictionary, ContrastMode contrast, int y_begin, int y_end,
                  ImageView<std::uint32_t> response_map) {
-  const int below_zero = signs == Signs::apart ? dictionary.size() : 0;
+  const int below_zero = contrast == ContrastMode::sensitive ? dictionary.size() : 0;
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); ++x) {
       int best = -1;
@@ -39,11 +38,11 @@ void add_patterns(GrayView image, int y_begin, int y_end, ImageView<std::uint32_
   }
 }
 
-void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest largest, int y_begin, int y_end,
-                       ImageView<float> responses, ImageView<std::uint8_t> indices) {
+void filter_rows_float(GrayView image, const Dictionary& dictionary, ResponseMode mode, int y_begin,
+                       int y_end, ImageView<float> responses, ImageView<std::uint8_t> indices) {
   for (int y = y_begin; y < y_end; ++y) {
     for (int x = 0; x < image.width(); ++x) {
-      float best = largest == Largest::magnitude ? -1.0F : 0.0F;
+      float best = mode == ResponseMode::magnitude ? -1.0F : 0.0F;
       int best_index = 0;
       for (int k = 0; k < dictionary.size(); ++k) {
         const FloatFilter& filter = dictionary.reference()[k];
@@ -52,13 +51,13 @@ void filter_rows_float(GrayView image, const Dictionary& dictionary, Largest lar
           response =
               std::fma(filter[i], static_cast<float>(image.at(x + i % 3 - 1, y + i / 3 - 1)), response);
         }
-        if (largest == Largest::magnitude) response = std::fabs(response);
+        if (mode == ResponseMode::magnitude) response = std::fabs(response);
         if (response > best) {
           best = response;
           best_index = k;
         }
       }
-      responses.at(x, y) = largest == Largest::value && best < kLeastResponse ? 0.0F : best;
+      responses.at(x, y) = mode == ResponseMode::value && best < kLeastResponse ? 0.0F : best;
       indices.at(x, y) = static_cast<std::uint8_t>(best_index);
     }
   }

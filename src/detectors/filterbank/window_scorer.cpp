@@ -23,7 +23,7 @@ bool score_all(const FilterbankDetector& detector, FilterbankWorkspace& workspac
   return true;
 }
 
-// Of a window that the network does not look at, or where there is none.
+// Score of a window that the network does not see, or without a network.
 double score_unseen(const FilterbankDetector& detector, double score) {
   return detector.verifies() ? detector.model().network.rejected_score(score) : score;
 }
@@ -54,7 +54,7 @@ void add_scores(const FilterbankDetector& detector, const FilterbankWorkspace& w
   for (const Candidate& looked_at : workspace.candidates) scores.add(looked_at.score);
 }
 
-// What of the detector is evaluated.
+// Properties of the detector that are evaluated.
 struct Method {
   std::string arithmetic = "exact";
   int computed_scales = 0;
@@ -92,7 +92,7 @@ WindowScores FilterbankWindowModel::score(const training::ImageSet& positives,
   if (method_.arithmetic == "float") options.arithmetic = Arithmetic::floating_point;
   options.verify = !method_.no_verify;
   if (options.verify && !model_.network.empty())
-    options.threshold = kAnyScore;  // it looks at all that its first-stage threshold lets through
+    options.threshold = kAnyScore;  // verifies everything above the first-stage threshold
   options.max_candidates = kMostCandidates;
   const FilterbankDetector scanner(model_, options);
   options.max_size = model_.object.height;
@@ -128,28 +128,26 @@ class FilterbankWindowScorer : public WindowScorer {
     OptionSet options;
     options
         .add("--filters N", &filters_,
-             "Size of the model's dictionary, of those it has; the configuration's, or the largest of a "
-             "--model, unless given; several, as in 25,50,100: a curve for each")
+             "Number of filters, one of the model's sizes; several, such as 25,50,100, give a curve each "
+             "(default: the configuration's, or the largest of --model)")
         .separated_by(',')
         .one_at_a_time();
     options
         .add("--computed-scales N", &method_.computed_scales,
-             "Scales in each octave that are filtered, the others follow from the nearest of them; 0: all")
+             "Number of filtered scales per octave; the others are approximated from the nearest; 0: all")
         .between(0, 1000)
         .show_default()
         .alias("--real-levels");
-    options.add("--arithmetic KIND", &method_.arithmetic, "exact or float")
+    options.add("--arithmetic KIND", &method_.arithmetic, "Arithmetic: exact or float")
         .one_of({"exact", "float"})
         .show_default();
-    options.add("--no-verify", &method_.no_verify,
-                "Without the verification network, where the model has one");
+    options.add("--no-verify", &method_.no_verify, "Skip the verification network, if the model has one");
     return options;
   }
 
   void check_storable() const override {
     if (method_.arithmetic == "exact" && method_.computed_scales == 0 && !method_.no_verify) return;
-    throw Error(ExitCode::usage,
-                "--store keeps what exact arithmetic and the whole model give on every scale",
+    throw Error(ExitCode::usage, "--store needs exact arithmetic and the complete model on every scale",
                 "leave out --store, or --arithmetic, --computed-scales and --no-verify");
   }
 

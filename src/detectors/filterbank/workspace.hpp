@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "detection/sliding_window.hpp"
-#include "detectors/filterbank/computed_scales.hpp"
+#include "detectors/filterbank/filtered_levels.hpp"
 #include "detectors/filterbank/kernels.hpp"
 #include "detectors/filterbank/layout.hpp"
 #include "image/pyramid.hpp"
@@ -19,7 +19,7 @@ namespace sightline::filterbank {
 /// The detector's stages, in order.
 enum StageIndex : std::size_t { kPyramid, kFilter, kHistogram, kClassify, kVerify, kGroup };
 
-/// What they leave for each other; number 0 is the frame.
+/// Resources between the stages; number 0 is the frame.
 enum ResourceIndex : std::size_t {
   kOctaves = kFrameResource + 1,
   kImages,
@@ -33,7 +33,7 @@ enum ResourceIndex : std::size_t {
 /// The rows of each stage's results that a workspace's partition of the frame needs of a level.
 struct LevelRows {
   Rows blocks, cells;
-  Rows response_map, image;  ///< pixels of the level; none where the level has no responses of its own
+  Rows response_map, image;  ///< pixels of the level; none if the level has no responses of its own
 };
 
 /// One pyramid level's intermediate results; see layout.hpp.
@@ -43,12 +43,12 @@ struct Level {
   LevelLayout layout;
   int source_level = 0;     ///< the level whose responses its cells sum up
   bool is_computed = true;  ///< its own; otherwise it has neither image nor responses
-  int first_cell = 0;  ///< where its own cells begin in its image, pixels along both axes: its border is as
-                       ///< wide as the levels need that use its responses
-  CellEdges edges;     ///< of its cells in those responses
-  Rows windows;        ///< rows of windows in the workspace's partition of the frame; all, mostly
+  int first_cell = 0;       ///< start of its cells in its image, pixels along both axes; the border before it
+                            ///< covers all levels that use its responses
+  CellEdges edges;          ///< edges of its cells in those responses
+  Rows windows;             ///< rows of windows in the workspace's partition of the frame; all, mostly
   LevelRows rows;
-  std::unique_ptr<Resizer> resizer;   ///< of computed scales, and of all where windows are verified
+  std::unique_ptr<Resizer> resizer;   ///< for computed scales; for all if windows are verified
   PaddedImage image;                  ///< plan.size pixels
   Image<std::uint32_t> response_map;  ///< plan.size pixels, see pack_response
   AlignedBuffer<std::uint8_t> features;
@@ -68,14 +68,14 @@ struct Level {
   int windows_x = 0;
   int windows_y = 0;
 
-  Image<std::uint8_t> network_input;  ///< as `image`; only rows that `verify` needs and `image` does not have
+  Image<std::uint8_t> network_input;  ///< like `image`; only rows that `verify` needs and `image` lacks
 };
 
-/// What one thread needs between responses and features: two neighbouring rows of cells.
+/// Scratch memory of one thread between responses and features: two neighbouring rows of cells.
 class CellScratch {
  public:
   void resize(const Grid& grid);
-  /// Row y, in the place of row y - 2.
+  /// Row y, which replaces row y - 2.
   CellRow row(int y);
 
  private:
@@ -91,13 +91,12 @@ class CellScratch {
 /// Candidates name windows by their first cell in the level.
 class FilterbankWorkspace : public SlidingWindowWorkspace {
  public:
-  /// Make the levels' views of an inter-stage buffer those of its memory; a stage does so for what it reads
-  /// and writes.
+  /// Bind the levels' views to an inter-stage buffer's memory; each stage does so for its input and output.
   void bind_images();
   void bind_response_maps();
   void bind_features();
 
-  bool has_images = false;  ///< of this frame: the CPU made its partition's
+  bool has_images = false;  ///< true if the CPU made the partition's images of this frame
   std::vector<Level> levels;
   InterStageBuffer images, response_map, features;
   bool projected = false;  ///< the frame's components are there
@@ -105,7 +104,7 @@ class FilterbankWorkspace : public SlidingWindowWorkspace {
   oneapi::tbb::enumerable_thread_specific<CellScratch> scratch;
   oneapi::tbb::enumerable_thread_specific<AlignedBuffer<std::uint8_t>> network_scratch;
   std::vector<Band> network_input_bands;
-  TaskLists<Candidate> classified;  ///< by window band
+  TaskLists<Candidate> classified;  ///< candidates by window band
   std::vector<Candidate> peaks;     ///< made of the candidates, then in their place
 };
 

@@ -22,8 +22,8 @@ using enum PixelWindowDetector::ResourceIndex;
 inline constexpr std::array kKernelVariants = {"naive", "progressive", "queue"};
 
 struct Options : PixelWindowOptions {  // kernels: one of kKernelVariants
-  /// Of the progressive kernels, see steps.hpp: divisors, and the weak classifiers that steps come to before
-  /// they count. Empty: what follows from the model. Where one is given and no variant, these kernels run.
+  /// Steps of the progressive kernels, see steps.hpp: divisors, and weak classifiers per step. Empty: derived
+  /// from the model. If one is set and no variant, the progressive kernels run.
   std::vector<int> shares = {}, phases = {};
 };
 using Level = PixelLevel;
@@ -49,7 +49,7 @@ class WaldboostDetector : public PixelWindowDetector {
   std::int32_t lowest_sum() const { return lowest_sum_; }
   /// The score of a sum.
   double score(std::int32_t sum) const { return sum * model_.unit; }
-  /// Of the progressive kernels.
+  /// Steps of the progressive kernels.
   std::vector<ProgressiveStep> steps() const {
     return steps_for(model_, own_options_.shares, own_options_.phases);
   }
@@ -65,7 +65,7 @@ class WaldboostDetector : public PixelWindowDetector {
   std::int32_t lowest_sum_ = 0;
 };
 
-/// What make_waldboost_detector reads of section [detector].
+/// Keys of section [detector] that make_waldboost_detector reads.
 inline constexpr const char* kConfigKeys[] = {"model",       "scale_step", "min_size",       "max_size",
                                               "threshold",   "confidence", "border",         "clip",
                                               "max_overlap", "label",      "max_candidates", "max_model_size",

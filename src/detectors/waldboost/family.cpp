@@ -1,4 +1,4 @@
-// What WaldBoost detectors say of themselves, for the list of families.
+// Description of the WaldBoost family, for the list of families.
 #include "detectors/waldboost/detector.hpp"
 #include "detectors/waldboost/model_show.hpp"
 #include "detectors/waldboost/opencl/tuning.hpp"
@@ -21,11 +21,11 @@ FamilyInfo info() {
     info.options.emplace_back(key, Kind::text, name, help).option.free_text();
   };
   add("shares", "--shares N,N,...",
-      "On OpenCL devices: use the progressive kernels, in these steps: 8,4,4,4 means that the first step "
-      "passes one window in 8 to the second, and each further one passes one in 4");
+      "On OpenCL devices: use the progressive kernels with these shares; 8,4,4,4: the first step passes at "
+      "most 1 window in 8 to the second, and each further step 1 in 4");
   add("phases", "--phases N,N,...",
-      "On OpenCL devices: use the progressive kernels, with steps that end after these numbers of weak "
-      "classifiers: 4,12,20,28");
+      "On OpenCL devices: use the progressive kernels with steps that end after these numbers of weak "
+      "classifiers, such as 4,12,20,28");
   return info;
 }
 

@@ -20,7 +20,7 @@
 
 namespace sightline::waldboost {
 
-inline constexpr std::uint32_t kHaarSteps = 128;  ///< of a share from 0 to 1
+inline constexpr std::uint32_t kHaarSteps = 128;  ///< steps of a share from 0 to 1
 inline constexpr int kHaarCodes = 64;             ///< about the half
 
 /// @param cells  sums of the shape's cells, row after row
@@ -49,8 +49,8 @@ inline int haar_code(const std::uint32_t* grid, std::ptrdiff_t right, std::ptrdi
   return haar_code(kLayout, cells.data());
 }
 
-/// Calls `use` with a feature's code as a function of where the window's corner is in an integral image whose
-/// rows lie `stride` elements apart; there is one for each shape, for loops over windows.
+/// Calls `use` with a function from the window's corner in an integral image (rows `stride` elements apart)
+/// to a feature's code; each shape has its own function, for loops over windows.
 template <class Use>
 inline auto use_haar_code(const Feature& feature, std::ptrdiff_t stride, const Use& use) {
   const auto code_of = [&]<std::size_t kShape>() {

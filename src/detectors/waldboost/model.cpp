@@ -18,7 +18,7 @@ namespace sightline::waldboost {
 namespace {
 
 constexpr std::string_view kVersion = "1";
-constexpr std::int64_t kFeatureNumbers = 6;  // of a row of `features`
+constexpr std::int64_t kFeatureNumbers = 6;  // numbers per row of `features`
 constexpr int kMiddle = kBlocks / 2;
 constexpr double kSmallestUnit = 1e-30;
 constexpr double kLargestUnit = 1e30;
@@ -26,13 +26,13 @@ constexpr double kSmallestBoxScale = 0.25, kLargestBoxScale = 4;
 constexpr double kLargestThreshold = 1e30;
 constexpr std::size_t kHead = 4096;  // bytes in which an XML's first element must begin
 
-// @param fail  called with what is wrong and the remedy
+// @param fail  called with problem and remedy
 void check_feature(const Feature& feature, FeatureKind kind, Size window, const auto& fail) {
   const auto number = [](int value) { return std::to_string(value); };
   const bool is_haar = kind == FeatureKind::haar;
   if (is_haar && (feature.first >= kHaarShapes.size() || feature.second != 0)) {
     fail("has shape " + number(feature.first) + " and " + number(feature.second),
-         "with Haar features, the shape is one of 0 to 4, and the other number 0");
+         "with Haar features, the shape must be 0 to 4 and the other number 0");
   }
   const int largest = is_haar ? kMaxWindow : kMaxBlock;
   for (const int side : {feature.block_width, feature.block_height}) {
@@ -47,7 +47,7 @@ void check_feature(const Feature& feature, FeatureKind kind, Size window, const 
       feature.y + grid.height * feature.block_height > window.height) {
     fail("has " + number(grid.width) + "x" + number(grid.height) + " blocks of " +
              number(feature.block_width) + "x" + number(feature.block_height) + " pixels at (" +
-             number(feature.x) + ", " + number(feature.y) + "), which do not lie in the window",
+             number(feature.x) + ", " + number(feature.y) + "), which are not inside the window",
          "the window has " + number(window.width) + "x" + number(window.height) + " pixels");
   }
   if (is_haar) return;
@@ -57,10 +57,10 @@ void check_feature(const Feature& feature, FeatureKind kind, Size window, const 
   if (usable) return;
   fail("compares blocks " + number(feature.first) + " and " + number(feature.second),
        kind == FeatureKind::lbp ? "with LBP, both must be 0"
-                                : "with LRP and LRD, they must be two different ones of 0 to 8");
+                                : "with LRP and LRD, they must be two different numbers from 0 to 8");
 }
 
-// All that a file may get wrong beside the shapes of its arrays.
+// Checks everything except the shapes of arrays.
 void check_model(const Model& model, const ModelCheck& check) {
   check.label(model.label, kMaxLabel);
   check.window(model.window, kMinWindow, kMaxWindow);
@@ -101,7 +101,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const ModelHeader header(file, path);
   header.expect("kind", kModelKind,
                 "choose a model of the WaldBoost detector, or the configuration that fits this model");
-  header.expect("version", kVersion, "train it again, or use the program that it was made for");
+  header.expect("version", kVersion, "train it again, or use the version that made it");
   Model model;
   model.label = header.text("label");
   model.window = read_window(header, kMinWindow, kMaxWindow);
@@ -126,7 +126,7 @@ Model load_own(const std::filesystem::path& path, std::uint64_t max_bytes) {
   return model;
 }
 
-// The first bytes of a file; fewer where it is shorter, none where it cannot be read.
+// The first bytes of a file; fewer where it is shorter, none if it cannot be read.
 std::string read_head(const std::filesystem::path& file) {
   refuse_special_file(file, ExitCode::model);
   std::ifstream stream(file, std::ios::binary);
@@ -144,13 +144,13 @@ bool is_xml(std::string_view head) {
          head.substr(0, 8).find('\0') == std::string_view::npos;
 }
 
-// The text after the next `end`; empty where there is none.
+// The text after the next `end`; empty if there is none.
 std::string_view after(std::string_view text, std::string_view end) {
   const std::size_t at = text.find(end);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + end.size());
 }
 
-// The name of an XML's first element, past declaration, comments and document type; empty where it does not
+// The name of an XML's first element, past declaration, comments and document type; empty if it does not
 // begin in this text.
 std::string_view first_element(std::string_view text) {
   for (text = after(text, "<"); !text.empty(); text = after(text, "<")) {

@@ -23,7 +23,7 @@
 
 namespace sightline::waldboost {
 
-/// What code is made of the blocks or cells.
+/// Kind of code computed from the blocks or cells.
 enum class FeatureKind {
   lbp,   ///< local binary pattern, 0..255: bit i is set where the i-th neighbour's sum is at least the middle
          ///< one's; neighbours as kLbpNeighbours has them, clockwise from the upper left
@@ -46,10 +46,10 @@ inline constexpr int kMinWindow = 8;   ///< pixels a side
 inline constexpr int kMaxWindow = 64;  ///< pixels a side
 inline constexpr int kMaxWeakClassifiers = 4096;
 inline constexpr std::size_t kMaxLabel = 64;  ///< bytes
-/// Of a weak classifier that rejects nothing.
+/// Threshold of a weak classifier that rejects nothing.
 inline constexpr std::int32_t kNoThreshold = std::numeric_limits<std::int32_t>::min();
 
-/// Where a weak classifier looks.
+/// Position and shape of a weak classifier's grid.
 struct Feature {
   std::uint8_t x = 0, y = 0;                       ///< upper left pixel of the grid in the window
   std::uint8_t block_width = 1, block_height = 1;  ///< pixels; of a cell: any that fit
@@ -58,12 +58,12 @@ struct Feature {
   friend bool operator==(const Feature&, const Feature&) = default;
 };
 
-/// How the cells of a Haar-like feature lie.
+/// Arrangement of a Haar-like feature's cells.
 struct HaarShape {
   const char* name;
   int columns, rows;
   std::uint8_t bright;                  ///< bit i: cell i, row after row, is bright; others are dark
-  std::array<std::uint8_t, 4> weights;  ///< of cells: bright and dark ones weigh alike
+  std::array<std::uint8_t, 4> weights;  ///< weights of cells: bright and dark ones are balanced
   bool is_bright(int cell) const { return (bright >> cell & 1) != 0; }
 };
 inline constexpr std::array<HaarShape, 5> kHaarShapes{{{"two side by side", 2, 1, 1, {1, 1, 0, 0}},
@@ -81,14 +81,14 @@ inline Size grid_of(FeatureKind kind, const Feature& feature) {
 
 /// Immutable once loaded. All arrays are by weak classifier.
 struct Model {
-  std::string name;   ///< of its file, for people
-  std::string label;  ///< of what it finds: "face"
+  std::string name;   ///< name of its file
+  std::string label;  ///< label of its objects: "face"
   Size window;        ///< pixels
   FeatureKind kind = FeatureKind::lbp;
   std::vector<Feature> features;
   std::vector<std::int16_t> responses;   ///< kCodes each, in units
   std::vector<std::int32_t> thresholds;  ///< a sum below this rejects; kNoThreshold: none does
-  double unit = 1;                       ///< of responses and thresholds: a score is a sum times this
+  double unit = 1;                       ///< unit of responses and thresholds: a score is a sum times this
   double threshold = 0;                  ///< lowest score that is reported unless asked otherwise
   ScoreCalibration calibration;          ///< may be empty
   /// Sides of an object's box in parts of its window's, about the same middle: windows may be cut closer than
@@ -97,7 +97,7 @@ struct Model {
   /// Share of the windows of pictures without the object that are left after each weak classifier, as
   /// training found it; may be empty.
   std::vector<float> survivors;
-  std::string provenance;  ///< how it was made, for people; may be empty
+  std::string provenance;  ///< description of its origin; may be empty
 
   int size() const { return static_cast<int>(features.size()); }  ///< weak classifiers
   std::span<const std::int16_t> table(int weak) const {
@@ -108,7 +108,7 @@ struct Model {
 /// The code of the sums of the nine blocks, or the up to four cells, row after row.
 int code_of(FeatureKind kind, const Feature& feature, const std::array<std::uint32_t, kBlocks>& sums);
 
-/// That of LRP, or else of LRD, for the ranks of the two blocks.
+/// Code of LRP, or else of LRD, for the ranks of the two blocks.
 inline int code_of_ranks(bool is_lrp, int first, int second) {
   return is_lrp ? kBlocks * first + second : first - second + kBlocks - 1;
 }
@@ -128,10 +128,10 @@ inline constexpr std::string_view kModelKind = "sightline-waldboost";
 /// ("24x24"), `feature` ("lbp", "lrp", "lrd" or "haar"), `unit`, `threshold`, and perhaps `calibration` and
 /// `provenance`.
 Model load_model(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// Whether a file begins as one of them; false where it cannot be read.
+/// Whether a file begins like a model; false if it cannot be read.
 bool looks_like_model(const std::filesystem::path& file);
 
-/// Writes Sightline's own form. Throws Error (failed) where the file cannot be written, and
+/// Writes Sightline's own form. Throws Error (failed) if the file cannot be written, and
 /// std::invalid_argument where `load_model` would refuse the model.
 void save_model(const Model& model, const std::filesystem::path& file);
 

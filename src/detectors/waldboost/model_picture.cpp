@@ -56,7 +56,7 @@ class Drawing {
     caption(kMargin, grids_ == 1 ? "The weak classifier" : fmt::format("The first {}", grids_),
             what_is_filled());
     for (int weak = 0; weak < grids_; ++weak) draw_grid(weak);
-    caption(map_left(), "All of them", "how many look at each pixel");
+    caption(map_left(), "All of them", "number of classifiers over each pixel");
     draw_map();
     return std::move(canvas_);
   }
@@ -96,10 +96,10 @@ class Drawing {
   const char* what_is_filled() const {
     if (model_.kind == FeatureKind::lbp) return "each neighbour is compared with the middle block";
     if (model_.kind == FeatureKind::haar) return "bright cells are compared with dark ones";
-    return "filled: the blocks whose ranks count, the first one darker";
+    return "filled: the compared blocks, the first one darker";
   }
 
-  // Null where the block is empty.
+  // Null if the block is empty.
   const Color* filling(const Feature& feature, int block) const {
     if (model_.kind == FeatureKind::lbp) return block == kBlocks / 2 ? &kSecondBlock : nullptr;
     if (model_.kind == FeatureKind::haar)

@@ -1,5 +1,5 @@
 #pragma once
-/// A picture of where a WaldBoost model looks, for people.
+/// Picture of the parts of the window that a WaldBoost model uses.
 
 #include <cstdint>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace sightline::waldboost {
 
-/// How many weak classifiers' grids cover each pixel of the window, row after row.
+/// Number of weak classifiers whose grids cover each pixel of the window, row by row.
 std::vector<std::int32_t> coverage(const Model& model);
 
-/// Draws the grids of the first weak classifiers in their windows, 24 at most, and a map of how many of all
-/// weak classifiers look at each pixel. Of LRP and LRD, the two blocks that are compared are filled,
-/// of Haar-like features the dark cells darker than the bright ones.
+/// Draws the grids of the first weak classifiers in their windows, 24 at most, and a map of the number of
+/// weak classifiers over each pixel. Fills the two compared blocks of LRP and LRD; draws the dark cells of
+/// Haar-like features darker than the bright ones.
 Canvas draw_model(const Model& model);
 
 }  // namespace sightline::waldboost

@@ -4,7 +4,7 @@ namespace sightline::waldboost {
 
 PackedModel::PackedModel(const Model& model) : model_(&model) {
   for (const Feature& f : model.features) {
-    if (model.kind == FeatureKind::haar) break;  // which are looked up in an integral image
+    if (model.kind == FeatureKind::haar) break;  // Haar features use an integral image
     const int plane = plane_of(f);
     uses_plane_[plane] = true;
     offsets_.push_back(plane * kPlane + f.y * kStride + f.x);

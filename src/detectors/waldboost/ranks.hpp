@@ -1,6 +1,6 @@
 #pragma once
-/// The ranks of the nine blocks of a grid in one word, for LRP and LRD: the rank of a block is how many have
-/// a larger sum, 0..8.
+/// The ranks of the nine blocks of a grid in one word, for LRP and LRD: the rank of a block is the number of
+/// blocks with a larger sum, 0..8.
 ///
 /// Why so. A plane of codes for each pair of blocks, as LBP has one for each block size, would be 144 bytes a
 /// pixel. From planes of block sums, a look at a window is nine loads and 16 comparisons, about 45
@@ -21,9 +21,9 @@ namespace sightline::waldboost {
 
 inline constexpr int kRanksInFirstHalf = 5;
 inline constexpr std::uint32_t kRankMask = 7;
-inline constexpr int kLowestShift = 12;  ///< in the second half: 1 + the block of rank 8; 0: none
+inline constexpr int kLowestShift = 12;  ///< position in the second half of 1 + the block of rank 8; 0: none
 
-/// Where a block's three bits begin.
+/// Position of a block's three bits.
 constexpr int rank_shift(int block) {
   return block < kRanksInFirstHalf ? 3 * block : 16 + 3 * (block - kRanksInFirstHalf);
 }

@@ -23,7 +23,7 @@ namespace sightline::waldboost {
 /// A window that passes all weak classifiers.
 struct Accepted {
   int x = 0, y = 0;      ///< its corner, in pixels of the level
-  std::int32_t sum = 0;  ///< of all responses, in units
+  std::int32_t sum = 0;  ///< sum of all responses, in units
   friend bool operator==(const Accepted&, const Accepted&) = default;
 };
 
@@ -32,7 +32,7 @@ using Tile = WindowTile;
 /// A model as scan_tile runs it. Immutable; refers to the model, which must outlive it.
 class PackedModel {
  public:
-  /// A tile has at most so many windows across and down.
+  /// Limit of a tile in windows.
   static constexpr int kTileColumns = 384, kTileRows = 96;
   /// Places of a plane: elements from row to row, and in all. Rows have slack for vectors.
   static constexpr int kStride = kTileColumns + 2 * kMaxWindow;
@@ -48,8 +48,8 @@ class PackedModel {
   /// The plane of a block size.
   static int plane_of(const Feature& f) { return (f.block_height - 1) * kMaxBlock + f.block_width - 1; }
   bool uses_plane(int plane) const { return uses_plane_[plane]; }
-  /// Of a weak classifier's code or ranks, in elements from those of the window's corner in plane 0. Haar:
-  /// none.
+  /// Offset of a weak classifier's code or ranks, in elements from the window's corner in plane 0. Empty for
+  /// Haar.
   std::span<const std::int32_t> offsets() const { return offsets_; }
   /// Bit c % 8 of byte c / 8: whether the first weak classifier lets code c pass.
   std::span<const std::uint8_t> first_passes() const { return first_passes_; }
@@ -61,13 +61,13 @@ class PackedModel {
   alignas(32) std::array<std::uint8_t, kCodes / 8> first_passes_{};
 };
 
-/// What a thread needs for a tile, about 700 kB; LRP and LRD 1.5 MB.
+/// Scratch memory of a thread for a tile: about 700 kB, for LRP and LRD 1.5 MB.
 struct ScanScratch {
   AlignedBuffer<std::uint8_t> codes;
   AlignedBuffer<std::uint32_t> words;      ///< ranks, or the integral image
   AlignedBuffer<std::int16_t> block_sums;  ///< rows of sums, for codes of larger blocks
   AlignedBuffer<std::int32_t> places, sums;
-  std::vector<Accepted> accepted;  ///< for the caller: keeps its memory from tile to tile
+  std::vector<Accepted> accepted;  ///< used by the caller; keeps its memory between tiles
 };
 
 /// Appends the windows of a tile that pass all weak classifiers and have a sum of at least `lowest`, in the
@@ -90,7 +90,7 @@ int code(FeatureKind kind, const Feature& feature, GrayView image, int x, int y)
 
 struct WindowResult {
   int passed = 0;        ///< weak classifiers that did not reject
-  std::int32_t sum = 0;  ///< of the responses, the rejecting one's included
+  std::int32_t sum = 0;  ///< sum of the responses, including the rejecting one
 };
 WindowResult run_window(const Model& model, GrayView image, int x, int y);
 

@@ -22,7 +22,7 @@ using sightline::HWY_NAMESPACE::lbp_codes;
 constexpr int kStride = PackedModel::kStride;
 constexpr int kPlane = PackedModel::kPlane;
 constexpr int kListRows = PackedModel::kListRows;
-constexpr int kFewWindows = 32;  // as few go on one by one
+constexpr int kFewWindows = 32;  // so few continue one by one
 constexpr int kRing = 8;         // rows of sums that are kept; a grid of blocks two pixels high sees five
 
 using Words = hn::ScalableTag<std::int16_t>;
@@ -133,7 +133,7 @@ void make_plane(GrayView image, const Tile& tile, int width, int height, int col
   }
 }
 
-// All planes that the model uses.
+// Makes all planes that the model uses.
 template <typename Element>
 void make_planes(const PackedModel& model, GrayView image, const Tile& tile, ScanScratch& scratch,
                  AlignedBuffer<Element>& planes) {
@@ -170,8 +170,8 @@ void make_integral(const PackedModel& model, GrayView image, const Tile& tile, S
   integrate(pixels, sheet, level, 0, 0, pixels.height(), reinterpret_cast<std::byte*>(scratch.words.data()));
 }
 
-// What a kind of feature makes of a tile, and how a weak classifier sees a window there: `with` calls `use`
-// with its code as a function of the window's place.
+// Planes of a kind of feature for a tile, and a weak classifier's code there: `with` calls `use` with the
+// code as a function of the window's position.
 struct LbpLooks {
   static void make(const PackedModel& packed, GrayView image, const Tile& tile, ScanScratch& scratch) {
     make_planes(packed, image, tile, scratch, scratch.codes);

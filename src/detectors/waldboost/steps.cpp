@@ -11,13 +11,13 @@
 namespace sightline::waldboost {
 namespace {
 
-constexpr int kReduction = 512;  // of all usual steps together
+constexpr int kReduction = 512;  // total reduction of all usual steps
 
 std::vector<int> parse_numbers(const std::string& text, const std::string& where, const char* key, int lowest,
                                int highest, const char* example) {
   const auto refuse = [&](const std::string& problem) {
     throw Error(ExitCode::usage, fmt::format("{}: '{}' is \"{}\": {}", where, key, text, problem),
-                fmt::format("give whole numbers from {} to {}, one a step, separated by commas: {}", lowest,
+                fmt::format("give whole numbers from {} to {}, one per step, separated by commas: {}", lowest,
                             highest, example));
   };
   std::vector<int> numbers;
@@ -26,7 +26,7 @@ std::vector<int> parse_numbers(const std::string& text, const std::string& where
     const char* const end = item.data() + item.size();
     const auto [stop, error] = std::from_chars(item.data(), end, number);
     if (error != std::errc() || stop != end || number < lowest || number > highest)
-      refuse(fmt::format("'{}' is no whole number from {} to {}", item, lowest, highest));
+      refuse(fmt::format("'{}' is not a whole number from {} to {}", item, lowest, highest));
     numbers.push_back(number);
   }
   if (text.ends_with(',')) refuse("a number is missing at its end");

@@ -1,6 +1,6 @@
 #pragma once
 /// The steps of the progressive scan on OpenCL devices (kernels/waldboost/progressive.cl), after M. Hruby's
-/// detector: how many weak classifiers each looks up before it counts what is left, and how much it hands on.
+/// detector: weak classifiers per step, and the share of windows passed to the next step.
 
 #include <span>
 #include <string>
@@ -14,8 +14,8 @@ inline constexpr int kStepGroup = 256;             ///< windows of a work-group
 inline constexpr int kFirstShare = 8, kShare = 4;  ///< usual divisors: the first step's, the others'
 inline constexpr int kFewestSteps = 2, kMostSteps = 16;
 
-/// One step. Of a work-group's windows, it hands one in `divisor` to the next at most; the last one hands
-/// nothing on, and stops to look up where so many are left.
+/// One step. Passes at most one in `divisor` of a work-group's windows to the next step. The last step passes
+/// none on, and stops when so many are left.
 struct ProgressiveStep {
   int divisor = kShare;
   int fewest = 0;  ///< weak classifiers by which each window goes on, before those that are left are counted
@@ -23,7 +23,7 @@ struct ProgressiveStep {
   friend bool operator==(const ProgressiveStep&, const ProgressiveStep&) = default;
 };
 
-/// The usual divisors: of the first step, of the second one so many times, and of the last.
+/// Default divisors: of the first step, of the second one `repeats` times, and of the last.
 std::vector<int> usual_shares(int repeats = 2);
 
 /// Divisors, the first one and then `further` again and again, that bring windows down to one in 512 as the
@@ -38,16 +38,16 @@ std::vector<ProgressiveStep> progressive_steps(const Model& model, std::span<con
 /// than the one before.
 std::vector<ProgressiveStep> progressive_steps(std::span<const int> divisors, std::span<const int> phases);
 
-/// The weak classifiers that steps come to before they count, as far as that is known beforehand.
+/// Weak classifiers after which steps count, as far as known in advance.
 std::vector<int> phases_of(std::span<const ProgressiveStep> steps);
 
-/// What keys `shares` and `phases` say: "8,4,4,4". Empty texts give empty lists. Throw Error (usage), which
-/// begins with `where`, for what is no such list.
+/// Parse keys `shares` and `phases`: "8,4,4,4". Empty texts give empty lists. Throw Error (usage), beginning
+/// with `where`, for invalid lists.
 std::vector<int> parse_shares(const std::string& text, const std::string& where);
 std::vector<int> parse_phases(const std::string& text, const std::string& where);
 
-/// The steps that a detector is to have where one of these lists is given; what is empty follows from the
-/// model. Throws Error (usage) where they are not of equally many steps.
+/// Steps of a detector if one of these lists is set; an empty list is derived from the model. Throws Error
+/// (usage) if the lists have different lengths.
 std::vector<ProgressiveStep> steps_for(const Model& model, std::span<const int> shares,
                                        std::span<const int> phases);
 

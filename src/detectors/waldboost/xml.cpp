@@ -17,8 +17,8 @@ using pugi::xml_node;
 constexpr double kInfinite = 1e30;          // thresholds that are at least so large stand for infinity
 constexpr double kLargestPrediction = 1e9;  // magnitude
 constexpr int kLargestResponse = std::numeric_limits<std::int16_t>::max();
-constexpr int kMaxExponent = 100;             // of the unit: predictions may all be 0
-constexpr std::size_t kShownCharacters = 40;  // of a name that should not be there
+constexpr int kMaxExponent = 100;             // limit of the unit's exponent: predictions may all be 0
+constexpr std::size_t kShownCharacters = 40;  // shown characters of an unexpected name
 
 // The largest k with which predictions of up to this magnitude are at most kLargestResponse times 2^-k.
 int unit_exponent(double largest) {
@@ -46,7 +46,7 @@ class Reader {
   }
 
  private:
-  // Whatever else a file says might change what it means.
+  // Unknown attributes might change the meaning of a file.
   void check_attributes(const xml_node& element, std::initializer_list<std::string_view> known) const {
     for (const pugi::xml_attribute& attribute : element.attributes()) {
       const std::string_view name = attribute.name();
@@ -141,7 +141,7 @@ class Reader {
     feature.block_height = number("blockHeight", 1, kMaxBlock);
     if (feature.x + kGrid * feature.block_width > model_.window.width ||
         feature.y + kGrid * feature.block_height > model_.window.height)
-      xml_.refuse(element, "the 3x3 blocks do not lie in the window");
+      xml_.refuse(element, "the 3x3 blocks are not inside the window");
     model_.features.push_back(feature);
   }
 
@@ -161,7 +161,7 @@ class Reader {
     const double units = std::ceil(std::ldexp(threshold, exponent));
     if (units > std::numeric_limits<std::int32_t>::max())
       xml_.refuse(stage, "negT is larger than any sum of predictions");
-    // One that no sum falls below rejects nothing.
+    // A threshold that no sum can fall below rejects nothing.
     return threshold <= -kInfinite || units <= kNoThreshold ? kNoThreshold : static_cast<std::int32_t>(units);
   }
 

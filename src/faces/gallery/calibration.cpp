@@ -20,9 +20,9 @@ constexpr std::size_t kMostProbes = 4096;
 
 struct Probe {
   std::size_t row = 0;
-  std::int64_t to_others = kNobody;  // the nearest template of somebody else
+  std::int64_t to_others = kNobody;  // distance to the nearest template of another person
   std::int64_t to_own = kNobody;     // the nearest other one of the same person
-  std::int32_t nearest = 0;          // who that somebody else is
+  std::int32_t nearest = 0;          // owner of the nearest other template
 };
 
 std::vector<Probe> probe_all(const Snapshot& gallery, const FaceFinder& finder) {
@@ -62,7 +62,7 @@ void refuse_same(const Snapshot& gallery, const std::vector<Probe>& probes) {
     throw Error(
         ExitCode::input,
         "'" + name(gallery.owners[one.row]) + "' and '" + name(one.nearest) + "' have a picture in common",
-        "`sightline faces merge` makes one person of them, `sightline faces delete --picture` takes it away");
+        "merge them with `sightline faces merge`, or delete it with `sightline faces delete --picture`");
   }
 }
 

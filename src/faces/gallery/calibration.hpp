@@ -9,27 +9,27 @@
 
 namespace sightline::gallery {
 
-/// What a calibration tells besides its threshold.
+/// Result of a calibration.
 struct Calibration {
   Threshold threshold;
   std::int64_t probes = 0;  ///< templates that were taken for a stranger's, each compared with all of others
-  double mistaken_at_most = 1;  ///< with 95% confidence, of people like those in the gallery: the share of
-                                ///< strangers who are taken for somebody by one of their pictures
-  std::int64_t own_probes = 0;  ///< templates of people who have another one
-  std::int64_t own_known = 0;   ///< of these, those that are recognised by that person's others
+  double mistaken_at_most = 1;  ///< upper bound, with 95% confidence, of the share of strangers like the
+                                ///< gallery's people with a false match by any of their pictures
+  std::int64_t own_probes = 0;  ///< templates of people with at least two
+  std::int64_t own_known = 0;   ///< own_probes that are recognised by the person's other templates
 };
 
-/// Each template of each person is a stranger's for the gallery without that person: its distance to the
-/// nearest template is what a threshold has to lie below. The threshold is the largest one at which no more
-/// than `rate` of these templates are taken for somebody. Where there are fewer people than 1 / rate, that is
-/// an upper limit only, and what the model knows of other people counts where it allows less: a pair's share
-/// of rate / templates, since the stranger may be taken for each of them.
+/// Computes the threshold for a false-match rate. Each person's templates serve as impostors for the gallery
+/// without that person, with the distance to the nearest template. The threshold is the largest one with
+/// false matches for at most `rate` of these templates. With fewer people than 1 / rate, this is only an
+/// upper limit, and the model's impostor distribution applies if it is stricter: a share of rate / templates
+/// of pairs, since an impostor may match any template.
 ///
 /// The confidence is Clopper and Pearson's ("The use of confidence or fiducial limits", Biometrika 26, 1934),
-/// of people and not of pictures, since those of one person are not independent.
-/// Takes all templates, or 4096 spread evenly, times all others; on all threads.
+/// over people, not pictures, since those of one person are not independent. Takes all templates, or 4096
+/// spread evenly, times all others; on all threads.
 /// @param rate  0..1
-/// Throws Error (input) where neither gallery nor model tell anything, and where two people have one
+/// Throws Error (input) if neither gallery nor model tell anything, and where two people have one
 /// template.
 Calibration calibrate(const Snapshot& gallery, const FaceFinder& finder, double rate);
 

@@ -44,7 +44,7 @@ std::vector<std::size_t> without_others(const std::vector<Candidate>& candidates
   return kept;
 }
 
-// As many as are at least as sharp as the one in the middle.
+// The candidates that are at least as sharp as the median one.
 std::vector<std::size_t> sharper_half(std::vector<std::size_t> some,
                                       const std::vector<Candidate>& candidates) {
   if (some.empty()) return some;
@@ -57,8 +57,7 @@ std::vector<std::size_t> sharper_half(std::vector<std::size_t> some,
 }
 
 constexpr const char* kDoubtRemedy =
-    "take a picture in which the face is large, sharp and seen from the front; --force takes this one all "
-    "the same";
+    "use a picture with a large, sharp, frontal face, or accept this one with --force";
 
 ChosenFace doubtful(std::string problem) {
   return {.problem = std::move(problem), .remedy = kDoubtRemedy, .is_doubtful = true};
@@ -81,15 +80,14 @@ std::string doubt_about(const FaceTemplate& face, const FaceQuality& least) {
 ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice& choice,
                        const FaceQuality& least) {
   if (faces.empty())
-    return {.problem = "no face is found",
-            .remedy = "take a picture in which the face is seen from the front, large and sharp"};
+    return {.problem = "no face is found", .remedy = "use a picture with a large, sharp, frontal face"};
   std::vector<std::size_t> order(faces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (choice.number > static_cast<int>(faces.size())) {
     return {.problem = std::to_string(faces.size()) +
-                       (faces.size() == 1 ? " face is found" : " faces are found") +
+                       (faces.size() == 1 ? " face was found" : " faces were found") +
                        ", and none has the number " + std::to_string(choice.number),
-            .remedy = "they are numbered from left to right"};
+            .remedy = "faces are numbered from left to right"};
   }
   if (choice.number > 0) {
     std::ranges::stable_sort(order, {}, [&](std::size_t i) {
@@ -105,21 +103,20 @@ ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice&
   const std::string doubt = doubt_about(faces[*std::ranges::max_element(order, {}, area)], least);
   std::erase_if(order, [&](std::size_t i) { return !doubt_about(faces[i], least).empty(); });
   if (order.empty()) {
-    return doubtful(
-        faces.size() == 1
-            ? fmt::format("the face that is found is doubtful ({})", doubt)
-            : fmt::format("all {} faces that are found are doubtful (the largest: {})", faces.size(), doubt));
+    return doubtful(faces.size() == 1
+                        ? fmt::format("the face is doubtful ({})", doubt)
+                        : fmt::format("all {} faces are doubtful (the largest: {})", faces.size(), doubt));
   }
   if (order.size() > 1 && !choice.largest) {
-    return {.problem = std::to_string(faces.size()) + " faces are found",
-            .remedy = "say whose with --face 1 to --face " + std::to_string(faces.size()) +
-                      ", from left to right, or take the --largest"};
+    return {.problem = std::to_string(faces.size()) + " faces were found",
+            .remedy = "choose one with --face 1 to --face " + std::to_string(faces.size()) +
+                      " (from left to right) or --largest"};
   }
   return {.face = *std::ranges::max_element(order, {}, area)};
 }
 
 void Stretches::add(Candidate candidate) {
-  if (seen_ == length_ && kept_.size() == kMost) {  // of two stretches, one
+  if (seen_ == length_ && kept_.size() == kMost) {  // merge pairs of stretches
     for (std::size_t i = 0; i < kMost / 2; ++i) {
       Candidate& first = kept_[2 * i];
       Candidate& second = kept_[2 * i + 1];
@@ -222,7 +219,7 @@ Selection select_frames(const std::vector<Candidate>& candidates, const Template
   selection.others = candidates.size() - same.size();
   selection.blurred = same.size() - left.size();
 
-  std::vector<std::int64_t> nearest;  // of those left, to what is known or taken
+  std::vector<std::int64_t> nearest;  // distance of the remaining candidates to known or selected templates
   for (const std::size_t i : left) nearest.push_back(distance_to(known, candidates[i].face, finder));
   while (selection.taken.size() < most && !left.empty()) {
     // At first all may be equally far from nothing: then the sharpest.

@@ -1,5 +1,5 @@
 #pragma once
-/// Which faces of pictures and videos become somebody's templates.
+/// Selection of faces from pictures and videos as a person's templates.
 
 #include <cstddef>
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace sightline::gallery {
 
-/// Whose face is meant where a picture shows several.
+/// Choice of a face in a picture that shows several.
 struct FaceChoice {
   bool largest = false;
-  int number = 0;  ///< from left to right, from 1; 0: not said
+  int number = 0;  ///< from left to right, from 1; 0: unset
 };
 
 /// The face of a picture that is meant, or why there is none.
@@ -24,7 +24,7 @@ struct ChosenFace {
   bool is_doubtful = false;  ///< the faces that may be meant have too low a quality
 };
 
-/// Why a face is doubtful: "confidence 21%, below 60%"; empty where its quality is high enough.
+/// Why a face is doubtful: "confidence 21%, below 60%"; empty if its quality is high enough.
 std::string doubt_about(const FaceTemplate& face, const FaceQuality& least);
 
 /// Faces are numbered by the middle of their box, from left to right, then from top to bottom. Doubtful ones
@@ -45,16 +45,16 @@ class Stretches {
   static constexpr std::size_t kMost = 256;
 
   void add(Candidate candidate);
-  /// All that is kept, in the order in which it came.
+  /// The kept candidates in order of arrival.
   std::vector<Candidate> take();
 
  private:
   std::vector<Candidate> kept_;  // the last one's stretch may not be over
   std::size_t length_ = 1;       // faces in a stretch
-  std::size_t seen_ = 0;         // of the last stretch
+  std::size_t seen_ = 0;         // frames of the last stretch
 };
 
-/// What becomes of candidates.
+/// Selected and rejected candidates.
 struct Selection {
   std::vector<std::size_t> taken;  ///< indices, rising
   std::size_t blurred = 0;         ///< left out, for these reasons
@@ -62,12 +62,11 @@ struct Selection {
   std::size_t alike = 0;
 };
 
-/// Below this distance, two pictures of somebody say no more than one does: a quarter of the distance at
-/// which one pair of strangers in a thousand would be taken for the same person. 0 where the model does not
-/// know that: then only equal templates are alike.
+/// Distance below which two pictures of a person are redundant: a quarter of the distance with a false-match
+/// rate of 1 in 1000 pairs. 0 if the model does not know it: then only equal templates are redundant.
 std::int64_t alike_distance(const FaceFinder& finder);
 
-/// Which pictures of somebody show the same person, most likely.
+/// Pictures that most likely show the same person, and the others.
 struct Likeness {
   std::vector<std::size_t> like, unlike;  ///< indices, rising
   bool is_certain = true;  ///< false: two pictures differ, and nothing says which of them is the person's
@@ -83,17 +82,17 @@ inline constexpr double kStrangersAlike = 0.3;
 Likeness sort_by_likeness(const std::vector<Candidate>& candidates,
                           const std::vector<std::vector<std::uint8_t>>& known, const FaceFinder& finder);
 
-/// Of pictures that were chosen by somebody: all but those like one that is known or taken already.
+/// Selects from pictures chosen by the user: all except those that resemble a known or selected one.
 /// @param known  templates of the person so far
 Selection select_pictures(const std::vector<Candidate>& candidates,
                           const std::vector<std::vector<std::uint8_t>>& known, const FaceFinder& finder);
 
-/// Of a video of one person: sharp frames that differ. Left out is
-/// - who is nearer to a stranger than to the one in the middle (the candidate with the least distance to all
-///   others): somebody else who came by, or no face;
-/// - the blurrier half;
-/// - of the rest, the sharpest is taken, then again and again the one that is least like all that is known or
-///   taken, until `most` are, or all others are alike.
+/// Selects different sharp frames from a video of one person:
+/// - rejects candidates nearer to another person than to the medoid (the candidate with the least distance to
+///   all others): passers-by and non-faces;
+/// - rejects the blurrier half;
+/// - from the rest, selects the sharpest, then repeatedly the one that differs most from all known or
+///   selected ones, until `most` are selected or the others are redundant.
 /// Ties go to the first.
 Selection select_frames(const std::vector<Candidate>& candidates,
                         const std::vector<std::vector<std::uint8_t>>& known, const FaceFinder& finder,

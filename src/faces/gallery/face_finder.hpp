@@ -1,5 +1,5 @@
 #pragma once
-/// What the gallery's commands want of whoever recognises faces.
+/// Interface of face recognition for the gallery's commands.
 
 #include <cstdint>
 #include <optional>
@@ -20,15 +20,15 @@ struct FaceTemplate {
   double sharpness = 0;             ///< higher is sharper; comparable within one finder
 };
 
-/// What a face needs at least to become a template. What is below is doubtful: often no face at all.
+/// Minimum quality of a face for a template. Below it, detections are often no faces.
 struct FaceQuality {
-  double confidence = 0;  ///< Detection::confidence, where the detector has one
+  double confidence = 0;  ///< Detection::confidence, if the detector has one
   double side = 0;        ///< pixels of the shorter side of its box
   double sharpness = 0;   ///< FaceTemplate::sharpness
 };
 
-/// Finds faces, describes them and compares what it has described. Thread-safety: `find` one thread at a
-/// time, all else from any thread.
+/// Finds faces and computes and compares their templates. Thread-safety: `find` one thread at a time, all
+/// else from any thread.
 class FaceFinder {
  public:
   virtual ~FaceFinder() = default;
@@ -38,11 +38,10 @@ class FaceFinder {
   virtual std::vector<FaceTemplate> find(PictureView picture) = 0;
   /// Between two templates of this kind: 0 for equal ones, symmetric, the same on every machine.
   virtual std::int64_t distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const = 0;
-  /// The same for people, as it stands beside names.
+  /// Reported form of a distance, as shown beside names.
   virtual double real_distance(std::int64_t distance) const = 0;
-  /// What the model knows of people that it was calibrated with: the largest distance such that no more than
-  /// this share of pairs of different people's templates are as near or nearer. Nothing where it does not
-  /// know.
+  /// Largest distance with at most this false-match rate between templates of different people, from the
+  /// model's calibration. No value if unknown.
   virtual std::optional<std::int64_t> distance_of_strangers(double share) const = 0;
   /// The quality below which its faces are doubtful; asks for nothing unless overridden.
   virtual FaceQuality least_quality() const { return {}; }

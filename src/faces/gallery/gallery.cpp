@@ -36,7 +36,7 @@ constexpr const char* kSelectPerson =
     "GROUP "
     "BY people.id";
 
-// A file of somebody else's may hold names that could not be given here.
+// An untrusted file may contain invalid names.
 std::string checked_name(const Database& database, std::string name) {
   try {
     check_name(name);
@@ -135,7 +135,7 @@ Gallery Gallery::open_or_make(const fs::path& file, const TemplateKind& kind,
   if (fs::exists(file, error) && !fs::is_regular_file(file, error))
     throw Error(ExitCode::input, "'" + file.string() + "' is not a gallery", "name a file with --gallery");
   if (!file.parent_path().empty())
-    fs::create_directories(file.parent_path(), error);  // what fails shows below
+    fs::create_directories(file.parent_path(), error);  // failures appear below
   auto database = std::make_unique<Database>(file, Database::Mode::create, patience);
   make_tables(*database, kind);
   TemplateKind found = check_tables(*database);
@@ -155,7 +155,7 @@ fs::path Gallery::default_file() {
     return fs::path(data) / "sightline" / "faces.gallery";
   if (const char* home = std::getenv("HOME"); home && *home)
     return fs::path(home) / ".local" / "share" / "sightline" / "faces.gallery";
-  throw Error(ExitCode::usage, "there is no place for the gallery: neither XDG_DATA_HOME nor HOME is set",
+  throw Error(ExitCode::usage, "no default gallery: neither XDG_DATA_HOME nor HOME is set",
               "name a file with --gallery");
 }
 
@@ -177,7 +177,7 @@ void Gallery::require(const TemplateKind& kind) const {
               "the gallery '" + file().string() + "' is for the model '" + printable(kind_.model) + "' (" +
                   printable(kind_.hash) + "), and this is '" + printable(kind.model) + "' (" +
                   printable(kind.hash) + "), whose templates cannot be compared with those in it",
-              "use that model, or another gallery (--gallery) to which the people are added anew");
+              "use that model, or add the people to another gallery (--gallery)");
 }
 
 std::vector<Person> Gallery::people() const {
@@ -199,7 +199,7 @@ Person Gallery::person(const std::string& name) const {
   const std::string nearest = nearest_of(name, names);
   throw Error(ExitCode::usage,
               "nobody in the gallery '" + file().string() + "' is called '" + printable(name) + "'",
-              nearest.empty() ? "`sightline faces list` tells who is in it"
+              nearest.empty() ? "`sightline faces list` lists the people"
                               : "did you mean '" + printable(nearest) + "'?");
 }
 
@@ -247,8 +247,8 @@ Snapshot Gallery::snapshot() {
     const auto bytes = rows.bytes(1);
     if (place == places.end() || static_cast<std::int64_t>(bytes.size()) != kind_.bytes)
       throw Error(ExitCode::input,
-                  "the gallery '" + file().string() + "' is damaged: a template in it is none",
-                  "take a copy of it that is whole, or add the people anew");
+                  "the gallery '" + file().string() + "' is damaged: it contains an invalid template",
+                  "restore a backup, or add the people again");
     snapshot.owners.push_back(place->second);
     snapshot.templates.insert(snapshot.templates.end(), bytes.begin(), bytes.end());
   }
@@ -278,8 +278,8 @@ void Gallery::rename(const std::string& name, const std::string& new_name) {
   Transaction transaction(*database_, Transaction::Kind::write);
   const std::int64_t id = person(name).id;
   if (name != new_name && find(new_name)) {
-    throw Error(ExitCode::usage, "somebody is called '" + new_name + "' already",
-                "`sightline faces merge` makes one of two people");
+    throw Error(ExitCode::usage, "the name '" + new_name + "' is already in use",
+                "merge two people with `sightline faces merge`");
   }
   Statement(*database_, "UPDATE people SET name = ? WHERE id = ?", new_name, id).run();
   transaction.commit();
@@ -320,7 +320,7 @@ std::string Gallery::remove_templates(const std::string& name, std::span<const s
       throw Error(ExitCode::usage,
                   "'" + name + "' has " + counted(std::ssize(all), "picture") + ", and none with number " +
                       std::to_string(place + 1),
-                  "`sightline faces show` tells their numbers");
+                  "`sightline faces show` lists their numbers");
     }
   }
   database_->release_reserve();
@@ -331,8 +331,8 @@ std::string Gallery::remove_templates(const std::string& name, std::span<const s
   return erase_traces();
 }
 
-// Deleted rows are overwritten (secure_delete), and the journal is deleted. Writing the file anew gives the
-// space back, and leaves no page in which SQLite has moved rows about.
+// Deleted rows are overwritten (secure_delete), and the journal is deleted. Rewriting the file frees the
+// space and removes pages in which SQLite has moved rows.
 std::string Gallery::erase_traces() {
   std::string left;
   try {
@@ -368,8 +368,8 @@ Imported Gallery::import(const Gallery& other, const std::vector<std::string>& n
     for (const StoredTemplate& one : other.templates(person)) {
       if (static_cast<std::int64_t>(one.bytes.size()) != kind_.bytes)
         throw Error(ExitCode::input,
-                    "the gallery '" + other.file().string() + "' is damaged: a template in it is none",
-                    "take a copy of it that is whole");
+                    "the gallery '" + other.file().string() + "' is damaged: it contains an invalid template",
+                    "restore a backup");
       if (!known.insert(one.bytes).second) {
         ++imported.known;
         continue;

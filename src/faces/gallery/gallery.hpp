@@ -1,11 +1,10 @@
 #pragma once
-/// Who is known: people with the templates of their faces, in one file.
+/// Gallery of known people with the templates of their faces, in one file.
 ///
-/// The file is an SQLite database, which is whole whatever happens to the program or the machine, and which
-/// one program may change while others have it open; they wait for each other while one reads or writes. A
-/// file `NAME-reserve` beside it keeps space for deletions. The gallery holds nothing but what the structures
-/// below say, and is made readable for its owner alone. All templates of a gallery are of one model: those of
-/// another cannot be compared with them.
+/// The file is an SQLite database: it survives crashes, and several programs may have it open, read and
+/// change it; they wait for each other. A file `NAME-reserve` next to it reserves space for deletions. The
+/// gallery stores only the structures below, and only its owner may read it. All templates of a gallery are
+/// of one model, since templates of different models are not comparable.
 
 #include <chrono>
 #include <cstdint>
@@ -22,12 +21,13 @@ namespace sightline::gallery {
 
 class Database;
 
-/// What a gallery's templates are made by.
+/// Model and settings that make a gallery's templates.
 struct TemplateKind {
-  std::string model;       ///< its name, for people
-  std::string hash;        ///< of the model with all settings: where it differs, templates cannot be compared
-  std::string settings;    ///< in words
-  std::int64_t bytes = 0;  ///< of each template, from 1 to 1 MiB
+  std::string model;       ///< name of the model
+  std::string hash;        ///< hash of the model with all settings; templates with different hashes are not
+                           ///< comparable
+  std::string settings;    ///< description of the settings
+  std::int64_t bytes = 0;  ///< size of a template, 1 byte to 1 MiB
 };
 
 /// A template on its way into a gallery.
@@ -54,20 +54,20 @@ struct Person {
 /// Up to which distance a face is taken for the nearest person, and how that was found.
 struct Threshold {
   std::int64_t distance = 0;
-  double rate = 0;             ///< share of strangers that may be taken for somebody, as it was asked for
-  std::int64_t people = 0;     ///< in the gallery then; each was a stranger to the others
-  std::int64_t mistaken = 0;   ///< of these, who would have been taken for another
-  std::int64_t templates = 0;  ///< in the gallery then
-  bool from_model = false;     ///< what the model knows of other people counted, too
+  double rate = 0;             ///< requested false-match rate
+  std::int64_t people = 0;     ///< people in the gallery then; each served as impostor for the others
+  std::int64_t mistaken = 0;   ///< people with a false match
+  std::int64_t templates = 0;  ///< templates in the gallery then
+  bool from_model = false;     ///< the model's impostor distribution was used as well
   std::int64_t made = 0;       ///< seconds since 1970
 };
 
-/// All templates at one moment, side by side as a search takes them. By person, and of each by age.
+/// All templates at one moment, contiguous for a search, ordered by person and age.
 struct Snapshot {
   TemplateKind kind;
   std::vector<std::string> names;
   std::vector<std::uint8_t> templates;  ///< owners.size() rows of kind.bytes
-  std::vector<std::int32_t> owners;     ///< by template: an index into names
+  std::vector<std::int32_t> owners;     ///< index into names, by template
   std::optional<Threshold> threshold;
 
   std::size_t size() const { return owners.size(); }
@@ -80,20 +80,20 @@ struct Snapshot {
 /// SQLite.
 LibraryVersion library_version();
 
-/// What an import has brought.
+/// Counts of an import.
 struct Imported {
-  int people = 0;     ///< that were not known before
-  int templates = 0;  ///< of these and of others
+  int people = 0;     ///< new people
+  int templates = 0;  ///< new templates of new and known people
   int known = 0;      ///< templates that were there already
 };
 
-/// An open gallery. Every function that changes it does so wholly or not at all, whatever fails.
+/// An open gallery. Every change is atomic.
 ///
-/// Errors, as Error with the file's name. Of opening: (input) for a file that is missing, no gallery, of a
-/// newer version, damaged. Of all functions: (failed) where another program keeps it locked for longer than
-/// `patience`, or where it cannot be read or written (a full disk, a folder that may not be written to),
-/// (input) for damage, (usage) for names as check_name has it and for people that are not there.
-/// Thread-safety: one thread at a time. Any number of programs may have one gallery open.
+/// Errors, as Error with the file's name. Opening throws (input) for a file that is missing, no gallery, of a
+/// newer version, or damaged. All functions throw (failed) if another program locks it for longer than
+/// `patience` or it cannot be read or written (full disk, read-only folder), (input) for damage, (usage) for
+/// invalid names (see check_name) and unknown people. Thread-safety: one thread at a time. Any number of
+/// programs may have one gallery open.
 class Gallery {
  public:
   enum class Access { read, write };
@@ -103,7 +103,7 @@ class Gallery {
   static constexpr std::uintmax_t kMaxImportedBytes = std::uintmax_t{1} << 30;
   static constexpr std::size_t kLongestSource = 1000;  ///< bytes of NewTemplate::source that are kept
 
-  /// Opens one that is there. Reading also works in a folder that may not be written to.
+  /// Opens an existing gallery. Reading also works in a read-only folder.
   Gallery(const std::filesystem::path& file, Access access, std::chrono::milliseconds patience = kPatience);
   /// Opens one to write; makes it, and its folders, where it is not there. Throws as `require`.
   static Gallery open_or_make(const std::filesystem::path& file, const TemplateKind& kind,
@@ -116,12 +116,12 @@ class Gallery {
 
   /// Whether there is something to open under that name; an empty file is as good as none.
   static bool is_there(const std::filesystem::path& file);
-  /// Where people are kept if nobody says: `sightline/faces.gallery` in $XDG_DATA_HOME, or in ~/.local/share.
-  /// Throws Error (usage) where there is no such folder.
+  /// Default gallery file: `sightline/faces.gallery` in $XDG_DATA_HOME, or in ~/.local/share. Throws Error
+  /// (usage) if there is no such folder.
   static std::filesystem::path default_file();
 
   const std::filesystem::path& file() const;
-  /// What a file of this gallery holds.
+  /// Content of a file with this gallery.
   std::string bytes() const;
   /// Changes how long functions wait for another program.
   void set_patience(std::chrono::milliseconds patience);
@@ -129,10 +129,10 @@ class Gallery {
   /// Throws Error (model) where templates of that kind cannot be compared with those in the gallery.
   void require(const TemplateKind& kind) const;
 
-  /// By name, byte by byte.
+  /// Sorted by name, byte by byte.
   std::vector<Person> people() const;
   std::optional<Person> find(const std::string& name) const;
-  /// Throws Error (usage) where nobody has the name.
+  /// Throws Error (usage) if nobody has the name.
   Person person(const std::string& name) const;
   /// Somebody's, by age.
   std::vector<StoredTemplate> templates(const Person& person) const;
@@ -140,26 +140,26 @@ class Gallery {
 
   /// Everything that a search needs.
   Snapshot snapshot();
-  /// Whether somebody has changed the gallery since the last snapshot; asked in microseconds.
+  /// Whether the gallery has changed since the last snapshot; takes microseconds.
   bool changed() const;
 
-  /// Adds templates to somebody, who is new where nobody has the name. Throws std::logic_error for templates
-  /// that have not the kind's size.
+  /// Adds templates to a person, who is created if the name is new. Throws std::logic_error for templates of
+  /// another size.
   void add(const std::string& name, std::span<const NewTemplate> templates);
-  /// Throws Error (usage) where somebody else has the new name.
+  /// Throws Error (usage) if the new name exists.
   void rename(const std::string& name, const std::string& new_name);
-  /// All templates of the others become those of `name`; the others are nobody any more.
+  /// Moves all templates of the others to `name` and deletes the others.
   void merge(const std::string& name, const std::vector<std::string>& others);
   /// Deletes people to the last byte. A full disk does not prevent it, since a reserve keeps space for the
   /// journal: as much as the gallery has, at most 16 MiB.
-  /// @return the reason, for people, why the file could not be rewritten and keeps some bytes; empty where
-  /// none are left
+  /// @return the reason why the file could not be rewritten and keeps some bytes; empty if none are left
   std::string remove(const std::vector<std::string>& names);
-  /// The same of some templates of somebody, by their place in templates(); somebody without any is gone.
+  /// Removes some of a person's templates, by their place in templates(); a person without templates is
+  /// removed.
   std::string remove_templates(const std::string& name, std::span<const std::size_t> places);
-  /// Copies people with all their templates; those of a name that is known are added to that person.
-  /// @param names  empty: everybody. Throws Error (input) for more than the limits above, and Error (usage)
-  /// for one that `other` does not have, and as require.
+  /// Copies people with all their templates; templates of a known name are added to that person.
+  /// @param names  empty: everybody. Throws Error (input) for more than the limits above, Error (usage) for a
+  /// name that `other` lacks, and like `require`.
   Imported import(const Gallery& other, const std::vector<std::string>& names);
   void set_threshold(const Threshold& threshold);
 
@@ -170,7 +170,7 @@ class Gallery {
   std::unique_ptr<Database> database_;
   TemplateKind kind_;
   bool is_in_memory_ = false;
-  std::int64_t version_ = -1;  // of the last snapshot
+  std::int64_t version_ = -1;  // version of the last snapshot
 };
 
 }  // namespace sightline::gallery

@@ -32,19 +32,18 @@ void check_name(std::string_view name) {
   const std::optional<std::u32string> points = utf8_code_points(name);
   if (!points) refuse("the name '" + printable(name) + "' is not UTF-8", "give it in UTF-8");
   if (points->size() > kLongestName) {
-    refuse("a name has " + std::to_string(points->size()) + " characters, and " +
-               std::to_string(kLongestName) + " are the most",
+    refuse("a name has " + std::to_string(points->size()) + " characters, more than the limit of " +
+               std::to_string(kLongestName),
            "choose a shorter one");
   }
   if (std::ranges::any_of(*points, is_control))
-    refuse("the name '" + printable(name) + "' has a line end or another control character in it",
+    refuse("the name '" + printable(name) + "' contains a line end or another control character",
            "leave it out");
   if (std::ranges::all_of(*points, is_blank)) refuse("a name is empty", "give one with --name");
   if (is_blank(points->front()) || is_blank(points->back()))
     refuse("the name '" + std::string(name) + "' begins or ends with a blank", "leave it out");
   if (name == kUnknownName)
-    refuse("nobody can be called '" + std::string(name) + "', which is what strangers are called",
-           "choose another name");
+    refuse("the name '" + std::string(name) + "' is reserved for unknown people", "choose another name");
 }
 
 }  // namespace sightline::gallery

@@ -1,5 +1,5 @@
 #pragma once
-/// What people may be called.
+/// Rules for people's names.
 
 #include <cstddef>
 #include <string_view>
@@ -10,10 +10,8 @@ namespace sightline::gallery {
 inline constexpr std::size_t kLongestName = 100;
 
 /// Names are UTF-8 in any script, of 1 to kLongestName characters, not blank, without line ends and other
-/// control characters (nor those that turn the direction of a line's text), without blanks at the ends.
-/// Names that differ in a single byte are two people's. kUnknownName is what strangers are called, and so
-/// nobody else.
-/// Throws Error (usage) that says what is wrong with one.
+/// control characters (nor those that turn the direction of a line's text), without blanks at the ends. Names
+/// that differ in one byte are different. kUnknownName is reserved. Throws Error (usage) with the reason.
 void check_name(std::string_view name);
 
 }  // namespace sightline::gallery

@@ -17,7 +17,7 @@ constexpr const char* kMarkApplication = "PRAGMA application_id = 1397515873";
 constexpr const char* kMarkVersion = "PRAGMA user_version = 1";
 constexpr std::int64_t kLargestTemplate = 1 << 20;
 
-// As SQLite keeps them, word for word: a gallery has these and nothing else.
+// The statements exactly as SQLite stores them; a gallery contains only these.
 constexpr std::array kTables = {
     "CREATE TABLE model(one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL, hash TEXT NOT NULL, "
     "settings TEXT NOT NULL, bytes INTEGER NOT NULL) STRICT",
@@ -40,7 +40,7 @@ constexpr std::array kTables = {
 void check_whole(Database& database) {
   Statement check(database, "PRAGMA quick_check(1)");
   if (!check.step() || check.text(0) != "ok")
-    refuse(database, "is a damaged gallery", "take a copy of it that is whole, or add the people anew");
+    refuse(database, "is a damaged gallery", "restore a backup, or add the people again");
 }
 
 void check_schema(Database& database) {
@@ -48,10 +48,10 @@ void check_schema(Database& database) {
   Statement schema(database, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL");
   while (schema.step()) {
     if (wanted.erase(schema.text(0)) == 0)
-      refuse(database, "holds what a gallery does not have", "take one that `sightline faces` has made");
+      refuse(database, "contains objects that do not belong to a gallery",
+             "use one made by `sightline faces`");
   }
-  if (!wanted.empty())
-    refuse(database, "lacks what a gallery has", "take one that `sightline faces` has made");
+  if (!wanted.empty()) refuse(database, "lacks a part of a gallery", "use one made by `sightline faces`");
 }
 
 }  // namespace
@@ -74,20 +74,20 @@ void make_tables(Database& database, const TemplateKind& kind) {
 
 TemplateKind check_tables(Database& database) {
   if (database.integer("PRAGMA application_id") != kApplication)
-    refuse(database, "is a database, but not a gallery", "galleries are made by `sightline faces add`");
+    refuse(database, "is a database, but not a gallery", "make a gallery with `sightline faces add`");
   if (const std::int64_t version = database.integer("PRAGMA user_version"); version != kVersion) {
     refuse(database,
            "is a gallery in format " + std::to_string(version) +
                ", and this version of Sightline knows format " + std::to_string(kVersion),
-           "use the version that has made it, or a newer one");
+           "use the version that made it, or a newer one");
   }
   check_whole(database);
   check_schema(database);
   Statement model(database, "SELECT name, hash, settings, bytes FROM model");
-  if (!model.step()) refuse(database, "does not say which model it is for", "take one that is whole");
+  if (!model.step()) refuse(database, "does not name its model", "restore a backup");
   TemplateKind kind{model.text(0), model.text(1), model.text(2), model.integer(3)};
   if (kind.bytes < 1 || kind.bytes > kLargestTemplate)
-    refuse(database, "has templates of " + std::to_string(kind.bytes) + " bytes", "take one that is whole");
+    refuse(database, "has templates of " + std::to_string(kind.bytes) + " bytes", "restore a backup");
   return kind;
 }
 

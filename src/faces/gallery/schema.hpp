@@ -9,8 +9,8 @@ namespace sightline::gallery {
 /// Makes the tables in a database that has none yet; leaves a gallery as it is.
 void make_tables(Database& database, const TemplateKind& kind);
 
-/// Throws Error (input) for what is no gallery, one of a newer version, and one that is damaged or holds what
-/// galleries do not have (a trigger could do what nobody has asked for).
+/// Throws Error (input) if the database is no gallery, of a newer version, damaged, or has other objects
+/// (such as triggers, which could run foreign code).
 /// @return the kind of its templates
 TemplateKind check_tables(Database& database);
 

@@ -62,7 +62,7 @@ Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience)
   const fs::path name = mode == Mode::in_memory ? ":memory:" : fs::absolute(file_);
   int code = sqlite3_open_v2(name.c_str(), &opened,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
-  connection_.reset(opened);  // also of one that failed
+  connection_.reset(opened);  // also after a failure
   if (fault::strikes(fault::Kind::open, "sqlite3_open_v2")) code = SQLITE_CANTOPEN;
   if (code != SQLITE_OK) fail(code);
   if (mode != Mode::read && sqlite3_db_readonly(opened, "main") == 1) fail(SQLITE_READONLY);
@@ -94,7 +94,7 @@ void Database::check_side_files() const {
     if (::lstat(side, &there) != 0 || is_own_file(there)) continue;
     throw Error(ExitCode::input,
                 "cannot use the gallery '" + file_.string() + "': '" + side + "' is not a regular file",
-                "remove that, and keep galleries in a folder that nobody else may write to");
+                "remove it, and keep galleries in a folder that only you can write to");
   }
 }
 
@@ -102,7 +102,7 @@ void Database::reserve() {
   const fs::path file = reserve_file();
   struct stat there {
   }, database{};
-  // Others who may write to the folder may have put something else there, before now or meanwhile.
+  // Other users of the folder may have replaced the file, before or meanwhile.
   if (::lstat(file.c_str(), &there) == 0 && !is_own_file(there) && ::unlink(file.c_str()) != 0) return;
   const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (handle < 0) return;
@@ -139,7 +139,7 @@ std::int64_t Database::integer(const char* sql) {
 }
 
 std::int64_t Database::version() {
-  // The first counts what others commit, the second what this connection changes.
+  // The first counts commits of others, the second changes by this connection.
   return integer("PRAGMA data_version") + sqlite3_total_changes64(connection_.get());
 }
 
@@ -153,22 +153,21 @@ void Database::fail(int code) const {
       throw std::bad_alloc();
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw Error(ExitCode::failed, name + " is in use by another program", "try again when that is done");
+      throw Error(ExitCode::failed, name + " is in use by another program", "try again later");
     case SQLITE_NOTADB:
       throw Error(ExitCode::input, "'" + file_.string() + "' is not a gallery",
-                  "galleries are made by `sightline faces add`");
+                  "make a gallery with `sightline faces add`");
     case SQLITE_CORRUPT:
-      throw Error(ExitCode::input, name + " is damaged",
-                  "take a copy of it that is whole, or add the people anew");
+      throw Error(ExitCode::input, name + " is damaged", "restore a backup, or add the people again");
     case SQLITE_CANTOPEN:
       throw Error(
           ExitCode::input, "cannot open " + name + " (" + reason + ")",
-          "check the name, the folder and their permissions; the owner of a gallery of an earlier version "
-          "must change it once (`sightline faces calibrate`) where others read it");
+          "check the name, the folder and their permissions; for other readers, the owner of a gallery of an "
+          "earlier version must change it once (`sightline faces calibrate`)");
     case SQLITE_READONLY:
       if (code == SQLITE_READONLY_ROLLBACK) {
-        throw Error(ExitCode::failed, "cannot read " + name + ": a change of it was interrupted",
-                    "let its owner run `sightline faces list`, which undoes the change");
+        throw Error(ExitCode::failed, "cannot read " + name + ": a change was interrupted",
+                    "let its owner run `sightline faces list` to undo the change");
       }
       [[fallthrough]];
     case SQLITE_PERM:
@@ -177,7 +176,7 @@ void Database::fail(int code) const {
     case SQLITE_FULL:
     case SQLITE_IOERR:
       throw Error(ExitCode::failed, "cannot read or write " + name + " (" + reason + ")",
-                  "check the space left; what was in it before is still there");
+                  "check the disk space; the previous content is intact");
     default:
       throw Error(ExitCode::failed, "cannot use " + name + " (" + reason + ")");
   }

@@ -1,6 +1,6 @@
 #pragma once
-/// Internal to src/gallery: a connection to an SQLite database, its statements and transactions. What goes
-/// wrong in SQLite becomes an Error that names the file.
+/// Internal to src/gallery: a connection to an SQLite database, its statements and transactions. SQLite's
+/// failures become Errors with the file's name.
 
 #include <chrono>
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace sightline::gallery {
 
 /// A connection. Thread-safety: none, one thread at a time.
 ///
-/// The database may come from a stranger: its schema may call no function that could do harm, and no value in
-/// it may be larger than 16 MiB. What is deleted is overwritten; nothing is put in temporary files.
+/// The database is untrusted: its schema may not call unsafe functions, and values are limited to 16 MiB.
+/// Deleted data are overwritten; there are no temporary files.
 class Database {
  public:
   enum class Mode {
@@ -29,29 +29,29 @@ class Database {
   };
 
   /// @param patience  how long a statement waits for another program's
-  /// Throws Error (input) where the file cannot be opened, Error (failed) where it cannot be made. Whether it
+  /// Throws Error (input) if the file cannot be opened, Error (failed) where it cannot be made. Whether it
   /// is a database shows with the first statement.
   Database(std::filesystem::path file, Mode mode, std::chrono::milliseconds patience);
 
   const std::filesystem::path& file() const { return file_; }
-  /// What the database's file holds, or would.
+  /// Content of the database's file.
   std::string bytes();
   void set_patience(std::chrono::milliseconds patience);
   /// Runs one statement that has no parameters.
   void run(const char* sql);
   /// The first column of the first row of such a statement.
   std::int64_t integer(const char* sql);
-  /// Keeps space on the disk for the journal of a deletion: a file `NAME-reserve` beside the database, as
-  /// large as that, at most 16 MiB. Does what it can; must be called when the database has grown. Anything
-  /// else of that name, such as a link or a FIFO, is removed and not written to.
+  /// Reserves disk space for the journal of a deletion: a file `NAME-reserve` next to the database, as large
+  /// as the database, at most 16 MiB. Best effort; call it after the database has grown. Another object of
+  /// that name, such as a link or FIFO, is removed and not written to.
   void reserve();
-  /// Gives that space to what is written next.
+  /// Releases that space for the next write.
   void release_reserve();
   /// A number that differs after every change of the database, by whatever program.
   std::int64_t version();
 
-  /// The Error of what SQLite has answered: damaged, locked, full, not a database...
-  /// Throws std::bad_alloc where that was it.
+  /// Throws the Error for an SQLite code: damaged, locked, full, not a database... Throws std::bad_alloc for
+  /// lack of memory.
   [[noreturn]] void fail(int code) const;
 
  private:
@@ -60,15 +60,15 @@ class Database {
     void operator()(sqlite3* connection) const;
   };
   std::filesystem::path reserve_file() const;
-  /// Throws Error (input) where the journal is no file of the database's own.
+  /// Throws Error (input) if the journal is no file of the database's own.
   void check_side_files() const;
 
   std::filesystem::path file_;
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-/// One statement with its values, which stand for the question marks in their order. The SQL is always a
-/// constant: what a user says is a value.
+/// A statement with the values of its question marks, in order. The SQL is always a constant; user input is
+/// always a value.
 class Statement {
  public:
   template <typename... Values>
@@ -77,9 +77,9 @@ class Statement {
     (bind(values), ...);
   }
 
-  /// The next row; false where there is none.
+  /// The next row; false if there is none.
   bool step();
-  /// All of it, of statements without rows. @return how many rows have changed
+  /// Runs a statement without rows to its end. @return how many rows have changed
   int run();
 
   /// Columns of the row, from 0. Bytes are good until the next step.
@@ -104,12 +104,12 @@ class Statement {
   int next_ = 1;  // parameter
 };
 
-/// All or nothing: what is not committed has never been.
+/// Atomic transaction; rolled back unless committed.
 class Transaction {
  public:
   enum class Kind {
     read,   ///< everything that is read is of one moment
-    write,  ///< nobody else writes meanwhile
+    write,  ///< excludes other writers
   };
   Transaction(Database& database, Kind kind);
   ~Transaction();

@@ -1,5 +1,5 @@
 #pragma once
-/// How far found points are from marked ones.
+/// Distances of found points from marked ones.
 
 #include <array>
 #include <span>
@@ -14,7 +14,7 @@ using PointErrors = std::array<double, kPoints>;
 
 PointErrors errors_of(const Points& found, const Points& marked);
 
-/// A face whose mean error is larger has failed.
+/// Mean error above which a face counts as failure.
 inline constexpr double kFailure = 0.1;
 
 /// The errors of many faces.
@@ -22,10 +22,10 @@ class ErrorSummary {
  public:
   void add(const PointErrors& errors) { faces_.push_back(errors); }
   std::size_t faces() const { return faces_.size(); }
-  /// Over all faces; 0 where there is none.
+  /// Over all faces; 0 if there is none.
   double mean() const;
   double mean_of(int point) const;
-  /// Share of the faces whose mean over the points is larger.
+  /// Share of the faces with a larger mean error over the points.
   double share_above(double error) const;
 
  private:

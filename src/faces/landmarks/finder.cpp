@@ -52,11 +52,11 @@ Shape Finder::find(const Patch& patch, const Shape& start) const {
   Shape shape = start;
   std::array<std::uint8_t, kMaxPixels> pixels;
   for (int stage = 0; stage < stages_; ++stage) {
-    const Turn turn = mean_shape_.turn_to(shape);
+    const SimilarityTransform transform = mean_shape_.transform_to(shape);
     const PixelPlace* const places = places_.data() + std::ptrdiff_t{stage} * pixels_;
     for (int i = 0; i < pixels_; ++i)
       pixels[static_cast<std::size_t>(i)] =
-          patch[static_cast<std::size_t>(patch_index(shape, turn, places[i]))];
+          patch[static_cast<std::size_t>(patch_index(shape, transform, places[i]))];
     alignas(64) std::int32_t sums[kPadded] = {};
     static_assert(kMaxDepth == 6);
     switch (depth_) {
@@ -124,9 +124,9 @@ Shape find(const Model& model, const Patch& patch, const Shape& start) {
   const auto pixels = static_cast<std::size_t>(model.pixels), trees = static_cast<std::size_t>(model.trees);
   const auto nodes = static_cast<std::size_t>(model.nodes());
   for (std::size_t stage = 0; stage < static_cast<std::size_t>(model.stages); ++stage) {
-    const Turn turn = mean.turn_to(shape);
+    const SimilarityTransform transform = mean.transform_to(shape);
     const auto pixel = [&](std::size_t i) {
-      return patch[static_cast<std::size_t>(patch_index(shape, turn, model.places[stage * pixels + i]))];
+      return patch[static_cast<std::size_t>(patch_index(shape, transform, model.places[stage * pixels + i]))];
     };
     std::int32_t sums[kCoordinates] = {};
     for (std::size_t tree = stage * trees; tree < (stage + 1) * trees; ++tree) {

@@ -23,15 +23,14 @@ Points frame_points(const Shape& shape, const Square& square);
 /// The points of a face, and how much to doubt them.
 struct FoundPoints {
   Points points;
-  /// How far apart the points end that begin a little larger and to the right, or smaller and to the left,
-  /// from those that begin where the model has them: the mean difference of a coordinate, in parts of the
-  /// box's side. Low where the pixels say where the points are; faces that are found right have 0.005, and
-  /// what is no face 0.05.
+  /// Disagreement between the points from the model's start shape and from two disturbed starts (slightly
+  /// larger and to the right, smaller and to the left): mean difference of a coordinate, relative to the
+  /// box's side. Correct faces have about 0.005, non-faces 0.05.
   double doubt = 0;
 };
 
-/// With the model that ships, 99 of 100 faces whose points are right have less doubt, and of boxes beside
-/// faces one in fifteen.
+/// With the shipped model, 99% of the faces with correct points have less doubt, and 1 in 15 boxes beside
+/// faces.
 inline constexpr double kMuchDoubt = 0.025;
 
 /// A model's trees, laid out to be run. Immutable.
@@ -39,7 +38,7 @@ class Finder {
  public:
   explicit Finder(const Model& model);
 
-  /// Where the points are in a patch, from where the model begins or from a shape within kLeast..kMost.
+  /// Points in a patch, from the model's start shape or from a shape within kLeast..kMost.
   Shape find(const Patch& patch) const { return find(patch, mean_); }
   Shape find(const Patch& patch, const Shape& start) const;
 
@@ -50,7 +49,7 @@ class Finder {
 
   const Shape& mean() const { return mean_; }
 
-  /// Of the two other starts that doubt looks at, `other` 0 or 1.
+  /// One of the two disturbed starts for `doubt`; `other` is 0 or 1.
   Shape other_start(int other) const;
   /// The points of a face in a box of a frame. Three times the work of `find`.
   /// @param frame    not empty, sides up to 65,536

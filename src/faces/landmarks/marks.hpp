@@ -1,5 +1,5 @@
 #pragma once
-/// Faces whose points people have marked: what landmarks are trained on and judged by.
+/// Faces with marked points, for training and evaluation of landmarks.
 
 #include <filesystem>
 #include <string>
@@ -14,7 +14,7 @@ namespace sightline::landmarks {
 /// A face in a picture.
 struct MarkedFace {
   std::string picture;  ///< file name, with or without its ending
-  std::string part;     ///< of the collection: "train", "test"
+  std::string part;     ///< part of the collection: "train", "test"
   Box box;              ///< pixels of the frame
   Points points;        ///< pixels of the frame
 };
@@ -24,11 +24,11 @@ struct MarkedFace {
 /// Throws Error (input): the file, the line and the reason.
 std::vector<MarkedFace> load_marked_faces(const std::filesystem::path& file);
 
-/// Those of one part, in their order. Throws Error (input), naming the file, where there is none.
+/// Faces of one part, in order. Throws Error (input) with the file if there are none.
 std::vector<MarkedFace> faces_of_part(std::vector<MarkedFace> faces, const std::string& part,
                                       const std::filesystem::path& file);
 
-/// The picture of each face, in their order. Throws Error (input) where one is not in the folder.
+/// The picture of each face, in their order. Throws Error (input) if one is not in the folder.
 training::FileImageSet pictures_of(const std::vector<MarkedFace>& faces, const std::filesystem::path& folder);
 
 }  // namespace sightline::landmarks

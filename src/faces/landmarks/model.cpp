@@ -23,7 +23,7 @@ void check_sizes(const Model& model, const ModelCheck& check) {
   check.integer("trees of depth ", model.depth, 1, kMaxDepth);
   check.count("stages", model.stages, kMaxStages);
   if (model.trees < 1 || std::int64_t{model.stages} * model.trees > kMaxTrees)
-    check.fail(number(model.trees) + " trees a stage", "there may be " + number(kMaxTrees) + " in all");
+    check.fail(number(model.trees) + " trees a stage", "the limit is " + number(kMaxTrees) + " in total");
   check.integer("pixels a stage: ", model.pixels, 1, kMaxPixels);
 }
 
@@ -31,15 +31,15 @@ void check_values(const Model& model, const ModelCheck& check) {
   for (const std::int32_t value : model.mean) {
     if (value < 0 || value > kPatchSide * kUnit)
       check.fail("a point begins at " + number(value),
-                 "it must lie in the patch: 0 to " + number(kPatchSide * kUnit));
+                 "it must be inside the patch: 0 to " + number(kPatchSide * kUnit));
   }
   if (MeanShape(model.mean).norm() < kLeastSpread)
-    check.fail("the points begin in one place", "they must be a pixel or more apart");
+    check.fail("all points start at one position", "they must be at least a pixel apart");
   for (const PixelPlace& place : model.places) {
     if (place.anchor >= kPoints)
       check.fail("a pixel belongs to point " + number(place.anchor), "there are " + number(kPoints));
     if (std::max(std::abs(int{place.x}), std::abs(int{place.y})) > kPatchSide * kUnit)
-      check.fail("a pixel is too far from its point", "it may be " + number(kPatchSide) + " pixels away");
+      check.fail("a pixel is too far from its point", "the limit is " + number(kPatchSide) + " pixels");
   }
   for (const std::uint8_t shift : model.shifts) check.integer("a shift of ", shift, 0, kMaxShift);
   for (const Split& split : model.splits) {
@@ -57,7 +57,7 @@ void check_model(const Model& model, const ModelCheck& check) {
       model.shifts.size() != stages ||
       model.splits.size() != trees * static_cast<std::size_t>(model.nodes()) ||
       model.leaves.size() != trees * static_cast<std::size_t>(model.leaves_of_tree()))
-    check.fail("an array has not as many values as the model's sizes say", "train it again");
+    check.fail("the length of an array does not fit the model's sizes", "train it again");
   check_values(model, check);
 }
 
@@ -71,7 +71,7 @@ std::string patch_text() {
   return number(kBoxPixels) + "+" + number(kPatchMargin);
 }
 
-// Lengths along the dimensions of an array of that many; 0 where there is none.
+// Lengths along the dimensions of an array of that many; 0 if there is none.
 int length(const Safetensors& file, const std::string& array, std::size_t dimension) {
   const TensorShape& shape = file.at(array).shape;
   return dimension < shape.size() ? static_cast<int>(std::min<std::int64_t>(shape[dimension], 1 << 30)) : 0;
@@ -114,9 +114,9 @@ Model load_model(const std::filesystem::path& path, std::uint64_t max_bytes) {
 Model read_model(const Safetensors& file, const std::filesystem::path& path) {
   const ModelHeader header(file, path);
   header.expect("kind", kModelKind, "choose a model of landmarks");
-  header.expect("version", kVersion, "train it again, or use the program that it was made for");
+  header.expect("version", kVersion, "train it again, or use the version that made it");
   header.expect("points", point_names(), "train it again on these points");
-  header.expect("patch", patch_text(), "train it again, or use the program that it was made for");
+  header.expect("patch", patch_text(), "train it again, or use the version that made it");
   Model model;
   model.name = path.stem().string();
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kPixel = 2 * kBoxPixels;  // units along an axis of a frame pixel
 
-// What patch pixel i covers along an axis, pixel by pixel of the frame.
+// Weights of the frame's pixels along one axis of patch pixel i.
 class Cover {
  public:
   Cover(int i, int first, int side) : length_(2 * std::max(side, kBoxPixels)) {
@@ -37,7 +37,7 @@ class Cover {
 }  // namespace
 
 Square square_of(const Box& box) {
-  // Far beyond any frame, what is seen is the edge's pixel, wherever the box is.
+  // Far beyond any frame, only the edge pixel is visible, for any position of the box.
   const auto whole = [](double value) {
     return static_cast<int>(std::lround(std::clamp(value, -0.5 * kLargestSide, 1.5 * kLargestSide)));
   };
@@ -80,7 +80,7 @@ void PatchSampler::sample(GrayView frame, const Square& square, Patch& patch) {
       const auto weight = static_cast<std::uint16_t>(cover.take());
       std::uint16_t* const mixed = mixed_.data();
       for (std::size_t x = 0; x < columns; ++x)
-        mixed[x] = static_cast<std::uint16_t>(mixed[x] + weight * row[x]);  // in all at most 255 * 256
+        mixed[x] = static_cast<std::uint16_t>(mixed[x] + weight * row[x]);  // at most 255 * 256
     }
     std::uint8_t* const pixels = patch.data() + j * kPatchSide;
     for (std::size_t i = 0; i < kPatchSide; ++i) {

@@ -1,6 +1,5 @@
 #pragma once
-/// The pixels of an object's box and of what is around it, as a picture of always the same size: what the
-/// trees of landmarks look at.
+/// Patch: an object's box and its surroundings, resampled to a fixed size, as input of the landmark trees.
 ///
 /// A box is taken as a square of whole pixels. A pixel of the patch is the mean of the frame over the square
 /// that it covers, or over one frame pixel's area about its middle where it covers less: area averages where
@@ -22,7 +21,7 @@
 
 namespace sightline::landmarks {
 
-inline constexpr int kBoxPixels = 64;   ///< of the patch, along a side of the box
+inline constexpr int kBoxPixels = 64;   ///< patch pixels along a side of the box
 inline constexpr int kPatchMargin = 8;  ///< pixels of the patch around the box
 inline constexpr int kPatchSide = kBoxPixels + 2 * kPatchMargin;
 inline constexpr int kLargestSide = 1 << 16;  ///< frame pixels of a box
@@ -34,8 +33,7 @@ struct Square {
   friend bool operator==(const Square&, const Square&) = default;
 };
 
-/// The square about the box's middle whose side is the mean of the box's sides, rounded, at least 1 and at
-/// most kLargestSide.
+/// The square around the box's middle with the rounded mean of the box's sides as side, 1 to kLargestSide.
 Square square_of(const Box& box);
 
 /// kPatchSide rows of as many pixels.
@@ -51,7 +49,7 @@ class PatchSampler {
  private:
   struct Column {
     int first = 0;    ///< frame pixel, within the frame
-    int weights = 0;  ///< where its weights begin
+    int weights = 0;  ///< index of its first weight
     int count = 0;
   };
   void make_columns(int width, const Square& square);

@@ -1,5 +1,5 @@
 #pragma once
-/// How pixels follow the points: the similarity from the mean shape to where the points are.
+/// Similarity transform from the mean shape to the current points, by which pixels follow the points.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,14 +13,14 @@ inline constexpr std::int32_t kLeast = -kPatchSide * kUnit;
 inline constexpr std::int32_t kMost = 2 * kPatchSide * kUnit;
 
 /// Rotation and zoom, with kTurnBits fractional bits: (x, y) goes to (cosine x - sine y, sine x + cosine y).
-struct Turn {
+struct SimilarityTransform {
   static constexpr int kBits = 12;
   static constexpr int kLargest = 4 << kBits;
   int cosine = 1 << kBits, sine = 0;
-  friend bool operator==(const Turn&, const Turn&) = default;
+  friend bool operator==(const SimilarityTransform&, const SimilarityTransform&) = default;
 };
 
-/// The mean shape, prepared for the turn to any other.
+/// The mean shape, prepared for the transform to any other.
 class MeanShape {
  public:
   MeanShape() = default;
@@ -28,9 +28,9 @@ class MeanShape {
     for (const std::int64_t value : centred_) norm_ += value * value;
   }
 
-  /// The turn and zoom that bring the mean shape closest to a shape in the sense of least squares, whose
-  /// coordinates lie within kLeast..kMost; where it is beyond Turn::kLargest, that.
-  Turn turn_to(const Shape& shape) const {
+  /// Rotation and scale with the least squared distance between the mean shape and a shape within
+  /// kLeast..kMost, limited to SimilarityTransform::kLargest.
+  SimilarityTransform transform_to(const Shape& shape) const {
     const std::array<std::int64_t, kCoordinates> other = centred(shape);
     std::int64_t along = 0, across = 0;
     for (std::size_t i = 0; i < kCoordinates; i += 2) {
@@ -55,25 +55,26 @@ class MeanShape {
   }
   // In units of 2^-kBits, rounded half up.
   int quotient(std::int64_t sum) const {
-    const std::int64_t twice = (sum << Turn::kBits) * 2 + norm_, divisor = 2 * norm_;
+    const std::int64_t twice = (sum << SimilarityTransform::kBits) * 2 + norm_, divisor = 2 * norm_;
     const std::int64_t floor = twice >= 0 ? twice / divisor : -((divisor - 1 - twice) / divisor);
-    return static_cast<int>(std::clamp<std::int64_t>(floor, -Turn::kLargest, Turn::kLargest));
+    return static_cast<int>(
+        std::clamp<std::int64_t>(floor, -SimilarityTransform::kLargest, SimilarityTransform::kLargest));
   }
 
   std::array<std::int64_t, kCoordinates> centred_{};
   std::int64_t norm_ = 0;
 };
 
-/// Where in the patch a place's pixel is; the nearest one, where it lies outside.
-inline int patch_index(const Shape& shape, const Turn& turn, const PixelPlace& place) {
-  constexpr int kHalf = 1 << (Turn::kBits - 1);
+/// Index of a place's pixel in the patch; of the nearest one if it is outside.
+inline int patch_index(const Shape& shape, const SimilarityTransform& transform, const PixelPlace& place) {
+  constexpr int kHalf = 1 << (SimilarityTransform::kBits - 1);
   const auto at = [](int anchor, int offset) {
-    return std::clamp((anchor + ((offset + kHalf) >> Turn::kBits)) >> 8, 0, kPatchSide - 1);
+    return std::clamp((anchor + ((offset + kHalf) >> SimilarityTransform::kBits)) >> 8, 0, kPatchSide - 1);
   };
   static_assert(kUnit == 1 << 8);
   const std::size_t anchor = 2 * std::size_t{place.anchor};
-  const int x = at(shape[anchor], turn.cosine * place.x - turn.sine * place.y);
-  const int y = at(shape[anchor + 1], turn.sine * place.x + turn.cosine * place.y);
+  const int x = at(shape[anchor], transform.cosine * place.x - transform.sine * place.y);
+  const int y = at(shape[anchor + 1], transform.sine * place.x + transform.cosine * place.y);
   return y * kPatchSide + x;
 }
 

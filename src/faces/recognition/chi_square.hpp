@@ -14,13 +14,13 @@ namespace sightline::recognition {
 /// Distances are counted in quarters: divide by this for chi-square as the formula has it.
 inline constexpr int kChiSquareUnit = 4;
 
-/// What a count of 16 bits may be: up to here, 16 a^2 has 31 bits, in which all variants calculate.
+/// Largest count of 16 bits: 16 a^2 then fits the 31 bits of all variants.
 inline constexpr int kLargestCount = 11'585;
 
 /// 4 (a - b)^2 / (a + b), to the nearest integer, halves up; 0 for two zeros.
 ///
-/// Kernels calculate the same from (a - b)^2 / (a + b) = b - 3 a + 4 a^2 / (a + b): what does not depend on
-/// both is summed up beforehand, and where a is 0, nothing remains to be done. See chi_square_rest.
+/// Kernels calculate the same from (a - b)^2 / (a + b) = b - 3 a + 4 a^2 / (a + b): terms that do not depend
+/// on both are summed in advance, and a of 0 needs no further work. See chi_square_rest.
 constexpr std::uint32_t chi_square_term(std::uint32_t a, std::uint32_t b) {
   const std::uint64_t sum = a + b;
   const std::uint64_t difference = a > b ? a - b : b - a;

@@ -13,7 +13,7 @@
 namespace sightline::recognition {
 namespace {
 
-constexpr int kPointBits = 8;  // of a point's coordinates
+constexpr int kPointBits = 8;  // fraction bits of a point's coordinates
 
 std::int64_t fixed(double value, double shift = 0) {
   return std::llround((value - shift) * (1 << kPointBits));
@@ -21,7 +21,7 @@ std::int64_t fixed(double value, double shift = 0) {
 
 std::int64_t in_frame(double value) {
   if (!(std::abs(value) <= kFarthest))
-    throw Error(ExitCode::failed, "a face lies too far out in its frame to be recognised",
+    throw Error(ExitCode::failed, "a face is too far out in its frame to be recognised",
                 "frames can have up to " + std::to_string(kFarthest) + " pixels a side");
   return fixed(value);
 }
@@ -52,7 +52,7 @@ Similarity similarity_of(std::span<const Point> found, const std::array<Point, 5
   for (std::size_t i = 0; i < found.size(); ++i) {
     found_x += in_frame(found[i].x);
     found_y += in_frame(found[i].y);
-    // Of crops, whole numbers are the middles of pixels from here on.
+    // From here on, integers are the middles of crop pixels.
     target_x += fixed(points[i].x, 0.5);
     target_y += fixed(points[i].y, 0.5);
   }

@@ -20,7 +20,7 @@ HWY_INLINE std::uint32_t pair_at(const std::uint8_t* pixel) {
   return pixel[0] | static_cast<std::uint32_t>(pixel[1]) << 8;
 }
 
-// Of places whose coordinates are in 2^-16 pixel.
+// Samples places with coordinates in 2^-16 pixel.
 HWY_INLINE void sample(const SampledRow& row, VWords x, VWords y, std::uint8_t* target) {
   const Words d;
   constexpr std::size_t kMost = 16;
@@ -54,7 +54,7 @@ HWY_INLINE void sample(const SampledRow& row, VWords x, VWords y, std::uint8_t* 
   hn::StoreU(hn::DemoteTo(d8, mixed), d8, target);
 }
 
-// Returns how many pixels were made: all, or none where they do not fill a vector.
+// Returns how many pixels were made: all, or none if they do not fill a vector.
 int sample_pixels(const SampledRow& row, std::uint8_t* target) {
   const Words d;
   const int lanes = static_cast<int>(hn::Lanes(d));

@@ -15,7 +15,7 @@ constexpr int kLargestCrop = 1024;  // pixels a side
   throw Error(ExitCode::usage, "descriptor of faces: " + problem, remedy);
 }
 
-// Regions along an axis of so many pixels, the first of which is `margin`.
+// Regions along an axis of `length` pixels; the first one starts at `margin`.
 std::vector<Span> spans(int length, int margin, int size, int step) {
   const int end = length - margin;
   std::vector<Span> result;
@@ -31,7 +31,7 @@ Cells cells_of(const std::vector<Span>& regions) {
   std::vector<int> edges;
   for (const Span& region : regions) edges.insert(edges.end(), {region.begin, region.end});
   std::ranges::sort(edges);
-  // Not std::ranges::unique: Clang 14, which builds the fuzzers, cannot take GCC 12's.
+  // Not std::ranges::unique, since Clang 14, which builds the fuzzers, does not compile GCC 12's.
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   const auto index = [&](int edge) {
     return static_cast<int>(std::ranges::lower_bound(edges, edge) - edges.begin());

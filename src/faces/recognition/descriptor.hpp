@@ -1,7 +1,7 @@
 #pragma once
-/// What a face's crop looks like: histograms of its local binary patterns, region by region (T. Ahonen, A.
-/// Hadid, M. Pietikainen, "Face Description with Local Binary Patterns: Application to Face Recognition",
-/// PAMI 2006). Counts: the same on every processor.
+/// Descriptor of a face's crop: histograms of local binary patterns, region by region (T. Ahonen, A. Hadid,
+/// M. Pietikainen, "Face Description with Local Binary Patterns: Application to Face Recognition", PAMI
+/// 2006). Counts: the same on every processor.
 
 #include <cstdint>
 #include <vector>
@@ -39,12 +39,12 @@ struct Span {
 /// An axis cut wherever a region begins or ends: regions that overlap share cells, so that every pixel is
 /// counted once.
 struct Cells {
-  std::vector<Span> pixels;   ///< of each cell
+  std::vector<Span> pixels;   ///< pixels of each cell
   std::vector<Span> regions;  ///< cells of each region
 };
 
-/// What is made of settings: circles, bins and the grid of regions, the last of which are clipped where the
-/// crop's inner part ends. Immutable.
+/// Circles, bins and the grid of regions for given settings. The last regions are clipped at the end of the
+/// crop's inner part. Immutable.
 class Descriptor {
  public:
   static constexpr int kMostValues = 1 << 20;
@@ -58,13 +58,13 @@ class Descriptor {
   const std::vector<Span>& rows() const { return rows_; }
   int regions() const { return static_cast<int>(columns_.size() * rows_.size()); }
   const std::vector<CircularLbp>& circles() const { return circles_; }
-  /// Of the circle of that index.
+  /// Bins of a circle.
   const LbpBins& bins(std::size_t circle) const { return bins_[circle]; }
-  /// Where the circle's counts begin.
+  /// Index of the circle's first count.
   int first_value(std::size_t circle) const { return first_values_[circle]; }
   /// Counts in all: [circle][row of regions][column of regions][bin].
   int values() const { return values_; }
-  /// The largest count: pixels of a whole region. Where it is at most 255, counts fit a byte.
+  /// Largest possible count: the pixels of a whole region. Up to 255, counts fit in a byte.
   int largest_count() const { return settings_.region.width * settings_.region.height; }
 
   /// Memory for one crop at a time.
@@ -93,7 +93,7 @@ class Descriptor {
 };
 
 namespace reference {
-/// As defined, pixel by pixel.
+/// By the definition, pixel by pixel.
 void count(const Descriptor& descriptor, GrayView crop, std::uint16_t* counts);
 }  // namespace reference
 

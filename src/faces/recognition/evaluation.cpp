@@ -80,7 +80,7 @@ std::vector<NamedPair> load_named_pairs(const std::filesystem::path& file) {
   });
   const bool are_whole = std::ranges::all_of(kinds, [](const auto& fold) { return fold.second.size() == 2; });
   if (kinds.size() < 2 || !are_whole)
-    throw Error(ExitCode::input, "'" + file.string() + "' has no folds to judge by one another",
+    throw Error(ExitCode::input, "'" + file.string() + "' has no folds for cross-validation",
                 "give two or more, each with pairs of one person and pairs of two");
   return pairs;
 }
@@ -119,7 +119,7 @@ std::vector<NamedPhoto> load_named_photos(const std::filesystem::path& file) {
     } else if (fields[0] == "unknown") {
       photo.role = NamedPhoto::Role::unknown;
     } else if (fields[0] != "gallery") {
-      row.refuse("'" + std::string(fields[0]) + "' is no role; roles are gallery, probe and unknown");
+      row.refuse("'" + std::string(fields[0]) + "' is not a role; roles are gallery, probe and unknown");
     }
     photo.person = fields[1];
     photo.photo = fields[2];
@@ -139,7 +139,7 @@ std::vector<NamedPhoto> load_named_photos(const std::filesystem::path& file) {
         known.contains(photo.person) != (photo.role == NamedPhoto::Role::probe))
       throw Error(ExitCode::input,
                   "'" + file.string() + "': the role of photo '" + photo.photo +
-                      "' does not fit: a probe's person is in the gallery, somebody unknown is not",
+                      "' does not fit: a probe's person must be in the gallery, an unknown person must not",
                   "correct the list");
   }
   return photos;
@@ -159,7 +159,7 @@ IdentificationResult identify(std::span<const NamedPhoto> photos,
     }
   }
   struct Lookup {
-    std::size_t rank = 0;  // of the right person, from 0
+    std::size_t rank = 0;  // rank of the right person, from 0
     std::uint32_t nearest = 0;
   };
   std::vector<Lookup> lookups(looked_up.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// How well faces are told apart: pairs of photos (verification), and photos of people who are known or not
+/// Accuracy of face recognition: pairs of photos (verification), and photos of known and unknown people
 /// (identification).
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct VerificationResult {
   double accuracy = 0;  ///< mean of the folds'
   double error = 0;     ///< standard error of that mean
   std::vector<double> folds;
-  double equal_error_rate = 0;  ///< where as many pairs of one person are refused as of two are accepted
+  double equal_error_rate = 0;  ///< rate at which false rejects equal false accepts
   std::vector<DetPoint> curve;  ///< false positives per pair of two people; thresholds are distances, negated
 };
 
@@ -38,7 +38,7 @@ struct VerificationResult {
 /// @param distances  by pair
 VerificationResult verify(std::span<const NamedPair> pairs, std::span<const std::uint32_t> distances);
 
-/// A photo of somebody.
+/// A photo with its person and role.
 struct NamedPhoto {
   enum class Role { gallery, probe, unknown };
   Role role = Role::gallery;
@@ -46,21 +46,20 @@ struct NamedPhoto {
 };
 
 /// Reads lines `gallery|probe|unknown person photo`. Throws Error (input): the file, the line and the reason;
-/// a probe of somebody who is not in the gallery, or somebody unknown who is; where there is no gallery or no
-/// probe.
+/// for a probe of a person outside the gallery, an unknown person inside it, and a missing gallery or probe.
 std::vector<NamedPhoto> load_named_photos(const std::filesystem::path& file);
 
 struct IdentificationResult {
   std::size_t people = 0, gallery = 0, probes = 0, unknown = 0;
-  std::vector<double> cumulative;  ///< share of the probes whose person is among the first 1, 2, ...
+  std::vector<double> cumulative;  ///< cumulative match curve: share of probes with the right person among
+                                   ///< the first 1, 2, ...
   /// Miss: a probe that is not named rightly or not near enough. False positives per unknown face; empty
   /// without unknown ones.
   std::vector<DetPoint> curve;
 };
 
-/// A person is as far as the nearest of that person's photos; of equally near people the one who comes first
-/// in the gallery is nearer.
-/// @param distance  of the photo with that index to the gallery's with that one, both in the list
+/// Identification by the nearest photo of each person; ties go to the first person in the gallery.
+/// @param distance  distance between a photo and a gallery photo, given by their indices in the list
 IdentificationResult identify(std::span<const NamedPhoto> photos,
                               const std::function<std::uint32_t(std::size_t, std::size_t)>& distance,
                               std::size_t ranks);

@@ -11,7 +11,7 @@ namespace {
   throw Error(ExitCode::usage, std::string("descriptor of faces: ") + problem);
 }
 
-// Of an axis of so many pixels.
+// True if the cells of an axis with `length` pixels are symmetric.
 bool is_own_mirror(const std::vector<Span>& spans, int length) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const Span other = spans[spans.size() - 1 - i];

@@ -2,11 +2,11 @@
 /// All of a face's histograms: several channels, each a normalisation and a grid of regions, and perhaps the
 /// same for a face and its mirror image.
 ///
-/// A channel's counts are as they are, or folded: region (row, column) of C columns and bin b become
+/// A channel's counts are plain or folded: region (row, column) of C columns and bin b become
 /// `count[row][column][b] + count[row][C - 1 - column][mirrored b]` for the columns up to the middle one,
 /// which is added to itself. The mirrored bin is that of the code whose bits are those of the mirrored
-/// circle. Folded, a face has half the values, and the same as its mirror image; but where light comes from
-/// one side, the half in shadow is mixed with the lit one.
+/// circle. Folding halves the values and gives a face and its mirror image equal values, but mixes the lit
+/// half with the one in shadow.
 
 #include <cstdint>
 #include <vector>
@@ -40,7 +40,7 @@ class FaceDescriptor {
   const Normalisation& normalisation(std::size_t channel) const { return normalisations_[channel]; }
   const Descriptor& descriptor(std::size_t channel) const { return descriptors_[channel]; }
   bool is_folded(std::size_t channel) const { return is_folded_[channel]; }
-  /// Of bins of that circle; of a channel that is not folded, none.
+  /// Mirrored bins of that circle; empty for a channel that is not folded.
   const std::vector<std::uint16_t>& mirrored(std::size_t channel, std::size_t circle) const {
     return mirrored_[channel][circle];
   }
@@ -50,14 +50,13 @@ class FaceDescriptor {
     const int all = static_cast<int>(descriptors_[channel].columns().size());
     return is_folded_[channel] ? (all + 1) / 2 : all;
   }
-  /// Regions that are left of all channels and circles; each has a bin count of values.
+  /// Number of regions of all channels and circles after folding; each has one value per bin.
   int regions() const { return regions_; }
-  /// Where a channel's values begin.
+  /// Index of a channel's first value.
   int first_value(std::size_t channel) const { return first_values_[channel]; }
   /// Values in all: [channel][circle][row][column][bin].
   int values() const { return first_values_.back(); }
-  /// The largest value: the pixels of a region, twice where it is folded. Where it is at most 255, values fit
-  /// a byte.
+  /// Largest possible value: the pixels of a region, doubled if folded. Up to 255, values fit in a byte.
   int largest_count() const { return largest_count_; }
 
   /// Memory for one crop at a time.

@@ -10,7 +10,7 @@
 
 namespace sightline::recognition {
 
-/// How sharp a crop is: the mean square of its Laplacian (four neighbours).
+/// Sharpness of a crop: the mean square of its Laplacian (four neighbours).
 double sharpness_of(GrayView crop);
 
 /// Works on the CPU. Thread-safety: as FaceFinder.
@@ -26,7 +26,7 @@ class FaceReader : public gallery::FaceFinder {
   std::int64_t distance(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) const override;
   double real_distance(std::int64_t distance) const override;
   std::optional<std::int64_t> distance_of_strangers(double share) const override;
-  /// Chosen on photos of people on whom nothing was trained: see configs/models/faces-recognition.md.
+  /// Chosen on photos of people outside the training set: see configs/models/faces-recognition.md.
   gallery::FaceQuality least_quality() const override { return {0.6, 40, 3.5}; }
 
  private:

@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 using gallery::Gallery;
 
 constexpr std::chrono::milliseconds kFramePatience{0};
-constexpr std::chrono::seconds kQuiet{2};  // that another program may have a gallery locked without a warning
+constexpr std::chrono::seconds kQuiet{2};  // time that another program may lock a gallery without a warning
 
-// What is as near as that is the same person's, by what is said of distances.
+// Largest distance of a match, from the limit options.
 std::uint32_t limit_of(const gallery::Snapshot& known, const Recogniser& recogniser,
                        const LimitOptions& limit) {
   if (limit.distance) return recogniser.distance_within(*limit.distance);
@@ -33,7 +33,7 @@ std::shared_ptr<const KnownPeople> nobody(const Recogniser& recogniser) {
   return std::make_shared<KnownPeople>(KnownPeople{TemplateSet(recogniser.format()), {}, {}, 0});
 }
 
-// Tells a file from another one that takes its place, and from itself when somebody has written into it.
+// Identity of a file's content, to detect replacement and changes.
 struct FileStamp {
   dev_t device = 0;
   ino_t node = 0;
@@ -58,7 +58,7 @@ class FollowedGallery : public PeopleSource {
     look(Gallery::kPatience);
     if (!gallery_) {
       spdlog::warn(
-          "nobody is known yet: there is no gallery '{}' (`sightline faces add --name NAME` makes it)",
+          "no people are known: there is no gallery '{}' (make it with `sightline faces add --name NAME`)",
           file_.string());
     } else if (follow) {
       gallery_->set_patience(kFramePatience);
@@ -72,7 +72,7 @@ class FollowedGallery : public PeopleSource {
   }
 
  private:
-  // A gallery that cannot be used names nobody: who is deleted with her gallery must not stay known.
+  // An unusable gallery gives no people: people deleted with their gallery must not stay known.
   void follow() const {
     try {
       look(kFramePatience);
@@ -85,14 +85,14 @@ class FollowedGallery : public PeopleSource {
     }
   }
 
-  // Takes what is there now, if it is something else than the last time.
+  // Reads the gallery if it has changed.
   void look(std::chrono::milliseconds patience) const {
     const FileStamp stamp = stamp_of(file_);  // before it is opened: a later change shows the next time
     if (!gallery_ && seen_ == stamp) return;
     looked_at_ = stamp;
     const FileStamp before = seen_.value_or(FileStamp{});
     if (!Gallery::is_there(file_)) {
-      if (gallery_) spdlog::warn("nobody is known: the gallery '{}' is gone", file_.string());
+      if (gallery_) spdlog::warn("no people are known: the gallery '{}' is gone", file_.string());
       gallery_.reset();
       people_ = nobody(*recogniser_);
       seen_ = stamp;
@@ -100,11 +100,11 @@ class FollowedGallery : public PeopleSource {
     }
     const bool is_other = stamp.device != before.device || stamp.node != before.node;
     if (gallery_ && is_other)
-      spdlog::info("the gallery '{}' was replaced by another file: its people are read anew", file_.string());
+      spdlog::info("the gallery '{}' was replaced by another file: reading its people again", file_.string());
     if (gallery_ && !is_other) {
       const bool changed = gallery_->changed();
       if (!changed && stamp == before) return;
-      if (!changed) gallery_.reset();  // SQLite does not notice what others have written, and keeps pages
+      if (!changed) gallery_.reset();  // SQLite does not notice changes by others, and keeps pages
     } else {
       gallery_.reset();
     }
@@ -113,18 +113,18 @@ class FollowedGallery : public PeopleSource {
     seen_ = stamp;
   }
 
-  // Another program changes the gallery, most likely: what it deletes is there until it is done.
+  // Another program probably changes the gallery; its deletions take effect when it is done.
   void wait(const std::string& reason) const {
     const auto now = std::chrono::steady_clock::now();
     if (!busy_since_) busy_since_ = now;
-    if (now - *busy_since_ >= kQuiet) warn_once("people stay as they are: " + reason);
+    if (now - *busy_since_ >= kQuiet) warn_once("known people stay unchanged: " + reason);
   }
 
   void forget_all(const std::string& reason) const {
     gallery_.reset();
     people_ = nobody(*recogniser_);
     seen_ = looked_at_;
-    warn_once("nobody is known: " + reason);
+    warn_once("no people are known: " + reason);
   }
 
   void warn_once(const std::string& text) const {
@@ -137,10 +137,10 @@ class FollowedGallery : public PeopleSource {
   const LimitOptions limit_;
   const bool follow_;
 
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the following members
   mutable std::optional<Gallery> gallery_;
   mutable FileStamp looked_at_;
-  mutable std::optional<FileStamp> seen_;  ///< of the file that people are from, or nobody
+  mutable std::optional<FileStamp> seen_;  ///< stamp of the file that people were read from; none: no file
   mutable std::shared_ptr<const KnownPeople> people_;
   mutable std::optional<std::chrono::steady_clock::time_point> busy_since_;
   mutable std::string told_;

@@ -15,8 +15,8 @@ namespace sightline::recognition {
 struct LimitOptions {
   /// The distance itself, as results have it (Recogniser::real_distance).
   std::optional<double> distance;
-  /// Share of strangers that may be taken for somebody. Without either, what the gallery was calibrated to,
-  /// or else kFalseAccepts.
+  /// False-match rate of unknown people. Without either, the gallery's calibrated rate, or else
+  /// kFalseAccepts.
   std::optional<double> false_accepts;
 
   static constexpr double kFalseAccepts = 0.01;
@@ -30,11 +30,11 @@ gallery::TemplateKind template_kind(const Recogniser& recogniser);
 std::shared_ptr<const KnownPeople> load_people(gallery::Gallery& gallery, const Recogniser& recogniser,
                                                const LimitOptions& limit);
 
-/// The people of a file. Where the file is not there, nobody is known, and a warning says so.
-/// @param follow  the file is read again when people are asked for after a change. While another program has
-///                it locked, those of before stay. Of a file that is gone, empty, damaged or no gallery,
-///                nobody is known, and a warning says so
-/// Throws as load_people.
+/// The people of a file; nobody, with a warning, if the file is missing.
+/// @param follow  reads the file again on a request after a change. While another program locks it, the
+///                earlier people stay. A file that is gone, empty, damaged or no gallery gives nobody, with a
+///                warning
+/// Throws like load_people.
 std::unique_ptr<PeopleSource> people_of(const std::filesystem::path& file,
                                         std::shared_ptr<const Recogniser> recogniser,
                                         const LimitOptions& limit, bool follow);

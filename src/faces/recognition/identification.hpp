@@ -1,10 +1,9 @@
 #pragma once
-/// Says who the faces of a frame are: stages behind a detector of faces.
+/// Identifies the faces of a frame: stages after a face detector.
 ///
-///     points    five points of each face (landmarks/finder.hpp)
-///     align     where the pixels of each face's crop come from (recognition/crop.hpp)
-///     describe  the crops' templates (recognition/recogniser.hpp)
-///     identify  the nearest templates of people who are known (recognition/search.hpp)
+/// points    five points of each face (landmarks/finder.hpp) align     similarity transform of each face's
+///     crop (recognition/crop.hpp) describe  the crops' templates (recognition/recogniser.hpp) identify  the
+///     nearest templates of people who are known (recognition/search.hpp)
 ///
 /// All but `align`, which is a few numbers a face, also run on OpenCL devices, with the same bits.
 
@@ -36,16 +35,16 @@ class FaceWorkspace : public SlidingWindowWorkspace {
     return {reinterpret_cast<T*>(buffer.data()), count};
   }
 
-  std::vector<std::size_t> face_of;           ///< by face: the detection that it is
-  std::shared_ptr<const KnownPeople> people;  ///< who was known when the frame came
+  std::vector<std::size_t> face_of;           ///< index of the detection, by face
+  std::shared_ptr<const KnownPeople> people;  ///< known people when the frame came
   InterStageBuffer boxes;                     ///< landmarks::DeviceSquare of each face
   InterStageBuffer shapes;                    ///< landmarks::Shape of each
   InterStageBuffer places;                    ///< Similarity of each
-  InterStageBuffer templates;                 ///< of each, one after the other
+  InterStageBuffer templates;                 ///< templates of the faces, contiguous
   NearestSearch search;
-  Matches found;  ///< of each face `per_face()`
+  Matches found;  ///< `per_face()` matches per face
 
-  /// How many matches each face has.
+  /// Number of matches per face.
   std::size_t per_face() const { return std::min<std::size_t>(kMatches, people->templates.size()); }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Who can be recognised: people and their templates, as a search takes them.
+/// Known people and their templates, in the form for a search.
 
 #include <cstdint>
 #include <functional>
@@ -18,26 +18,26 @@ namespace sightline::recognition {
 /// People at one moment. Immutable once it is shared: any thread may read.
 struct KnownPeople {
   TemplateSet templates;
-  std::vector<std::int32_t> owners;  ///< by template: an index into names
+  std::vector<std::int32_t> owners;  ///< index into names, by template
   std::vector<std::string> names;
   std::uint32_t limit = 0;  ///< largest distance at which a face is taken for the nearest person's
 };
 
-/// Where known people come from. Thread-safe.
+/// Source of known people. Thread-safe.
 class PeopleSource : public KnownNames {
  public:
-  /// As they are now; never null.
+  /// The current people; never null.
   virtual std::shared_ptr<const KnownPeople> current() const = 0;
   std::shared_ptr<const std::vector<std::string>> names() const final;
 };
 
-/// How many matches of a face are asked for, and how many of the people among them are told.
+/// Matches requested per face, and people reported among them.
 inline constexpr int kMatches = 16;
 inline constexpr int kToldPeople = 5;
 
-/// What the matches of a face say of it: the people among them with their nearest template, nearest first;
-/// of equally near ones, the one whose template comes first. Who is beyond the limit is unknown.
-/// @param to_real  makes distances for people out of those of a search; rises with them
+/// Names a face from its matches: the people among them by their nearest template, nearest first; ties go to
+/// the first template. A person beyond the limit is unknown.
+/// @param to_real  converts a search distance to a reported one; monotonic
 void name_face(const KnownPeople& people, std::span<const Match> matches,
                const std::function<double(std::uint32_t)>& to_real, DetectionAttributes& attributes);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kVersion = "3", kSecondVersion = "2", kFirstVersion = "1";
 constexpr std::size_t kMostChannels = 8, kMostCircles = 8, kMostRates = 64;
 constexpr std::int64_t kChannelNumbers = 9, kCircleNumbers = 3;
-// Of the channel's numbers, where there are so many.
+// Indices in the channel's numbers, if there are so many.
 constexpr std::size_t kRelativeAt = 7, kFoldedAt = 8;
 
 template <typename Number>
@@ -28,23 +28,23 @@ void check_channels(const FaceModel& model, const ModelCheck& check) {
       eyes.eye_row > kCropSize.height)
     check.fail(
         "eyes " + number(eyes.eye_distance) + " pixels apart in row " + number(eyes.eye_row) + " of a crop",
-        "they lie within its " + number(kCropSize.width) + " by " + number(kCropSize.height) + " pixels");
+        "they must be within its " + number(kCropSize.width) + " by " + number(kCropSize.height) + " pixels");
   check.count("channels", std::ssize(model.channels), kMostChannels);
   for (const Channel& channel : model.channels) {
     if (channel.descriptor.circles.size() > kMostCircles)
       check.fail(number(channel.descriptor.circles.size()) + " circles in a channel",
-                 "there may be " + number(kMostCircles));
+                 "the limit is " + number(kMostCircles));
     if (channel.descriptor.crop != kCropSize || channel.descriptor.mapping != LbpMapping::uniform)
-      check.fail("a channel of another crop or mapping", "it must be that of all models");
+      check.fail("a channel of another crop or mapping", "it must be the same as for all models");
   }
   const FaceDescriptor descriptor = check.result_of([&] { return FaceDescriptor(model.channels); });
   const int most = model.projection ? kMostCount : kLargestCount;
   if (descriptor.largest_count() > most)
     check.fail("regions with up to " + number(descriptor.largest_count()) + " counts",
-               "they may have " + number(most));
+               "the limit is " + number(most));
   if (descriptor.values() > kLargestDims)
     check.fail(number(descriptor.values()) + " values of all channels",
-               "there may be " + number(kLargestDims));
+               "the limit is " + number(kLargestDims));
 }
 
 void check_projection(const FaceModel& model, const ModelCheck& check) {
@@ -57,7 +57,7 @@ void check_projection(const FaceModel& model, const ModelCheck& check) {
     check.fail("a projection of " + number(p.values) + " values", "the channels have " + number(counts));
   const auto dims = static_cast<std::size_t>(p.dims), values = static_cast<std::size_t>(p.values);
   if (p.weights.size() != dims * values || p.bias.size() != dims || p.scale.size() != dims)
-    check.fail("an array of the projection has another size than it says", "train it again");
+    check.fail("an array of the projection does not have the stated size", "train it again");
   check.integer("templates of length ", p.length, 1, kLongestTemplate);
   for (std::size_t d = 0; d < dims; ++d) {
     std::int64_t largest = std::abs(std::int64_t{p.bias[d]});
@@ -74,18 +74,18 @@ void check_weights(const FaceModel& model, const ModelCheck& check) {
   if (model.region_weights.size() != regions)
     check.fail(number(model.region_weights.size()) + " weights of regions", "there are " + number(regions));
   if (std::ranges::all_of(model.region_weights, [](std::uint8_t weight) { return weight == 0; }))
-    check.fail("all regions have a weight of 0", "at least one must count");
+    check.fail("all regions have weight 0", "at least one must be positive");
   check.result_of([&] { return TemplateSet(template_format(model)); });  // distances fit
 }
 
-void check_strangers(const std::vector<StrangerRate>& strangers, const ModelCheck& check) {
+void check_strangers(const std::vector<FalseMatchRate>& strangers, const ModelCheck& check) {
   if (strangers.size() > kMostRates)
-    check.fail(number(strangers.size()) + " rates of strangers", "there may be " + number(kMostRates));
+    check.fail(number(strangers.size()) + " false-match rates", "the limit is " + number(kMostRates));
   for (std::size_t i = 0; i < strangers.size(); ++i) {
     const bool is_rate = strangers[i].rate > 0 && strangers[i].rate <= 1;
     if (!is_rate || (i > 0 && (strangers[i].rate <= strangers[i - 1].rate ||
                                strangers[i].distance < strangers[i - 1].distance)))
-      check.fail("the rates of strangers do not rise with their distances from 0 to 1", "train it again");
+      check.fail("the false-match rates do not rise with their distances from 0 to 1", "train it again");
   }
 }
 
@@ -101,12 +101,12 @@ void check_model(const FaceModel& model, const ModelCheck& check) {
   check_strangers(model.strangers, check);
 }
 
-// The length of an array along its first dimension, as far as it has one and it is no more than `most`.
+// Length of an array along its first dimension; fails above `most`.
 std::int64_t length(const Safetensors& file, const ModelHeader& header, const std::string& array,
                     std::int64_t most) {
   const TensorShape& shape = file.at(array).shape;
   if (shape.empty() || shape[0] > most)
-    header.fail("array '" + array + "' is too long", "it may have " + number(most) + " rows");
+    header.fail("array '" + array + "' is too long", "the limit is " + number(most) + " rows");
   return shape[0];
 }
 
@@ -164,8 +164,8 @@ void read_projection(const Safetensors& file, const ModelHeader& header, FaceMod
 }
 
 void read_strangers(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
-  const auto count = length(file, header, "stranger_rates", kMostRates);
-  const auto rates = file.array<double>("stranger_rates", {count});
+  const auto count = length(file, header, "false_match_rates", kMostRates);
+  const auto rates = file.array<double>("false_match_rates", {count});
   const auto distances = file.array<std::int64_t>("stranger_distances", {count});
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (distances[i] < 0 || distances[i] > std::numeric_limits<std::uint32_t>::max())
@@ -220,9 +220,9 @@ void write_template(const TemplateFormat& format, const Projector* projector,
 
 std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, double rate) {
   const auto above =
-      std::ranges::find_if(model.strangers, [&](const StrangerRate& known) { return known.rate > rate; });
+      std::ranges::find_if(model.strangers, [&](const FalseMatchRate& known) { return known.rate > rate; });
   if (above == model.strangers.begin()) return std::nullopt;
-  const StrangerRate& below = *(above - 1);
+  const FalseMatchRate& below = *(above - 1);
   if (above == model.strangers.end()) return below.distance;
   // In proportion to the logarithm of the rate, by which tails of distances are nearly straight.
   const double part = std::log(rate / below.rate) / std::log(above->rate / below.rate);
@@ -247,7 +247,7 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
   const ModelHeader header(file, path);
   header.expect("kind", kFaceModelKind, "choose a model of `train recognition`");
   if (header.text("version") != kFirstVersion && header.text("version") != kSecondVersion)
-    header.expect("version", kVersion, "train it again, or use the program that it was made for");
+    header.expect("version", kVersion, "train it again, or use the version that made it");
   FaceModel model;
   model.name = path.stem().string();
   if (const std::string* provenance = header.find("provenance")) model.provenance = *provenance;
@@ -266,7 +266,7 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
     const auto weights = file.array<std::uint8_t>("region_weights", {Safetensors::kAny});
     model.region_weights.assign(weights.begin(), weights.end());
   }
-  if (file.contains("stranger_rates")) read_strangers(file, header, model);
+  if (file.contains("false_match_rates")) read_strangers(file, header, model);
   check_model(model, check);
   return model;
 }
@@ -325,12 +325,12 @@ Safetensors container_of(const FaceModel& model) {
   if (!model.strangers.empty()) {
     std::vector<double> rates;
     std::vector<std::int64_t> distances;
-    for (const StrangerRate& known : model.strangers) {
+    for (const FalseMatchRate& known : model.strangers) {
       rates.push_back(known.rate);
       distances.push_back(known.distance);
     }
     const auto count = static_cast<std::int64_t>(rates.size());
-    container.set<double>("stranger_rates", {count}, rates);
+    container.set<double>("false_match_rates", {count}, rates);
     container.set<std::int64_t>("stranger_distances", {count}, distances);
   }
   return container;

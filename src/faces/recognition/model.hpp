@@ -1,6 +1,6 @@
 #pragma once
-/// How faces are described and compared, and what was learned of it: the settings of the way from a face's
-/// five points to its template, with the projection, in one file.
+/// Model of face templates: settings of the steps from a face's five points to its template, and the learned
+/// projection, in one file.
 ///
 /// crop -> for each channel: normalisation -> histograms of regions -> folded with those of the mirror image
 /// -> of a plain model, the counts themselves, compared by chi-square with a weight a region; of a learned
@@ -32,27 +32,27 @@ inline constexpr int kLongestTemplate = 2047;
 /// No sum of a projection reaches it, whatever is projected.
 inline constexpr std::int64_t kProjectionLimit = std::int64_t{1} << 29;
 
-/// How near pictures of different people were found to be: no more than a share of `rate` of pairs are as
-/// near as `distance` or nearer.
-struct StrangerRate {
+/// Entry of the false-match rate table: at most a share of `rate` of the pairs of different people have a
+/// distance up to `distance`.
+struct FalseMatchRate {
   double rate = 0;
   std::uint32_t distance = 0;
-  friend bool operator==(const StrangerRate&, const StrangerRate&) = default;
+  friend bool operator==(const FalseMatchRate&, const FalseMatchRate&) = default;
 };
 
 /// Immutable once loaded.
 struct FaceModel {
-  std::string name;  ///< of its file, for people
+  std::string name;  ///< name of its file
   CropGeometry geometry;
   std::vector<Channel> channels;
   /// A weight a region, in the order of FaceDescriptor's values. Only of models without projection.
   std::vector<std::uint8_t> region_weights;
   std::optional<Projection> projection;
-  std::vector<StrangerRate> strangers;  ///< rates rising, distances too; may be empty
-  std::string provenance;               ///< how it was made, for people; may be empty
+  std::vector<FalseMatchRate> strangers;  ///< rates rising, distances too; may be empty
+  std::string provenance;                 ///< description of its origin; may be empty
 };
 
-/// What templates are and how they are compared.
+/// Format and comparison of templates.
 TemplateFormat template_format(const FaceModel& model);
 /// Writes the template of a face's counts (FaceDescriptor::count): projected, or as they are.
 /// @param projector  null where templates are counts
@@ -60,14 +60,13 @@ TemplateFormat template_format(const FaceModel& model);
 void write_template(const TemplateFormat& format, const Projector* projector,
                     std::span<const std::uint16_t> counts, Projector::Scratch& scratch,
                     std::span<std::uint8_t> target);
-/// The largest distance that no more than this share of pairs of different people have, as far as the model
-/// knows; between two known rates in proportion, below the least none.
+/// Largest distance with at most this false-match rate, interpolated in the model's table; no value below the
+/// lowest rate.
 std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, double rate);
 
-/// What distances of a search are divided by for people (Recogniser::real_distance): of vectors so that 1 -
-/// cosine remains, of counts the distance up to which the largest known share of strangers comes, so that
-/// these are about 1 apart whatever the model; of counts of a model that knows no strangers, chi-square's
-/// unit.
+/// Divisor of search distances for reports (Recogniser::real_distance). Vectors: gives 1 - cosine. Counts:
+/// the distance at the highest rate of the false-match table, so that different people are about 1 apart for
+/// every model; without a table, chi-square's unit.
 double distance_unit(const FaceModel& model);
 
 /// MiB of a file unless asked otherwise (see model/size_limit.hpp).
@@ -79,18 +78,17 @@ inline constexpr std::string_view kFaceModelKind = "sightline-recognition";
 /// height, step's width and height, 1 if relative; of version 1, without the last; of version 3, 1 more if
 /// folded), of version 3 `geometry` I32 [2] (pixels between the eyes, row of the eyes); `circles` F64 [N, 3]
 /// (channel, points, radius); of a learned one `projection` I8 [dims, values], `bias` I32 [dims], `scales`
-/// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `stranger_rates` F64 [K] and
-/// `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1", "2", or "3" where a model
-/// needs it), and perhaps `provenance`. Throws
-/// Error (model): the file, the place and the reason.
+/// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `false_match_rates` F64 [K]
+/// and `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1", "2", or "3" where a model needs it), and
+/// perhaps `provenance`. Throws Error (model): the file, the place and the reason.
 FaceModel load_face_model(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// Whether a file begins as one of them; false where it cannot be read.
+/// Whether a file begins like a model; false if it cannot be read.
 bool looks_like_face_model(const std::filesystem::path& file);
 /// The same of an open file; `path` stands for it in messages.
 FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& path);
-/// What such a file holds. Throws std::invalid_argument where `read_face_model` would refuse it.
+/// Content of a model file. Throws std::invalid_argument if `read_face_model` would refuse it.
 Safetensors container_of(const FaceModel& model);
-/// Throws Error (failed) where the file cannot be written, and std::invalid_argument as container_of does.
+/// Throws Error (failed) if the file cannot be written, and std::invalid_argument as container_of does.
 void save_face_model(const FaceModel& model, const std::filesystem::path& file);
 
 }  // namespace sightline::recognition

@@ -54,7 +54,7 @@ void check(const Normalisation& normalisation) {
   for (const int deviation : {normalisation.inner, normalisation.outer}) {
     if (deviation != 0 && deviation != 1 && deviation != 2 && deviation != 3 && deviation != 4)
       throw Error(ExitCode::usage, "there is no blur of " + std::to_string(deviation) + " pixels for faces",
-                  "there are 0 (none), 1, 2, 3 and 4");
+                  "use 0 (none), 1, 2, 3 or 4");
   }
   if (normalisation.is_relative && normalisation.outer == 0)
     throw Error(ExitCode::usage, "no difference of blurs that could be relative to the outer one");

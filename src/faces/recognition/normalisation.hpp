@@ -1,10 +1,10 @@
 #pragma once
-/// What is done to a face's crop against noise and uneven light, before it is described: it is blurred, or
-/// replaced by the difference of two blurs with its contrast made equal (in the manner of X. Tan and B.
-/// Triggs, "Enhanced Local Texture Feature Sets for Face Recognition Under Difficult Lighting Conditions",
-/// TIP 2010), as it is or relative to the wider blur (as H. Wang, S. Z. Li, Y. Wang, "Face Recognition under
-/// Varying Lighting Conditions Using Self Quotient Image", FGR 2004): light multiplies what it falls on, so
-/// that a relative difference is the same in a shadow. In integers: the same bits on every processor.
+/// Normalisation of a face's crop against noise and uneven light: it is blurred, or replaced by the
+/// contrast-normalised difference of two blurs (in the manner of X. Tan and B. Triggs, "Enhanced Local
+/// Texture Feature Sets for Face Recognition Under Difficult Lighting Conditions", TIP 2010), as it is or
+/// relative to the wider blur (as H. Wang, S. Z. Li, Y. Wang, "Face Recognition under Varying Lighting
+/// Conditions Using Self Quotient Image", FGR 2004): light multiplies what it falls on, so that a relative
+/// difference is the same in a shadow. In integers: the same bits on every processor.
 ///
 /// A blur is separable with weights in 1/256; the edge's pixel is repeated. Rows first, `h = sum of weight *
 /// pixel`, then columns, `v = sum of weight * h`, both unrounded: 2^16 is one gray level. Of the blur alone,
@@ -35,20 +35,21 @@ struct Normalisation {
   friend bool operator==(const Normalisation&, const Normalisation&) = default;
 };
 
-/// Throws Error (usage) where there is no such blur, or nothing to which anything could be relative.
+/// Throws Error (usage) if there is no such blur, or nothing to which anything could be relative.
 void check(const Normalisation& normalisation);
 
-/// Weights of a blur from its middle outwards, one for none. The deviation must be one that there is.
+/// Weights of a blur from its middle outwards; a single one for no blur. The deviation must be a supported
+/// one.
 std::span<const std::uint8_t> blur_weights(int deviation);
 /// Pixels on each side that the widest blur mixes.
 inline constexpr int kMostBlurReach = 11;
 
-// Of a difference; see above.
+// Constants of a difference; see above.
 inline constexpr int kMeanDifference = 20;    ///< levels that the mean becomes
-inline constexpr int kLeastMean = 13;         ///< in 1/256 level, or 2^-14: flat crops stay flat
+inline constexpr int kLeastMean = 13;         ///< smallest mean in 1/256 level, or 2^-14
 inline constexpr int kLargestDifference = 7;  ///< times the mean
 inline constexpr int kRelativeBits = 14;      ///< a relative difference of 1 is 2^14
-inline constexpr int kDarkness = 2 << 8;      ///< in 1/256 level: added to what it is relative to
+inline constexpr int kDarkness = 2 << 8;      ///< in 1/256 level: added to the divisor
 inline constexpr int kMostRelative = 0xFFFF;  ///< so that sums over a crop fit 32 bits
 
 /// Normalises crops and keeps memory for one. Thread-safety: one thread at a time.

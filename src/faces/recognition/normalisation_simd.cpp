@@ -19,7 +19,8 @@ using Words = hn::RepartitionToWide<Sums>;
 using VSums = hn::VFromD<Sums>;
 using VWords = hn::VFromD<Words>;
 
-constexpr std::int32_t kSumsZero = 1 << 15;  // what sums of rows are stored without, so that they are signed
+constexpr std::int32_t kSumsZero = 1 << 15;  // offset subtracted from sums of rows, so that they fit signed
+                                             // words
 
 // Sums of a row, whose first pixel is `row` and around which as many pixels can be read as weights reach.
 void blur_row(const std::uint8_t* row, int width, const std::uint8_t* weights, int reach,
@@ -51,7 +52,7 @@ HWY_INLINE Pair blur_columns(const std::int16_t* sums, std::ptrdiff_t stride, in
                              const std::uint8_t* weights, int reach) {
   const Sums d;
   const Words dw;
-  Pair total{hn::Zero(dw), hn::Zero(dw)}, rest = total;  // whose lanes are added up last, on some processors
+  Pair total{hn::Zero(dw), hn::Zero(dw)}, rest = total;  // lanes that some processors add up last
   const auto add = [&](VSums first, VSums second, int weight) HWY_ATTR {
     const auto both = hn::Set(d, static_cast<std::int16_t>(weight));
     total.lower = hn::ReorderWidenMulAccumulate(dw, hn::InterleaveLower(d, first, second), both, total.lower,
@@ -90,7 +91,7 @@ void round_row(const std::int16_t* sums, std::ptrdiff_t stride, Size size, int y
   }
 }
 
-// Differences relative to what they were taken from, in 2^16 a level.
+// Differences relative to the wider blur, in 2^16 per level.
 HWY_INLINE VWords relative(VWords differences, VWords away) {
   const Words dw;
   const auto numerator = hn::ShiftLeft<kRelativeBits>(differences);
@@ -192,7 +193,7 @@ GrayView Normaliser::run(GrayView crop, const Normalisation& normalisation) {
                           std::int16_t* sums) {
       if (deviation == 0) return;
       HWY_DYNAMIC_DISPATCH(blur_row)(middle, width, weights.data(), reach, sums + y * stride);
-      // What lies behind the row's end is the same for all blurs: of no difference.
+      // Padding after the row's end is equal for all blurs, so it has no effect.
       std::fill(sums + y * stride + width, sums + (y + 1) * stride, std::int16_t{0});
     };
     blur(normalisation.inner, inner, inner_reach, inner_.data());

@@ -19,7 +19,9 @@ PointsOfPhotos load_face_points(const std::filesystem::path& file) {
   text_rows::for_each_row(file, "points of faces", [&](std::string_view text, const text_rows::Row& row) {
     const std::vector<std::string_view> fields = text_rows::split_at_blanks(text);
     if (fields.size() != kFields && fields.size() != kMarkedFields)
-      row.refuse("a line has a photo's name and ten numbers of points, or a part and a box between them");
+      row.refuse(
+          "a line must have a photo's name and ten numbers of points, optionally with a part and a box in "
+          "between");
     FacePoints points;
     const std::size_t first = fields.size() - kNumbers;
     for (std::size_t i = 0; i < kFacePoints; ++i) {
@@ -46,7 +48,7 @@ std::vector<FacePoints> points_of(const std::vector<std::string>& photos, const 
 
 namespace {
 
-// The box of the face that a photo is of; none where there is no face.
+// The box of the face that a photo is of; none if there is no face.
 std::optional<Box> middle_face(const std::vector<Detection>& found, int face_label, Size photo) {
   std::optional<Box> best;
   double least = 0;

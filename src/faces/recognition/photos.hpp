@@ -16,7 +16,7 @@
 
 namespace sightline::recognition {
 
-/// Of photos, by their names.
+/// Points of photos by name.
 using PointsOfPhotos = std::map<std::string, FacePoints, std::less<>>;
 
 /// Reads lines `photo` and five points `x y`, left eye in the picture first, right eye, nose, corners of the
@@ -24,12 +24,12 @@ using PointsOfPhotos = std::map<std::string, FacePoints, std::less<>>;
 /// middles of pixels. Throws Error (input): the file, the line and the reason.
 PointsOfPhotos load_face_points(const std::filesystem::path& file);
 
-/// Those of the photos, in their order. Throws Error (input), naming the file, where one is missing.
+/// Points of the photos, in order. Throws Error (input) with the file if one is missing.
 std::vector<FacePoints> points_of(const std::vector<std::string>& photos, const PointsOfPhotos& points,
                                   const std::filesystem::path& file);
 
 struct FoundPoints {
-  std::vector<FacePoints> points;  ///< of the photos, in their order
+  std::vector<FacePoints> points;  ///< points of the photos, in order
   std::size_t without_face = 0;    ///< photos in which none was found
 };
 
@@ -41,7 +41,7 @@ struct FoundPoints {
 FoundPoints find_face_points(const Detector& faces, int face_label, const landmarks::Model& points,
                              const training::ImageSet& photos, const std::function<void()>& throw_if_stopped);
 
-/// Who is in a photo, by its name: "Ada_Lovelace" of "Ada_Lovelace_0002", the whole of a name without number.
+/// Person in a photo by its name: "Ada_Lovelace" for "Ada_Lovelace_0002"; the whole name if it has no number.
 std::string person_of(const std::string& photo);
 
 /// Describes photos by a model. Thread-safety: one thread at a time.
@@ -59,7 +59,7 @@ class PhotoDescriber {
   const FaceDescriptor& descriptor() const { return descriptor_; }
 
  private:
-  FacePoints points_;  // of a crop
+  FacePoints points_;  // points of a crop
   FaceDescriptor descriptor_;
   std::optional<Projector> projector_;
   TemplateFormat format_;

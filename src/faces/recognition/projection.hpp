@@ -1,7 +1,7 @@
 #pragma once
-/// From a face's histograms to a short template whose squared Euclidean distances tell people apart: a
-/// learned linear projection of the counts' square roots, normalised to a fixed length. In integers: the same
-/// bits on every processor.
+/// Projection of a face's histograms to a short template, compared by squared Euclidean distance: a learned
+/// linear projection of the counts' square roots, normalised to a fixed length. In integers: the same bits on
+/// every processor.
 ///
 ///     x_j = round(9 sqrt(count_j)),  a_d = sum over j of weight[d][j] * x_j
 ///     y_d = ((a_d - bias_d) * scale_d) >> 18                    (64 bits, arithmetic shift)
@@ -17,7 +17,7 @@
 namespace sightline::recognition {
 
 inline constexpr int kRootScale = 9;
-inline constexpr int kMostCount = 720;  ///< that has a root
+inline constexpr int kMostCount = 720;  ///< largest count with a root
 inline constexpr int kScaleShift = 18;
 
 /// round(9 sqrt(count)) by count, 0 .. 241.
@@ -32,29 +32,29 @@ inline constexpr std::array<std::uint8_t, kMostCount + 1> kRoots = [] {
   return roots;
 }();
 
-/// What is learned. Sums a_d must stay below 2^29 in magnitude for all counts of a crop: whoever loads it
-/// sees to that.
+/// Learned parameters. Sums a_d must stay below 2^29 in magnitude for all counts of a crop; the loader checks
+/// it.
 struct Projection {
   int dims = 0;
   int values = 0;
   std::vector<std::int8_t> weights;  ///< [dims][values]
   std::vector<std::int32_t> bias;    ///< [dims], below 2^29 in magnitude
   std::vector<std::uint16_t> scale;  ///< [dims]
-  int length = 500;                  ///< of templates, 1 .. 2^15
+  int length = 500;                  ///< length of templates, 1 .. 2^15
 };
 
 /// A projection laid out to be run. Immutable.
 class Projector {
  public:
-  /// Throws std::invalid_argument where arrays do not have the lengths that are said.
+  /// Throws std::invalid_argument if arrays do not have the stated lengths.
   explicit Projector(Projection projection);
 
   int dims() const { return projection_.dims; }
   int values() const { return projection_.values; }
-  /// As it was given.
+  /// The original projection.
   const Projection& projection() const { return projection_; }
 
-  /// Its weights with rows of stride() values, 0 behind those that there are: a multiple of 64.
+  /// Weights with rows of stride() values, padded with 0 to a multiple of 64.
   const AlignedBuffer<std::int8_t>& padded_weights() const { return weights_; }
   std::size_t stride() const { return stride_; }
 
@@ -76,7 +76,7 @@ class Projector {
 void normalise_sums(const Projection& projection, std::int32_t* sums, std::int8_t* result);
 
 namespace reference {
-/// By the definition.
+/// Reference implementation by the definition.
 void project(const Projection& projection, const std::uint16_t* counts, std::int8_t* result);
 }  // namespace reference
 

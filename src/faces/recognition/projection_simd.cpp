@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Values = hn::CappedTag<std::int16_t, 32>;
 using Words = hn::RepartitionToWide<Values>;
 
-// Of kRows rows of weights at once, which share what is loaded of the values.
+// Sums of kRows rows of weights at once, which share the loaded values.
 template <int kRows>
 HWY_INLINE void sum_rows(const std::int16_t* values, const std::int8_t* weights, std::size_t count,
                          std::int32_t* sums) {

@@ -6,7 +6,7 @@
 
 namespace sightline::recognition {
 
-/// Values are padded to a multiple of so many.
+/// Padding unit of values.
 inline constexpr std::size_t kValuesUnit = 64;
 
 /// Writes the sums of weights[d][i] * values[i] over `count` values, a multiple of kValuesUnit, for d < dims.

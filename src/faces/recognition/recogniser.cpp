@@ -34,7 +34,7 @@ std::string hash_of(const landmarks::Model& points, const FaceModel& model) {
          {channel.normalisation.inner, channel.normalisation.outer, d.margin, static_cast<int>(d.mapping),
           d.crop.width, d.crop.height, d.region.width, d.region.height, d.step.width, d.step.height})
       hash.add(number);
-    // Only then, so that galleries of models from before there was such a thing stay what they are.
+    // Only then, so that galleries of older models stay valid.
     if (channel.normalisation.is_relative) hash.add(1);
     if (!channel.is_folded) hash.add(2);
     for (const Circle& circle : d.circles) {

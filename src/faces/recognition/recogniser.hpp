@@ -17,7 +17,7 @@
 
 namespace sightline::recognition {
 
-/// What makes templates. Immutable but for memory of each thread's own: any thread may call.
+/// Makes and compares templates. Immutable except for thread-local memory: any thread may call.
 class Recogniser {
  public:
   Recogniser(landmarks::Model points, FaceModel model);
@@ -27,25 +27,25 @@ class Recogniser {
   const FaceDescriptor& descriptor() const { return descriptor_; }
   /// Null where templates are the descriptor's counts.
   const Projector* projector() const { return projector_ ? &*projector_ : nullptr; }
-  /// Both models, for people and for keys of what was measured.
+  /// Description of both models, for reports and for keys of measurements.
   std::string description() const;
-  /// Of all that templates depend on: where it differs, templates cannot be compared.
+  /// Hash of everything that templates depend on; templates with different hashes are not comparable.
   const std::string& hash() const { return hash_; }
 
-  /// How templates are made up and compared.
+  /// Format and comparison of templates.
   const TemplateFormat& format() const { return format_; }
   std::size_t template_bytes() const { return bytes_; }
   /// For people: 0 for equal templates, about 1 for strangers' (distance_unit).
   double real_distance(std::uint32_t distance) const;
-  /// The largest distance that is not above one for people.
+  /// The largest search distance not above a reported one.
   std::uint32_t distance_within(double real) const;
 
   landmarks::Shape find_points(GrayView frame, const landmarks::Square& box) const;
-  /// Where the pixels of a face's crop come from. Points beyond kFarthest count as there.
+  /// Similarity transform of a face's crop. Points are clamped to kFarthest.
   Similarity align(landmarks::Points points) const;
   /// @param target  template_bytes() of them
   void describe(GrayView frame, const Similarity& place, std::span<std::uint8_t> target) const;
-  /// The crop alone, for people to look at; kCropSize.
+  /// The crop alone, for display; kCropSize.
   void crop(GrayView frame, const Similarity& place, ImageView<std::uint8_t> target) const;
 
  private:

@@ -12,7 +12,7 @@ inline constexpr int kStepBits = 16;
 inline constexpr int kWeightBits = 7;
 inline constexpr int kWeightOne = 1 << kWeightBits;
 
-/// Where a pixel of a crop lies in its octave.
+/// Position of a crop's pixel in its octave.
 struct Place {
   int x, y;          ///< pixel to the upper left
   int right, lower;  ///< weights of its neighbours, of kWeightOne
@@ -33,8 +33,8 @@ inline std::uint8_t mix(int upper_left, int upper_right, int lower_left, int low
       (upper * (kWeightOne - at.lower) + lower * at.lower + (1 << (kBits - 1))) >> kBits);
 }
 
-/// Pixels [0, count) of a crop's row, of which `first` is where the first one comes from in 2^-16 pixel of
-/// the octave, whose pixel (0, 0) is `pixels`; those around every place can be read.
+/// Pixels [0, count) of a crop's row. `first` is the position of the first one in 2^-16 pixel of the octave,
+/// `pixels` the octave's pixel (0, 0). The neighbours of every position must be readable.
 struct SampledRow {
   const std::uint8_t* pixels;
   std::ptrdiff_t stride;

@@ -19,7 +19,7 @@ constexpr std::size_t kBlock = TemplateSet::kBlock;
 // Parts of the set, each searched by one thread; more than threads, so that none waits long for another.
 constexpr std::size_t kParts = 64;
 
-// Distance and index as one number, whose order is that of matches.
+// Distance and index as one number, which sorts like matches.
 constexpr std::uint64_t key_of(std::uint32_t distance, std::size_t index) {
   return std::uint64_t{distance} << 32 | index;
 }
@@ -40,7 +40,7 @@ std::size_t query_count(const TemplateSet& set, std::span<const std::uint8_t> qu
   const std::size_t bytes = bytes_per_template(set.format());
   if (queries.size() % bytes != 0) {
     throw Error(ExitCode::model, "queries of " + std::to_string(queries.size()) +
-                                     " bytes are no templates of " + std::to_string(bytes));
+                                     " bytes are not a multiple of templates of " + std::to_string(bytes));
   }
   return queries.size() / bytes;
 }
@@ -122,7 +122,7 @@ void NearestSearch::find(const TemplateSet& set, std::span<const std::uint8_t> q
   parallel_for_isolated(
       parts,
       [&](std::size_t part) {
-        // All queries look at a block while it is in the cache.
+        // All queries process a block while it is in the cache.
         for (std::size_t b = set.blocks() * part / parts; b < set.blocks() * (part + 1) / parts; ++b) {
           const std::size_t used = std::min(set.size() - b * kBlock, kBlock);
           for (std::size_t q = 0; q < count; ++q) {

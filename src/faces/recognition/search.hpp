@@ -12,13 +12,13 @@
 
 namespace sightline::recognition {
 
-/// How many of the nearest can be asked for.
+/// Largest number of nearest templates per search.
 inline constexpr int kMostNearest = 32;
 
 struct Match {
-  std::uint32_t index = 0;  ///< in the set
-  /// Of counts, in quarters: chi-square is this divided by kChiSquareUnit. Of vectors, the squared Euclidean
-  /// distance: of two of length L the cosine is 1 - distance / (2 L^2).
+  std::uint32_t index = 0;  ///< index in the set
+  /// Counts: chi-square times kChiSquareUnit. Vectors: the squared Euclidean distance; for length L, the
+  /// cosine is 1 - distance / (2 L^2).
   std::uint32_t distance = 0;
 
   bool operator==(const Match&) const = default;
@@ -39,11 +39,11 @@ struct Matches {
 class NearestSearch {
  public:
   /// @param queries  templates of the set's format, one after the other; they share the pass over the set
-  /// @param k        how many matches each gets, 1 to kMostNearest; fewer where the set has not as many
+  /// @param k        number of matches per query, 1 to kMostNearest; fewer if the set is smaller
   /// @param matches  is replaced
-  /// @param meter    is told how long threads were busy; may be null
-  /// Runs on all threads of the calling TBB arena; the result depends on neither their number nor the
-  /// instruction set. Throws Error (model) where queries are no templates of the set's format.
+  /// @param meter    measures the threads' busy time; may be null Runs on all threads of the calling TBB
+  /// arena; the result depends on neither their number nor the instruction set. Throws Error (model) if
+  /// queries are not templates of the set's format.
   void find(const TemplateSet& set, std::span<const std::uint8_t> queries, int k, Matches& matches,
             WorkMeter* meter = nullptr);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a search does for one query and one block of templates.
+/// Kernel of a search: one query against one block of templates.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +16,11 @@ struct QueryPlan {
   struct Active {
     std::int32_t dim = 0;
     std::int32_t count = 0;
-    // Of bytes, as kernels want them.
+    // Values of bytes, as kernels need them.
     float value = 0;      ///< count
     float numerator = 0;  ///< 16 count^2, and what makes it round as it is to: see search_simd.cpp
   };
-  /// Counts up to here need no more than an approximate reciprocal; see search_simd.cpp.
+  /// Counts up to this value need only an approximate reciprocal; see search_simd.cpp.
   static constexpr int kSmallCount = 6;
   static constexpr float kSmallUp = 0.25F, kUp = 0.3125F;
   /// Dimensions of one weight that lie together, all with small counts or all with larger ones: those of
@@ -30,9 +30,9 @@ struct QueryPlan {
     bool small;
     std::size_t end;
   };
-  std::vector<Active> active;  ///< by run, then by dimension
+  std::vector<Active> active;  ///< sorted by run, then dimension
   std::vector<Run> runs;
-  std::vector<std::int32_t> words;  ///< of a vector: four values each, the first in the lowest byte
+  std::vector<std::int32_t> words;  ///< a vector's values, four per word, the first in the lowest byte
   std::uint32_t constant = 0;       ///< part of the distance to all templates, modulo 2^32
 
   /// @param query  a template of this format

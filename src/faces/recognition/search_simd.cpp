@@ -43,7 +43,7 @@ HWY_INLINE void add_run(const VI32 (&sum)[kVectors], std::uint32_t offset, std::
   }
 }
 
-// 1.5 * 2^23: what is added to it is rounded to an integer, which the sum has in its lower bits.
+// 1.5 * 2^23: adding a number rounds it to an integer in the lower bits of the sum.
 constexpr float kRound = 12582912.0F;
 constexpr std::uint32_t kRoundBits = 0x4B400000;
 
@@ -67,7 +67,7 @@ HWY_INLINE VF32 rounded_quotient(VF32 numerator, VF32 sum) {
 #endif
 }
 
-// Of dimensions [begin, end) of the plan.
+// Adds dimensions [begin, end) of the plan.
 template <bool kSmall>
 HWY_INLINE void add_rests8_of(const std::uint8_t* block, const QueryPlan& plan, std::size_t begin,
                               const QueryPlan::Run& run, std::uint32_t* sums) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Section [recognition] of a configuration: who the faces of its detector are.
+/// Section [recognition] of a configuration: identification of the detector's faces.
 
 #include <filesystem>
 #include <memory>
@@ -16,13 +16,13 @@ inline constexpr const char* kSection = "recognition";
 /// The label of detectors' objects that can be recognised.
 inline constexpr const char* kFaceLabel = "face";
 
-/// The label of a detector's faces; none where it finds no faces.
+/// The label of a detector's faces; none if it finds no faces.
 std::optional<int> face_label_of(const DetectorInfo& detector);
 
 /// Whether a configuration recognises: whether it has key `model` in the section.
 bool recognises(const Config& config);
 
-/// What the section asks for. Reads no file.
+/// Settings of the section. Reads no file.
 struct Settings {
   std::filesystem::path model;
   std::filesystem::path points;

@@ -29,12 +29,11 @@ Error not_a_format(const std::string& problem) {
   return Error(ExitCode::model, "templates cannot be searched: " + problem);
 }
 
-// No distance may pass 32 bits: a term is at most the larger count. Of vectors of all dimensions that are
-// allowed, none does.
+// Distances must fit in 32 bits: a term is at most the larger count. Vectors of all allowed dimensions
+// satisfy this.
 void check_format(const TemplateFormat& format) {
   if (format.dims < 1 || format.dims > kLargestDims) {
-    throw not_a_format(std::to_string(format.dims) + " values, where 1 to " + std::to_string(kLargestDims) +
-                       " are possible");
+    throw not_a_format(std::to_string(format.dims) + " values, not 1 to " + std::to_string(kLargestDims));
   }
   if (format.weights.empty() && format.kind != Kind::counts16) return;
   if (!format.weights.empty() && format.kind == Kind::vector8) throw not_a_format("vectors have no weights");

@@ -11,7 +11,7 @@
 
 namespace sightline::recognition {
 
-/// What a template is, as bytes, and how two are compared.
+/// Format of templates as bytes, and their comparison.
 struct TemplateFormat {
   enum class Kind {
     counts8,   ///< histograms, a byte a count; weighted chi-square (chi_square.hpp)
@@ -20,8 +20,8 @@ struct TemplateFormat {
   };
   Kind kind = Kind::counts8;
   int dims = 0;  ///< values of a template, 1 to kLargestDims
-  /// Of counts: of each dimension; empty: all 1. Dimensions of equal weight are searched together, so few
-  /// different weights are faster than many.
+  /// Weight of each dimension of counts; empty: all 1. Dimensions of equal weight are searched together, so
+  /// few different weights are faster.
   std::vector<std::uint8_t> weights;
 
   bool operator==(const TemplateFormat&) const = default;
@@ -70,9 +70,9 @@ class TemplateSet {
   /// Words of a template, and bytes of a word.
   std::size_t words() const { return words_; }
   std::size_t word_bytes() const { return word_bytes_; }
-  /// Of each template of a block: the weighted sum of counts, or the sum of squares of a vector.
+  /// Weighted sum of counts, or a vector's sum of squares, of each template of a block.
   const std::uint32_t* sums(std::size_t block) const { return blocks_[block].sums.data(); }
-  /// Changes when the block does, and is never again what it was: who has a copy knows whether it is good.
+  /// Version of the block: changes with it and never repeats, so that copies can be checked.
   std::uint64_t version(std::size_t block) const { return blocks_[block].version; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace sightline {
 
-/// The lowest place that a walk found, and what it costs there.
+/// The cheapest place of a walk, and its cost.
 struct GridPlace {
   std::vector<std::size_t> place;  ///< one number an axis
   double cost = 0;

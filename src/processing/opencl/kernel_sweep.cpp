@@ -25,7 +25,7 @@ std::vector<int> sweep_values(int lowest, int highest, int count) {
   const int last = std::min(count - 1, span);
   std::vector<int> values{lowest};
   for (int k = 1; k <= last; ++k) {
-    // As powers, but never twice the same.
+    // Powers, without duplicates.
     const int apart = static_cast<int>(std::lround(std::pow(span + 1, static_cast<double>(k) / last))) - 1;
     values.push_back(std::max(lowest + apart, values.back() + 1));
   }

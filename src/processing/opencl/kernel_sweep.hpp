@@ -11,7 +11,7 @@ namespace sightline {
 
 /// One setting of the kernels, timed.
 struct SweepPoint {
-  std::string setting;  ///< as its option takes it, or in words
+  std::string setting;  ///< value of its option, or a description
   double seconds =
       0;              ///< a frame, what depends on the setting: the fastest of several runs, mean over frames
   double excess = 0;  ///< count of KernelSweep::excess, per frame
@@ -19,8 +19,8 @@ struct SweepPoint {
 
 /// A grid of settings. Plain data.
 struct KernelSweep {
-  std::string name;                ///< of what is varied: "phases"
-  std::string timed;               ///< which part of a frame: "scan and finish"
+  std::string name;                ///< name of the varied quantity: "phases"
+  std::string timed;               ///< timed part of a frame: "scan and finish"
   std::string across, down;        ///< names of columns and rows
   std::string excess;              ///< name of SweepPoint::excess, in the plural; empty: none
   std::vector<int> columns, rows;  ///< rising
@@ -28,7 +28,7 @@ struct KernelSweep {
   SweepPoint own;                  ///< the processor's parameters without a sweep
   std::size_t own_place = 0;       ///< the point that is next to it
   std::vector<SweepPoint> others;  ///< other kernels, for comparison
-  std::string note;                ///< for people; may be empty
+  std::string note;                ///< remark; may be empty
 
   const SweepPoint& at(std::size_t row, std::size_t column) const {
     return points[row * columns.size() + column];
@@ -39,13 +39,13 @@ struct KernelSweep {
 };
 
 struct SweepOptions {
-  int values = 8;  ///< of each axis, at least 2; axes that have few values take all of them
+  int values = 8;  ///< values per axis, at least 2; short axes use all their values
   std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
 };
 
-/// `count` whole numbers from `lowest` to `highest`, both among them, the closer together the lower they are;
-/// all of them where there are no more.
+/// `count` integers from `lowest` to `highest`, both included, spaced roughly geometrically; all integers if
+/// the range has no more.
 std::vector<int> sweep_values(int lowest, int highest, int count);
 
 /// The place of the value that is nearest.

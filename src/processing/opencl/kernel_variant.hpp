@@ -6,8 +6,8 @@
 
 namespace sightline {
 
-/// Throws Error (usage), listing them, where a variant that was asked for is none of those that there are.
-/// @param asked  empty: none was
+/// Throws Error (usage) with a list of the variants if the requested one does not exist.
+/// @param asked  requested variant; empty: none
 void check_kernel_variant(const std::string& asked, std::span<const char* const> variants);
 
 }  // namespace sightline

@@ -23,7 +23,7 @@ std::string in_quotes(std::string_view name) {
   return "'" + std::string(name) + "'";
 }
 
-// What the host hands to the segment and has use for afterwards.
+// Resources that the host passes to the segment and reads again afterwards.
 ResourceSet read_again(std::span<const StageInfo> stages, const StageSet& on_device,
                        const DeviceSegment& segment) {
   ResourceSet left = segment.uploads - ResourceSet{kFrameResource};
@@ -144,7 +144,7 @@ void OpenClStageBase::prepare(DeviceSlot& slot, Workspace& workspace, const Stag
   plan_mapping(s, on_device);
   make_memory(s, workspace);
   for (const OpenClSlotBase::Segment& segment : s.segments_) {
-    // Where the CPU hands over to the device, it writes right into memory that the device takes it from.
+    // The CPU writes its output for the device directly into transfer memory.
     for_each(segment.uploads, [&](std::size_t resource) {
       if (InterStageBuffer* const memory = memory_of(workspace, resource))
         memory->bind(s.memory_[resource].host_writes());
@@ -251,7 +251,7 @@ void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& fr
   if (shared) *shared = {&slot.luma(), std::move(ready)};
 }
 
-// What a stage on the CPU wrote is in the device's reach already; what another device left is not.
+// The device can already read output of CPU stages, but not output of another device.
 void OpenClStageBase::bring_in(OpenClSlotBase& slot, Workspace& workspace, std::size_t resource) const {
   InterStageBuffer& memory = *memory_of(workspace, resource);
   opencl::SharedBuffer& shared = slot.memory_[resource];

@@ -79,10 +79,10 @@ class OpenClSlotBase : public DeviceSlot {
   /// must outlive the slot.
   void launched(opencl::Event event) { launched(stage_name_, std::move(event)); }
   void launched(std::string_view part, opencl::Event event);
-  void launch(const opencl::Kernel& kernel, const opencl::Range& range) {
+  void launch(const opencl::Kernel& kernel, const opencl::NDRange& range) {
     launched(kernel.enqueue(queue, range));
   }
-  void launch(std::string_view part, const opencl::Kernel& kernel, const opencl::Range& range) {
+  void launch(std::string_view part, const opencl::Kernel& kernel, const opencl::NDRange& range) {
     launched(part, kernel.enqueue(queue, range));
   }
 
@@ -93,7 +93,7 @@ class OpenClSlotBase : public DeviceSlot {
   /// Registers a list of the slot's, for its constructor. All lists have room for equally many records, so
   /// that one may be made from another.
   void has_list(opencl::AppendList& list) { lists_.push_back(&list); }
-  /// The same for one that is a resource.
+  /// The same for a list that is a resource.
   void has_list(opencl::AppendList& list, std::size_t resource) {
     has_list(list);
     list_of_[resource] = &list;
@@ -108,13 +108,13 @@ class OpenClSlotBase : public DeviceSlot {
 
   PlannedFrame planned_;
   StageSet on_device_;
-  std::vector<Segment> segments_;  ///< of `on_device_`
+  std::vector<Segment> segments_;  ///< segments of `on_device_`
   const Segment* submitted_ = nullptr;
   opencl::FrameInput input_;
   std::array<opencl::SharedBuffer, kMostStages> memory_;  ///< by resource
   std::array<opencl::AppendList*, kMostStages> list_of_{};
   std::vector<opencl::AppendList*> lists_;
-  std::size_t stage_ = 0;  ///< that is being enqueued
+  std::size_t stage_ = 0;  ///< stage being enqueued
   std::string_view stage_name_;
   bool again_ = false;  ///< commands are part of no span
 };
@@ -236,7 +236,7 @@ class OpenClStagesOf : public OpenClStageBase {
   }
   /// Enqueues the transfer to the host of a resource without an inter-stage buffer. By default it is a list.
   virtual opencl::Event read(Slot& slot, std::size_t resource) const { return read_list(slot, resource); }
-  /// Takes over what has been read of such a resource, into the workspace.
+  /// Copies the data read from the device for such a resource to the workspace.
   virtual void take(Slot& /*slot*/, FrameWorkspace& /*workspace*/, std::size_t /*resource*/) const {}
   /// Bytes of a resource's memory on the device.
   virtual std::size_t bytes_of(const Slot& /*slot*/, const FrameWorkspace& workspace,

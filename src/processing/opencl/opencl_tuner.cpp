@@ -19,7 +19,7 @@ using opencl::TuningVariant;
 
 // Gains below this are the clock's.
 constexpr double kWorthAStep = 0.01;
-// A sweep whose first variant takes so many times the best of those before it is not gone on with.
+// A sweep stops if its first variant takes this multiple of the best time so far.
 constexpr double kHopeless = 2;
 
 class Tuner {
@@ -27,7 +27,7 @@ class Tuner {
   Tuner(const TuningProblem& problem, PictureView frame, const TuneOptions& options)
       : problem_(problem), options_(options), timer_(problem.processor, {&frame, 1}) {}
 
-  // Whether the kernels take values that nobody has tried with this family.
+  // Tests whether the kernels work with values untested in this family.
   bool runs(const TuningValues& values) {
     try {
       timer_.time(*problem_.make_stages(values), "start values");
@@ -106,8 +106,8 @@ class Tuner {
   const TuningProblem& problem_;
   const TuneOptions& options_;
   VariantTimer timer_;
-  std::vector<Tried> trials_;        // of the stage
-  std::optional<std::size_t> best_;  // of these
+  std::vector<Tried> trials_;        // trials of the stage
+  std::optional<std::size_t> best_;  // index in `trials_`
 };
 
 }  // namespace

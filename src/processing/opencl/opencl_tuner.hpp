@@ -23,12 +23,11 @@ struct FrameTimes {
   };
   std::vector<Stage> stages;  ///< upload, then the stages' parts in their order: on the device's clock
   double device = 0;          ///< from the start of the upload to the end of the last command
-  double host =
-      0;  ///< from handing the frame over until its result is there: transfers, the CPU's stages, waits
+  double host = 0;  ///< from submission of the frame to its result, with transfers, CPU stages and waits
 };
 
 /// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
-/// device. Throws Error (input) where the frame is too small, and DeviceError.
+/// device. Throws Error (input) if the frame is too small, and DeviceError.
 FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
 
 /// Times variants of a processor's kernels on frames, and sees to it that they give the CPU's results.
@@ -38,13 +37,13 @@ class VariantTimer {
   /// Seconds a frame, by DeviceSpan::name.
   using Parts = std::map<std::string, double, std::less<>>;
 
-  /// The frames' pixels must stay valid. Throws Error (input) where one is too small.
+  /// The frames' pixels must stay valid. Throws Error (input) if one is too small.
   VariantTimer(const FrameProcessor& processor, std::span<const PictureView> frames);
 
   /// Time of each part of a frame: the fastest of several runs, after one to warm up; mean over the
   /// frames.
-  /// @param variant   for people, in errors
-  /// @param is_exact  the results are compared with the CPU's: others are an Error (failed)
+  /// @param variant   description for errors
+  /// @param is_exact  compares the results with the CPU's; a difference is an Error (failed)
   /// @param each      called with the slot after every frame's last run; may be empty
   /// Throws DeviceError.
   Parts time(const OpenClStageBase& stages, const std::string& variant, bool is_exact = true,
@@ -53,13 +52,13 @@ class VariantTimer {
  private:
   const FrameProcessor& processor_;
   std::vector<PictureView> frames_;
-  std::vector<FrameResult> expected_;  ///< by frame
+  std::vector<FrameResult> expected_;  ///< expected results by frame
 };
 
-/// How thoroughly kernels are tuned, and from where on.
+/// Options of kernel tuning.
 struct TuneOptions {
-  opencl::TuningReport report = {};  ///< told of every trial; may be empty
-  /// Instead of all variants, those that a walk downhill meets in each sweep, from the start values on.
+  opencl::TuningReport report = {};  ///< called for every trial; may be empty
+  /// Tries only the variants on a downhill walk from the start values, instead of all variants.
   bool quick = false;
   opencl::DeviceHints hints = {};  ///< source of the start values, if known
 };
@@ -72,20 +71,20 @@ struct TuningProblem {
   opencl::TuningValues start;  ///< usually start_values; the table's defaults where kernels do not take them
   /// Stages with these values. May throw DeviceError: a variant that this device does not take.
   std::function<std::unique_ptr<OpenClStageBase>(const opencl::TuningValues&)> make_stages;
-  /// That a frame needs, by TunedStage::span; none for stages bound by memory.
+  /// Multiply-adds per frame by TunedStage::span; none for memory-bound stages.
   std::map<std::string, double, std::less<>> multiply_adds = {};
 };
 
 /// Times the variants of every stage of the table on the frame, one stage after the other, and returns the
 /// fastest exact ones that were tried. Every variant's result is compared with the CPU's; one that differs
-/// and claims to be exact is an Error (failed). Throws Error (input) where the frame is too small.
+/// and claims to be exact is an Error (failed). Throws Error (input) if the frame is too small.
 opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const TuneOptions& options);
 
 /// Result of a family's TuneFunction.
 struct TuningOutcome {
-  std::string problem;  ///< for TuningDatabase
+  std::string problem;  ///< key for TuningDatabase
   opencl::TuningValues best;
-  FrameTimes frame;  ///< with the best variants
+  FrameTimes frame;  ///< times with the best variants
 };
 
 /// Tunes the kernels of a detector: what most families' `tune` is.

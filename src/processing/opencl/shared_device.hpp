@@ -19,13 +19,13 @@ struct SharedDevice {
 template <typename Stages>
 class StagesOnDevice : private SharedDevice, public Stages {
  public:
-  /// @param more  what the stages' constructor takes after processor, context and cache
-  /// Throws what building the stages does.
+  /// @param more  arguments of the stages' constructor after processor, context and cache Throws what the
+  /// stages' constructor throws.
   StagesOnDevice(const auto& processor, std::shared_ptr<opencl::OpenedDevice> device, const auto&... more)
       : SharedDevice{std::move(device)}, Stages(processor, *opened, &opened->cache, more...) {}
 };
 
-/// Opens a device for the processor's stages; null where the processor has none. Throws as opencl::Context
+/// Opens a device for the processor's stages; null if the processor has none. Throws as opencl::Context
 /// and FrameProcessor::make_stages_on.
 inline std::unique_ptr<DeviceStages> make_device_stages(const FrameProcessor& processor,
                                                         const opencl::ChosenDevice& device) {

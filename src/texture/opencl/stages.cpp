@@ -63,14 +63,14 @@ TextureStages::TextureStages(const TextureProcessor& processor, const opencl::Co
   build();
 }
 
-// Replaces what the variant or the device leave no choice in.
+// Sets parameters that the variant or the device determines.
 void TextureStages::settle() {
   KernelTuning& t = tuning_;
   check_kernel_variant(t.histogram, kHistogramVariants);
   const opencl::DeviceInfo& device = context().device();
   const auto largest =
       static_cast<int>(std::clamp<std::uint64_t>(device.largest_work_group, 1, kMostWorkItems));
-  if (t.group > largest) {  // as many work-items in more groups
+  if (t.group > largest) {  // the same number of work-items in more groups
     t.groups_a_unit = t.groups_a_unit * t.group / largest;
     t.group = largest;
   }

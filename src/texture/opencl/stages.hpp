@@ -1,7 +1,6 @@
 #pragma once
-/// The counting of patterns on an OpenCL device; the kernels are under kernels/texture. Each operator has a
-/// program of its own, in which its points are constants. Counts are whole numbers: they are the CPU's,
-/// whatever the order.
+/// Pattern counting on an OpenCL device, with the kernels in kernels/texture. Each operator has its own
+/// program, in which its points are constants. Counts are integers, so they equal the CPU's in any order.
 
 #include <memory>
 #include <vector>
@@ -37,11 +36,11 @@ class TextureStages : public OpenClStagesOf<TextureWorkspace, TextureSlot> {
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<TextureSlot>(*this); }
 
-  /// As asked for, or changed to what the device allows.
+  /// The requested tuning, adapted to the device.
   const KernelTuning& tuning() const { return tuning_; }
 
-  /// Seconds of a kernel that reads the frame of the slot's last `run` and does nothing with it: what the
-  /// device's memory allows. Waits. Throws DeviceError.
+  /// Seconds of a kernel that only reads the frame of the slot's last `run`: the bound of the device's
+  /// memory. Waits. Throws DeviceError.
   double seconds_to_read(TextureSlot& slot, const TextureWorkspace& workspace) const;
 
  private:
@@ -57,7 +56,7 @@ class TextureStages : public OpenClStagesOf<TextureWorkspace, TextureSlot> {
 
   const TextureProcessor* texture_;
   KernelTuning tuning_;
-  std::vector<opencl::Program> programs_;  ///< by operator
+  std::vector<opencl::Program> programs_;  ///< programs by operator
   std::vector<opencl::Buffer> maps_;       ///< likewise: ushort [code], or nothing
 };
 

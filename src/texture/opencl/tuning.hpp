@@ -1,5 +1,5 @@
 #pragma once
-/// How the kernels that count patterns can be built, and which of it is fastest on a device.
+/// Tuning parameters of the pattern counting kernels, and the best values for a device.
 
 #include <array>
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace sightline::texture {
 
-/// Where counts are added up; see kernels/texture/count.cl.
+/// Locations of the counters; see kernels/texture/count.cl.
 inline constexpr std::array<const char*, 5> kHistogramVariants{"global", "local", "mapreduce", "banked",
                                                                "serial"};
 
-inline constexpr int kMostWorkItems = 1024;  ///< of a work-group
+inline constexpr int kMostWorkItems = 1024;  ///< limit of a work-group
 
-/// How the kernels are built for a device. Every choice gives the same results, but for the last.
+/// Build options of the kernels for a device. All but the last leave the results unchanged.
 struct KernelTuning {
   std::string histogram = "local";  ///< one of kHistogramVariants
-  std::string pixels = "word";      ///< at once by a work-item: word, four; vector, sixteen
+  std::string pixels = "word";      ///< pixels per work-item and step: word, four; vector, sixteen
   int group = kMostWorkItems;       ///< work-items of a work-group
-  int rows = 4;                     ///< that a work-item takes at once
-  int copies = 32;                  ///< of the bins, of variant banked
+  int rows = 4;                     ///< rows per work-item
+  int copies = 32;                  ///< copies of the bins in variant banked
   int groups_a_unit = 1;            ///< work-groups a compute unit, which take all there is among them
   bool writes_only = false;         ///< counts without reading the picture: a measurement, not a result
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
@@ -33,14 +33,14 @@ struct KernelTuning {
 std::string to_string(const KernelTuning& tuning);
 using KernelTable = opencl::SettingsTable<KernelTuning>;
 
-/// The same as data: parameters, defaults, and what the tuner tries.
+/// The tuning table: parameters, defaults, and combinations for the tuner.
 const KernelTable& tuning_table();
 /// The best for these of a variant, one of kHistogramVariants.
 KernelTuning variant_tuning(std::string_view histogram, const opencl::DeviceInfo& device);
 
-/// What the results of tuning are stored under.
+/// Key of the stored tuning results.
 std::string tuning_problem(const TextureSettings& settings);
-/// What has been stored for a device, or else the default.
+/// Stored tuning for a device, or else the default.
 KernelTuning best_tuning(const opencl::DeviceInfo& device, const TextureSettings& settings);
 
 /// Tunes the kernels of a TextureProcessor; see TuneFunction.

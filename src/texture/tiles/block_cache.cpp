@@ -35,7 +35,7 @@ class BlockCache::Memory {
 
 BlockCache::BlockCache(std::size_t bytes)
     : limit_(bytes),
-      spent_limit_(bytes / 4),  // for readers who are behind others
+      spent_limit_(bytes / 4),  // for readers that are behind others
       memory_(std::make_shared<Memory>()) {}
 
 std::shared_ptr<const Block> BlockCache::get(std::int64_t key, const std::function<void(Block&)>& decode) {

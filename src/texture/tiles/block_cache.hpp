@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/tiles: decoded parts of a picture, shared by those who read it.
+/// Internal to src/tiles: decoded parts of a picture, shared by its readers.
 
 #include <condition_variable>
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace sightline::tiles {
 
-/// What is decoded at once. `samples` bytes a pixel, row after row without gaps: 1 is gray or luma, 3 are
-/// red, green and blue.
+/// Unit of decoding. `samples` bytes a pixel, rows without gaps: 1 is gray or luma, 3 are red, green and
+/// blue.
 struct Block {
   Size size;
   int samples = 1;
@@ -35,17 +35,17 @@ class BlockCache {
  public:
   explicit BlockCache(std::size_t bytes);
 
-  /// The block, made by `decode` where it is not there. Others who want the same wait for it. Throws what
+  /// The block, made by `decode` if it is missing. Other requests for the same block wait for it. Throws what
   /// `decode` throws.
   std::shared_ptr<const Block> get(std::int64_t key, const std::function<void(Block&)>& decode);
   /// The block will hardly be asked for again: such go first.
   void spent(std::int64_t key);
 
  private:
-  /// Memory that blocks have had: taking it from the system anew costs as much as a fast decoder.
+  /// Reused memory of earlier blocks: allocating it costs as much time as a fast decoder.
   class Memory;
   struct Entry {
-    std::shared_ptr<const Block> block;  // none while it is made
+    std::shared_ptr<const Block> block;  // null while it is made
     std::list<std::int64_t>::iterator place;
     bool spent = false;
   };

@@ -126,8 +126,8 @@ std::vector<Damage> BlockPicture::read(const Region& region, std::span<const Cha
     }
   }
   if (FileStamp(file_) != stamp_) {
-    throw Error(ExitCode::input, "'" + info_.name + "' has changed while it was read",
-                "leave the file alone until all is read");
+    throw Error(ExitCode::input, "'" + info_.name + "' changed while it was read",
+                "do not change the file while it is read");
   }
   return damage;
 }

@@ -8,7 +8,7 @@
 
 namespace sightline::tiles {
 
-/// What tells a file from the one it was before. Throws Error (input) where there is none.
+/// Identity of a file's content, to detect changes. Throws Error (input) if there is no file.
 struct FileStamp {
   explicit FileStamp(const std::filesystem::path& file);
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
@@ -28,15 +28,15 @@ class BlockPicture : public Picture {
  protected:
   BlockPicture(const std::filesystem::path& file, std::size_t cache_bytes);
 
-  /// Fills a block of `info().block`, also where it reaches beyond the picture: with three samples where
-  /// `colour`, else with gray or luma. Several threads at once, a block each.
+  /// Fills a block of `info().block`, including parts beyond the picture, with three samples if `colour`,
+  /// else gray or luma. Several threads may decode different blocks at once.
   virtual void decode(std::int64_t column, std::int64_t row, bool colour, Block& block) = 0;
   /// The part of a block that lies within the picture.
   Region inside(std::int64_t column, std::int64_t row) const;
 
   const std::filesystem::path file_;
-  /// Whether luma is not what image/gray.hpp makes of the colours: then it is decoded by itself, also where
-  /// colours are read with it.
+  /// True if luma differs from image/gray.hpp's for these colours. It is then decoded separately, even
+  /// together with colours.
   bool luma_is_apart_ = false;
 
  private:

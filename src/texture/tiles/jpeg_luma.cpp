@@ -57,7 +57,7 @@ class JpegDecoder {
     std::longjmp(decoder.failed_, 1);
   }
   static void on_message(j_common_ptr jpeg, int level) {
-    if (level >= 0) return;  // not about damage
+    if (level >= 0) return;  // no damage
     JpegDecoder& decoder = of(jpeg);
     if (decoder.warning_[0] == '\0') jpeg->err->format_message(jpeg, decoder.warning_.data());
   }

@@ -10,15 +10,15 @@
 
 namespace sightline::tiles {
 
-/// A tiled, compressed (deflate) BigTIFF of one 8- or 16-bit sample a pixel, from regions that come row by
-/// row. Compresses on the threads of the calling TBB arena. Bounded memory: the tiles of the file (512x512)
-/// that are not whole yet, at most a row of them with regions whose sides are multiples of 512 or fewer. The
-/// file gets its name when it is whole (`finish`), and is gone where that is not called. Thread-safety: one
-/// thread at a time.
+/// A tiled, compressed (deflate) BigTIFF of one 8- or 16-bit sample a pixel, written from regions in row
+/// order. Compresses on the threads of the calling TBB arena. Bounded memory: the tiles of the file (512x512)
+/// that are not whole yet, at most a row of them with regions whose sides are multiples of 512 or fewer.
+/// `finish` gives the complete file its name; without it, the file is removed. Thread-safety: one thread at a
+/// time.
 class LabelWriter {
  public:
   /// @param bits  8 or 16
-  /// Throws Error (failed) where it cannot be written, as to a pipe: tiles come before what says where they
+  /// Throws Error (failed) if it cannot be written, as to a pipe: tiles come before what says where they
   /// are.
   LabelWriter(const std::filesystem::path& file, std::int64_t width, std::int64_t height, int bits);
   ~LabelWriter();
@@ -29,7 +29,7 @@ class LabelWriter {
   /// right, then down; each pixel once. Throws Error (failed): no room.
   void write(std::int64_t x, std::int64_t y, ImageView<const std::uint8_t> pixels);
   void write(std::int64_t x, std::int64_t y, ImageView<const std::uint16_t> pixels);
-  /// All is there: closes the file and gives it its name. Throws Error (failed).
+  /// Closes the complete file and gives it its name. Throws Error (failed).
   void finish();
 
  private:

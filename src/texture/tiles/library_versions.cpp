@@ -13,7 +13,8 @@ namespace sightline::tiles {
 
 namespace {
 
-// Of "LIBTIFF, Version 4.5.0\nCopyright (c) ...".
+// The number in "LIBTIFF, Version 4.5.0
+// Copyright (c) ...".
 std::string number_in(std::string_view text) {
   const std::size_t begin = text.find_first_of("0123456789");
   if (begin == std::string_view::npos) return {};

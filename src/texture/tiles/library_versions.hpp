@@ -7,7 +7,7 @@
 
 namespace sightline::tiles {
 
-/// Of each library that is linked.
+/// Versions of all linked libraries.
 std::vector<LibraryVersion> library_versions();
 
 }  // namespace sightline::tiles

@@ -15,7 +15,7 @@
 namespace sightline::tiles {
 namespace {
 
-// Reads the rows of one row of blocks. Returns what is damaged.
+// Reads the rows of one row of blocks. Returns the damage.
 std::vector<Damage> read_rows(Picture& file, int y, int rows, media::TiffRows to) {
   constexpr std::array kColour{Channel::red, Channel::green, Channel::blue};
   constexpr std::array kGray{Channel::luma};
@@ -53,7 +53,7 @@ class MediaTiffReader final : public media::TiffReader {
     const media::TiffRows rows = make({info.width, info.height, info.has_colour ? 3 : 1, pages.pixel_aspect});
     const auto width = static_cast<int>(info.width), height = static_cast<int>(info.height);
     if (pages.left_out > 0)
-      spdlog::warn("'{}' has several pages: the first is read, {} left out; split it with tiffsplit", name,
+      spdlog::warn("'{}' has several pages: the first is read, {} skipped; split it with tiffsplit", name,
                    counted(pages.left_out, "page") + (pages.left_out == 1 ? " is" : " are"));
     for (int y = 0; y < height; y += info.block.height) {
       const int count = std::min(info.block.height, height - y);

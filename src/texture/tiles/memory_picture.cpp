@@ -29,15 +29,14 @@ MemoryPicture::MemoryPicture(const std::filesystem::path& file, const OpenOption
   const std::string name = file.string();
   if (options.page != 0) {
     throw Error(ExitCode::input, "'" + name + "' has no page " + std::to_string(options.page),
-                "it has page 0 alone");
+                "it has only page 0");
   }
   media::Reader reader(name);
   std::optional<media::Frame> frame = reader.read();
-  if (!frame) throw Error(ExitCode::input, "'" + name + "' holds no picture");
+  if (!frame) throw Error(ExitCode::input, "'" + name + "' contains no picture");
   if (reader.read()) {
-    throw Error(
-        ExitCode::input, "'" + name + "' is a video, not a picture",
-        "make a picture of one of its frames: ffmpeg -ss SECONDS -i '" + name + "' -frames:v 1 frame.png");
+    throw Error(ExitCode::input, "'" + name + "' is a video, not a picture",
+                "extract one of its frames: ffmpeg -ss SECONDS -i '" + name + "' -frames:v 1 frame.png");
   }
   frame_ = std::move(*frame);
   if (options.range && media::sample_bits(frame_) > 8) range_ = options.range;
@@ -51,7 +50,7 @@ MemoryPicture::MemoryPicture(const std::filesystem::path& file, const OpenOption
   info_.block = frame_.size();
   info_.uses_range = range_.has_value();
   if (reader.decode_errors() > 0)
-    damage_.push_back({{0, 0, info_.block.width, info_.block.height}, "the decoder found it damaged"});
+    damage_.push_back({{0, 0, info_.block.width, info_.block.height}, "the decoder reported damage"});
 }
 
 std::vector<Damage> MemoryPicture::read(const Region& region, std::span<const Channel> channels,

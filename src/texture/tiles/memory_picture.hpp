@@ -12,7 +12,7 @@ namespace sightline::tiles {
 /// A picture that FFmpeg decodes, in memory.
 class MemoryPicture : public Picture {
  public:
-  /// Throws Error (input) where the file is none.
+  /// Throws Error (input) if the file is none.
   explicit MemoryPicture(const std::filesystem::path& file, const OpenOptions& options);
   std::vector<Damage> read(const Region& region, std::span<const Channel> channels,
                            std::span<const ImageView<std::uint8_t>> planes) override;
@@ -20,7 +20,7 @@ class MemoryPicture : public Picture {
  private:
   std::vector<Damage> damage_;
   media::Frame frame_;
-  media::SampleRange range_;  // of samples of more than 8 bits, where it is given
+  media::SampleRange range_;  // range of samples of more than 8 bits, if given
   Image<std::uint8_t> luma_;
   std::once_flag rgb_once_;
   std::vector<std::uint8_t> rgb_;  // once a colour has been asked for

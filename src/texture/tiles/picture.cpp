@@ -79,7 +79,7 @@ std::int64_t bytes_of_tile_row(const PictureInfo& info, int rows, std::span<cons
   if (info.block.width >= info.width && info.block.height >= info.height) return 0;
   const bool colour =
       info.has_colour && std::ranges::any_of(channels, [](Channel one) { return one != Channel::luma; });
-  // Where the first of the rows is not a block's first, there is one block more.
+  // Rows that do not start at a block's first row touch one more block.
   const std::int64_t blocks = (std::int64_t{rows} + info.block.height - 2) / info.block.height + 1;
   return std::min(blocks * info.block.height, info.height) * info.width * (colour ? 3 : 1);
 }
@@ -107,13 +107,13 @@ std::unique_ptr<Picture> open_tiff(const std::filesystem::path& file, const Open
 std::unique_ptr<Picture> open_picture(const std::filesystem::path& file, const OpenOptions& options) {
   if (options.page < 0) throw Error(ExitCode::usage, "pages are counted from 0");
   if (options.range && options.range->first == options.range->second)
-    throw Error(ExitCode::usage, "a range has two different ends");
+    throw Error(ExitCode::usage, "a range must have two different ends");
   const FileStamp exists(file);
   if (std::filesystem::is_directory(file))
     throw Error(ExitCode::input, "'" + file.string() + "' is a folder", "give a picture");
   if (!std::filesystem::is_regular_file(file))
-    throw Error(ExitCode::input, "'" + file.string() + "' is no ordinary file",
-                "pictures are read at any place");
+    throw Error(ExitCode::input, "'" + file.string() + "' is not a regular file",
+                "reading a picture needs random access");
   std::optional<WorkLimit> limit(std::in_place, "opening '" + file.string() + "'",
                                  WorkLimit::Limits{.seconds = 60, .bytes = 1 << 30});
   if (needs_openslide(file)) return std::make_unique<SlidePicture>(file, options);

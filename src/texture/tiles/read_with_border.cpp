@@ -8,7 +8,7 @@ namespace {
 
 /// Pixels of a line that stand beside each other in the picture, too: in the same order or the other.
 struct Run {
-  int at = 0;  // in the region
+  int at = 0;  // position in the region
   int length = 0;
   std::int64_t from = 0;  // the lowest of them in the picture
   bool backwards = false;

@@ -23,7 +23,7 @@ int small_value_at(const std::uint8_t* raw, std::int64_t index, int bits) {
 // 9 to 15 bits, in a row as these.
 int packed_value_at(const std::uint8_t* raw, std::int64_t index, int bits) {
   const std::int64_t bit = index * bits;
-  const int end = static_cast<int>(bit % 8) + bits;  // in up to three bytes
+  const int end = static_cast<int>(bit % 8) + bits;  // end bit in up to three bytes
   const std::uint8_t* const from = raw + bit / 8;
   const int value = from[0] << 16 | from[1] << 8 | (end > 16 ? from[2] : 0);
   return value >> (24 - end) & ((1 << bits) - 1);
@@ -37,7 +37,7 @@ void spread(const SampleFormat& format, const Sample& sample, int step, int pixe
   for (int i = 0; i < pixels; ++i) {
     for (int c = 0; c < count; ++c) {
       const double value = (static_cast<double>(sample(std::int64_t{i} * step + c)) - black) * scale + 0.5;
-      // What is no number is in no order either.
+      // NaN fails every comparison.
       out[std::int64_t{i} * out_step + c] = static_cast<std::uint8_t>(value >= 255 ? 255
                                                                       : value >= 0 ? std::floor(value)
                                                                                    : 0);

@@ -15,9 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& part) {
-  throw Error(ExitCode::input,
-              "'" + file.string() + "' is a slide that names '" + part + "', which is no file of its folder",
-              "put the parts of the slide beside it");
+  throw Error(
+      ExitCode::input,
+      "'" + file.string() + "' is a slide with a part '" + part + "' that is not a file in its folder",
+      "put the parts of the slide next to it");
 }
 
 /// A part that is not there is left to OpenSlide.

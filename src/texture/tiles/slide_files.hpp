@@ -8,7 +8,7 @@ namespace sightline::tiles {
 
 /// Refuses a slide whose parts are not regular files of its own folder (Hamamatsu's .vms and .vmu, Trestle),
 /// or of the folder with its name (MIRAX).
-/// @param vendor  as OpenSlide says; empty before it is asked, which opens MIRAX's parts
+/// @param vendor  OpenSlide's vendor name; empty before OpenSlide is called, which opens MIRAX's parts
 /// @throws Error (input)
 void check_slide_files(const std::filesystem::path& file, std::string_view vendor);
 

@@ -20,7 +20,7 @@ namespace sightline::tiles {
 
 namespace {
 
-constexpr int kSide = 512;  // of a block: what is read at once, whatever the slide's own tiles are
+constexpr int kSide = 512;  // side of a block, independent of the slide's own tiles
 
 // Aperio's are ordinary TIFF files, unless they are in JPEG 2000.
 bool libtiff_decodes(const std::filesystem::path& file) {
@@ -54,7 +54,7 @@ SlidePicture::SlidePicture(const std::filesystem::path& file, const OpenOptions&
   openslide_get_level_dimensions(slide_.get(), level_, &info_.width, &info_.height);
   if (info_.width < 1 || info_.height < 1 || info_.width > std::numeric_limits<int>::max() ||
       info_.height > std::numeric_limits<int>::max())
-    throw Error(ExitCode::input, "'" + info_.name + "' holds a picture of a size that is not read");
+    throw Error(ExitCode::input, "'" + info_.name + "' contains a picture of an unsupported size");
   scale_ = openslide_get_level_downsample(slide_.get(), level_);
   if (const char* colour =
           openslide_get_property_value(slide_.get(), OPENSLIDE_PROPERTY_NAME_BACKGROUND_COLOR))
@@ -66,7 +66,8 @@ SlidePicture::SlidePicture(const std::filesystem::path& file, const OpenOptions&
 }
 
 SlidePicture::Slide SlidePicture::open() const {
-  // OpenSlide's own handles of libtiff would print what we are told anyway; ours have handlers of their own.
+  // OpenSlide's libtiff handles would print messages that are reported anyway; this code's handles have their
+  // own handlers.
   static std::once_flag silent;
   std::call_once(silent, [] {
     TIFFSetErrorHandler(nullptr);
@@ -76,10 +77,11 @@ SlidePicture::Slide SlidePicture::open() const {
               [](_openslide* one) {
                 if (one) Close()(one);
               });
-  const char* reason = slide ? openslide_get_error(slide.get()) : "it is no slide that OpenSlide knows";
+  const char* reason =
+      slide ? openslide_get_error(slide.get()) : "OpenSlide does not know this kind of slide";
   if (reason)
     throw Error(ExitCode::input, "'" + file_.string() + "' cannot be read as a slide: " + reason,
-                "is it whole, with the files that belong to it?");
+                "check that it is complete, with all its files");
   return slide;
 }
 
@@ -105,7 +107,7 @@ std::string SlidePicture::read_pixels(_openslide* slide, std::int64_t column, st
 void SlidePicture::decode(std::int64_t column, std::int64_t row, bool colour, Block& block) {
   std::vector<std::uint32_t> pixels;
   std::string reason = read_pixels(current().get(), column, row, pixels);
-  // A handle that has failed once fails for ever, for all who share it: was it this block's fault?
+  // A failed handle keeps failing for all its users, so test the block with a new handle.
   if (!reason.empty()) reason = read_pixels(open().get(), column, row, pixels);
   block.resize(info_.block, colour ? 3 : 1);
   const Region where = inside(column, row);

@@ -13,7 +13,7 @@ namespace sightline::tiles {
 /// Whether OpenSlide knows the file for a slide, and it is no TIFF that says all about itself.
 bool needs_openslide(const std::filesystem::path& file);
 
-/// A level of a slide. What has not been scanned is of the slide's background colour, or white.
+/// A level of a slide. Areas that were not scanned have the slide's background colour, or white.
 class SlidePicture : public BlockPicture {
  public:
   /// Throws Error (input).

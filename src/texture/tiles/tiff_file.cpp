@@ -18,7 +18,7 @@ namespace sightline::tiles {
 
 namespace {
 
-// What a damaged file makes libtiff allocate at once, but for the blocks, whose size we look at ourselves.
+// Limit of a single allocation by libtiff for a damaged file. Block sizes are checked separately.
 constexpr tmsize_t kLargestAllocation = tmsize_t{1} << 30;
 
 void keep(std::string& message, const char* format, va_list values) noexcept {
@@ -35,7 +35,7 @@ int on_error(TIFF*, void* messages, const char*, const char* format, va_list val
 }
 
 int on_warning(TIFF*, void* messages, const char* module, const char* format, va_list values) {
-  // Others are about tags that nobody knows.
+  // Other messages concern unknown tags.
   const std::string_view name = module ? module : "";
   if (name == "JPEGLib" || name.substr(0, 3) == "Fax")
     keep(static_cast<TiffMessages*>(messages)->decoder_warning, format, values);
@@ -60,7 +60,7 @@ TiffFile::TiffFile(const std::filesystem::path& file, const char* mode)
 
 TiffFile::TiffFile(const AtomicFile& file, const char* mode) : messages_(std::make_unique<TiffMessages>()) {
   open([&](TIFFOpenOptions* options) -> TIFF* {
-    // libtiff closes what it has opened.
+    // libtiff closes the descriptor.
     const int own = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0);
     if (own < 0) return nullptr;
     TIFF* const tiff = TIFFFdOpenExt(own, file.place().c_str(), mode, options);
@@ -85,19 +85,19 @@ void TiffFile::open(const Open& open) {
 
 TiffFile open_tiff_page(const std::filesystem::path& file, int page) {
   check_tag_sizes(file);
-  // Not mapped into memory: a file that gets shorter would end the program.
+  // Not memory-mapped: a file that shrinks would crash the program.
   TiffFile tiff(file, "rm");
   const auto fail = [&](const std::string& problem, const char* remedy) {
     const std::string& said = tiff.messages().error;
     throw Error(ExitCode::input, problem + (said.empty() ? "" : ": " + said), remedy);
   };
-  if (!tiff) fail("'" + file.string() + "' cannot be read as a TIFF", "is it whole?");
+  if (!tiff) fail("'" + file.string() + "' cannot be read as a TIFF", "check that it is complete");
   if (page > 0 && TIFFSetDirectory(tiff.get(), static_cast<tdir_t>(page)) != 1) {
     tiff.messages().clear();
     const auto pages = static_cast<std::int64_t>(TIFFNumberOfDirectories(tiff.get()));
     if (page < pages) fail("page " + std::to_string(page) + " of '" + file.string() + "' cannot be read", "");
     fail("'" + file.string() + "' has no page " + std::to_string(page),
-         pages == 1 ? "it has page 0 alone" : ("its pages are 0 to " + std::to_string(pages - 1)).c_str());
+         pages == 1 ? "it has only page 0" : ("its pages are 0 to " + std::to_string(pages - 1)).c_str());
   }
   if (tiff.tag<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE) == COMPRESSION_JPEG &&
       tiff.tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, 0) == PHOTOMETRIC_YCBCR)

@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/tiles: an open TIFF file. What libtiff has to say stays with the file it is about.
+/// Internal to src/tiles: an open TIFF file with libtiff's messages about it.
 
 #include <tiffio.h>
 
@@ -13,10 +13,10 @@
 
 namespace sightline::tiles {
 
-/// What libtiff said, in its words; the first of each kind, which the others follow from.
+/// libtiff's messages; only the first of each kind, since the others follow from it.
 struct TiffMessages {
   std::string error;
-  std::string decoder_warning;  ///< of a codec that found its data damaged and went on
+  std::string decoder_warning;  ///< of a codec that continued after damage
 
   void clear() noexcept;
 };
@@ -33,7 +33,7 @@ class TiffFile {
   TIFF* get() const { return tiff_.get(); }
   explicit operator bool() const { return tiff_ != nullptr; }
   TiffMessages& messages() { return *messages_; }
-  /// Writes what is left; its errors are among the messages.
+  /// Writes pending data; errors are added to the messages.
   void close() { tiff_.reset(); }
 
   /// A tag's value, or its default; `missing` where it has neither.
@@ -57,7 +57,7 @@ class TiffFile {
 /// Opens a page of a TIFF for reading, so that codecs yield colour as RGB. Throws Error (input).
 TiffFile open_tiff_page(const std::filesystem::path& file, int page);
 
-/// As many open handles of one page as there are threads that read. Thread-safety: any thread.
+/// Open handles of one page, one per reading thread. Thread-safety: any thread.
 class TiffPool {
  public:
   TiffPool(std::filesystem::path file, int page) : file_(std::move(file)), page_(page) {}

@@ -17,7 +17,7 @@ class Refusal {
   [[noreturn]] void operator()(const std::string& problem, const std::string& remedy) const {
     throw Error(ExitCode::input, "'" + file_ + "' " + problem, remedy);
   }
-  /// For what vips can make a picture of that is read.
+  /// Refuses a kind that vips can convert to a supported one.
   [[noreturn]] void convert(const std::string& problem) const {
     throw KindNotRead(
         ExitCode::input, "'" + file_ + "' " + problem,
@@ -53,7 +53,7 @@ void read_palette(const TiffFile& tiff, const Refusal& refuse, TiffLayout& layou
   if (layout.format.bits > 8 || TIFFGetField(tiff.get(), TIFFTAG_COLORMAP, &maps[0], &maps[1], &maps[2]) != 1)
     refuse.convert("has a palette that is missing or has more than 256 colours");
   const std::size_t colours = std::size_t{1} << layout.format.bits;
-  bool wide = false;  // as they should be; some programs write bytes
+  bool wide = false;  // 16-bit values, as specified; some programs write bytes
   for (const std::uint16_t* map : maps)
     wide = wide || std::any_of(map, map + colours, [](std::uint16_t value) { return value > 255; });
   for (std::size_t i = 0; i < colours; ++i) {
@@ -81,14 +81,15 @@ void read_format(const TiffFile& tiff, const Refusal& refuse, TiffLayout& layout
       format.kind = SampleFormat::Kind::real;
       break;
     default:
-      refuse("has samples that are complex numbers", "only pictures of brightness and colour are read");
+      refuse("has complex samples", "only brightness and colour are supported");
   }
   const bool known = format.kind == SampleFormat::Kind::real ? format.bits == 32 || format.bits == 64
                      : format.kind == SampleFormat::Kind::integer
                          ? format.bits == 8 || format.bits == 16 || format.bits == 32
                          : format.bits == 1 || format.bits == 2 || format.bits == 4 || format.bits == 32 ||
                                (format.bits >= 8 && format.bits <= 16 && format.bits % 2 == 0);
-  if (!known) refuse.convert("has samples of " + std::to_string(format.bits) + " bits, which are not read");
+  if (!known)
+    refuse.convert("has samples of " + std::to_string(format.bits) + " bits, which is not supported");
 }
 
 void read_colours(const TiffFile& tiff, const Refusal& refuse, std::uint16_t compression,
@@ -104,18 +105,18 @@ void read_colours(const TiffFile& tiff, const Refusal& refuse, std::uint16_t com
     case PHOTOMETRIC_PALETTE:
       return read_palette(tiff, refuse, layout);
     case PHOTOMETRIC_YCBCR:
-      if (compression != COMPRESSION_JPEG) refuse.convert("has luma and chroma that are not in JPEG");
+      if (compression != COMPRESSION_JPEG) refuse.convert("has luma and chroma without JPEG compression");
       [[fallthrough]];
     case PHOTOMETRIC_RGB:
-      if (layout.samples < 3) refuse("is said to have colours, and has fewer than three samples a pixel", "");
+      if (layout.samples < 3) refuse("has colours, but fewer than three samples per pixel", "");
       layout.channels = 3;
       layout.has_colour = true;
       return;
     case PHOTOMETRIC_SEPARATED:
-      refuse.convert("has the colours of print (CMYK), which are not read");
+      refuse.convert("has CMYK colours, which are not supported");
     default:
-      refuse.convert("has colours of a kind that is not read (photometric interpretation " +
-                     std::to_string(photometric) + ")");
+      refuse.convert("has unsupported colours (photometric interpretation " + std::to_string(photometric) +
+                     ")");
   }
 }
 
@@ -186,7 +187,7 @@ void check_size_of_file(const std::filesystem::path& file, std::uint16_t compres
   if (!error && decoded > std::max(kAlwaysAllowed, 4 * bytes * ratio)) {
     refuse("claims " + size_text(layout.width, layout.height) + " pixels, which its " +
                std::to_string(static_cast<std::int64_t>(bytes)) + " bytes cannot hold",
-           "is it complete?");
+           "check that it is complete");
   }
 }
 
@@ -197,12 +198,12 @@ TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, 
   width = tiff.tag<std::uint32_t>(TIFFTAG_IMAGEWIDTH, 0);
   height = tiff.tag<std::uint32_t>(TIFFTAG_IMAGELENGTH, 0);
   constexpr std::int64_t most = std::numeric_limits<int>::max();
-  if (width < 1 || height < 1) refuse("holds a picture of " + size_text(width, height) + " pixels", "");
+  if (width < 1 || height < 1) refuse("contains a picture of " + size_text(width, height) + " pixels", "");
   if (width > most || height > most || tiff.tag<std::uint32_t>(TIFFTAG_IMAGEDEPTH, 1) != 1)
     refuse("is wider or higher than 2^31 pixels, or has a depth", "");
   const auto compression = tiff.tag<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
   if (TIFFIsCODECConfigured(compression) != 1)
-    refuse.convert("is compressed in a way that is not read (" + compression_name(compression) + ")");
+    refuse.convert("has an unsupported compression (" + compression_name(compression) + ")");
   samples = tiff.tag<std::uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1);
   planar = samples > 1 &&
            tiff.tag<std::uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
@@ -214,13 +215,13 @@ TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, 
     if (!options.range && options.spread_unsigned && !natural)
       refuse("has samples of " + std::to_string(format.bits) + " bits" +
                  (format.kind == SampleFormat::Kind::real ? " in floating point" : " with a sign") +
-                 ", which do not say what is black and white",
-             "convert it: vips scale '" + file.string() + "' converted.png spreads the values that occur");
+                 ", which do not define black and white",
+             "convert it: vips scale '" + file.string() + "' converted.png scales the occurring values");
     if (!options.range && !options.spread_unsigned) {
       const char* kind = natural ? "" : " with a sign";
       refuse("has samples of " + std::to_string(format.bits) + " bits" +
                  (format.kind == SampleFormat::Kind::real ? " in floating point" : kind),
-             "say which of them are black and white, such as 0 and 65535, with a range");
+             "give black and white as a range, such as 0 and 65535");
     }
     const double white = static_cast<double>((std::uint64_t{1} << std::min(format.bits, 32)) - 1);
     format.range =
@@ -239,7 +240,8 @@ TiffLayout::TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, 
   }
   const std::string parts = tiled ? "tiles of " + size_text(block.width, block.height)
                                   : "strips of " + std::to_string(strip_rows) + " rows";
-  if (part_bytes < 1 || row_bytes < 1) refuse("has " + parts + " without a size", "is it damaged?");
+  if (part_bytes < 1 || row_bytes < 1)
+    refuse("has " + parts + " without a size", "check that it is complete");
   // Few bits become many bytes.
   const std::int64_t decoded = std::int64_t{block.width} * block.height * (has_colour ? 3 : 1);
   if (part_bytes > kLargestPart || decoded > kLargestPart) {

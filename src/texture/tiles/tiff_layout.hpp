@@ -14,13 +14,13 @@
 
 namespace sightline::tiles {
 
-/// Of a file that is not damaged.
+/// Error for an intact file of an unsupported kind.
 class KindNotRead : public Error {
  public:
   using Error::Error;
 };
 
-/// Samples of one pixel in a row of decoded data, and what they mean.
+/// Format and meaning of one pixel's samples in decoded data.
 struct SampleFormat {
   enum class Kind { natural, integer, real };
   Kind kind = Kind::natural;  ///< unsigned, signed, floating point
@@ -28,7 +28,7 @@ struct SampleFormat {
   bool white_is_zero = false;
   /// Colour of each value where there is a palette; three equal ones where it has grays alone.
   std::vector<std::array<std::uint8_t, 3>> palette;
-  /// Of values that need one (OpenOptions::range).
+  /// Range of values that need one (OpenOptions::range).
   std::pair<double, double> range{0, 255};
 };
 
@@ -40,15 +40,15 @@ struct TiffLayout {
   Size block;
   int strips_per_block = 1;
   std::int64_t strip_rows = 0;
-  std::uint32_t strips = 0;     ///< of one plane
-  std::int64_t row_bytes = 0;   ///< of decoded data
-  std::int64_t part_bytes = 0;  ///< of a tile or strip
-  int samples = 1;              ///< of a pixel, in the file
-  int channels = 1;             ///< of these, what is read: 1 or 3, the first ones; one with a palette
+  std::uint32_t strips = 0;     ///< strips of one plane
+  std::int64_t row_bytes = 0;   ///< bytes of a decoded row
+  std::int64_t part_bytes = 0;  ///< bytes of a tile or strip
+  int samples = 1;              ///< samples per pixel in the file
+  int channels = 1;             ///< samples that are read: the first 1 or 3; 1 with a palette
   bool has_colour = false;
-  bool is_jpeg_luma = false;  ///< luma and chroma in JPEG: its luma is read by itself
+  bool is_jpeg_luma = false;  ///< JPEG with luma and chroma, whose luma is read separately
   bool uses_range = false;    ///< OpenOptions::range
-  Turn turn;                  ///< by the tag Orientation
+  Turn turn;                  ///< from the tag Orientation
   SampleFormat format;
   std::string description;  ///< PictureInfo::format
 
@@ -59,7 +59,7 @@ struct TiffLayout {
     return tiled ? across() * ((height + block.height - 1) / block.height) : strips;
   }
 
-  /// Looks at the page's tags. Throws Error (input) where it is not read here; KindNotRead where only its
+  /// Looks at the page's tags. Throws Error (input) if it is not read here; KindNotRead where only its
   /// samples or colours are of a kind that is not.
   TiffLayout(const std::filesystem::path& file, const TiffFile& tiff, const OpenOptions& options);
 };

@@ -34,7 +34,7 @@ bool is_tiff(const std::filesystem::path& file) {
 }
 
 TiffPages tiff_pages(const std::filesystem::path& file) {
-  constexpr int kMostPages = 1000;  // that are looked at
+  constexpr int kMostPages = 1000;  // limit of pages to examine
   const TiffFile tiff = open_tiff_page(file, 0);
   std::optional<TiffPages> found;
   int pictures = 0;
@@ -48,7 +48,7 @@ TiffPages tiff_pages(const std::filesystem::path& file) {
   }
   if (!found)
     throw Error(ExitCode::input,
-                "'" + file.string() + "' holds a reduced copy of its picture alone, as camera raw files do",
+                "'" + file.string() + "' contains only a reduced copy of its picture, like camera raw files",
                 "convert it to a TIFF or JPEG with the camera's software");
   found->left_out = pictures - 1;
   return *found;

@@ -25,14 +25,14 @@ TiffPicture::TiffPicture(const std::filesystem::path& file, const OpenOptions& o
   luma_is_apart_ = layout_.is_jpeg_luma;
 }
 
-// Decodes a tile or strip of so many bytes. @return why it is damaged; its samples are zero then, but where
-// the decoder only warns
+// Decodes a tile or strip of `bytes` bytes. @return description of the damage; its samples are then zero,
+// unless the decoder only warned
 std::string TiffPicture::decode_raw(TiffFile& tiff, std::uint32_t part, std::uint8_t* raw,
                                     std::int64_t bytes) {
   tiff.messages().clear();
   tmsize_t read = -1;
   if (TIFFGetStrileByteCount(tiff.get(), part) == 0) {
-    tiff.messages().error = "it is not in the file";
+    tiff.messages().error = "it is missing in the file";
   } else if (!fault::strikes(fault::Kind::decode, "TIFFReadEncodedTile")) {
     read = layout_.tiled ? TIFFReadEncodedTile(tiff.get(), part, raw, bytes)
                          : TIFFReadEncodedStrip(tiff.get(), part, raw, bytes);
@@ -86,8 +86,8 @@ void TiffPicture::decode_part(TiffPool::Reader& reader, const Part& part, Block&
   }
 }
 
-// Decodes a tile or strip of luma and chroma in JPEG to its luma. False, and nothing is done, where libtiff
-// has to: for data of a rare kind, and to say what is wrong with it.
+// Decodes a tile or strip of luma and chroma in JPEG to its luma. Returns false without doing anything if
+// libtiff is needed: for rare kinds of data, and for its error messages.
 bool TiffPicture::read_jpeg_luma(TiffPool::Reader& reader, const Part& part, Block& block,
                                  std::uint8_t* luma) {
   TIFF* const tiff = reader.tiff.get();

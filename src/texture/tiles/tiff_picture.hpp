@@ -10,7 +10,7 @@ class TiffPicture : public BlockPicture {
  public:
   /// Throws Error (input).
   TiffPicture(const std::filesystem::path& file, const OpenOptions& options);
-  /// What makes the stored pixels, which are read here, upright.
+  /// Orientation fix for the stored pixels, which are read here.
   Turn turn() const { return layout_.turn; }
 
  private:
@@ -18,9 +18,9 @@ class TiffPicture : public BlockPicture {
   void decode(std::int64_t column, std::int64_t row, bool colour, Block& block) override;
   /// A tile, or a strip out of a block.
   struct Part {
-    std::int64_t number = 0;  ///< in the file; of the first plane, where there are several
-    Region where;             ///< in the picture
-    int rows = 0;             ///< that are decoded: of a tile also those that lie below the picture
+    std::int64_t number = 0;  ///< number in the file; of the first plane if there are several
+    Region where;             ///< position in the picture
+    int rows = 0;             ///< decoded rows, including a tile's rows below the picture
   };
   Part part_at(std::int64_t column, std::int64_t row, int strip) const;
   void decode_part(TiffPool::Reader& reader, const Part& part, Block& block, std::uint8_t* pixels,

@@ -15,7 +15,8 @@ namespace sightline::tiles {
 namespace {
 
 constexpr std::uint64_t kMostOfDirectory = std::uint64_t{512} << 20;
-constexpr std::uint64_t kMostShared = std::uint64_t{256} << 20;  // of all directories, beyond the file's size
+constexpr std::uint64_t kMostShared = std::uint64_t{256} << 20;  // limit of all directories, beyond the
+                                                                 // file's size
 constexpr std::size_t kMostDirectories = 65535;
 constexpr std::uint64_t kMostEntries = 4096;  // libtiff refuses directories that have more
 
@@ -79,7 +80,7 @@ class Walk {
   std::uint64_t bytes_of_entry(std::uint64_t offset) {
     const std::uint64_t each = value_bytes(number(offset, 2), number(offset + 2, 2));
     const std::uint64_t count = is_big_ ? number(offset + 4, 8) : number(offset + 4, 4);
-    // What is not in the file is not read.
+    // Tags beyond the file's end are not read.
     return each * std::min(count, size_);
   }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How a picture is cut into tiles.
+/// Division of a picture into tiles.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace sightline::tiles {
 
-/// The tiles of a picture, row by row, with what each needs around it. Immutable.
+/// The tiles of a picture, row by row, with their halos. Immutable.
 class TileGrid {
  public:
   /// @param tile  side of a tile's own pixels; those at the right and the lower edge are smaller
@@ -22,13 +22,12 @@ class TileGrid {
   std::int64_t count() const { return columns_ * rows_; }
   int halo() const { return halo_; }
   BorderRule border() const { return border_; }
-  /// What the tiles cover: the picture, or the picture without its border.
+  /// Size of the tiled area: the picture, or the picture without its border.
   std::int64_t width() const { return width_; }
   std::int64_t height() const { return height_; }
-  /// A tile's own pixels, from the upper left of what the tiles cover.
+  /// A tile's own pixels, relative to the upper left of the tiled area.
   Region tile(std::int64_t index) const;
-  /// The same with the halo, in pixels of the picture: may reach outside, where the border rule says what is
-  /// there.
+  /// The same with the halo, in picture pixels. May reach outside, where the border rule applies.
   Region with_halo(std::int64_t index) const;
 
  private:

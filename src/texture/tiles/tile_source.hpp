@@ -21,17 +21,17 @@ namespace sightline::pipeline {
 
 struct TileSourceOptions {
   std::vector<tiles::Channel> channels{tiles::Channel::luma};
-  int threads = 0;  ///< that read and decode; 0: as many as the machine has
-  /// Where pixels are put as long as there is room; must outlive the source. May be null.
+  int threads = 0;  ///< reading and decoding threads; 0: all of the machine
+  /// Memory for pixels while it has room; must outlive the source. May be null.
   FrameMemory* memory = nullptr;
   bool strict = false;  ///< damage is an Error (input) of `read`, at its tile's turn
   const std::atomic<bool>* stop =
       nullptr;  ///< ends reading once it is set, within a tile's time; may be null
 };
 
-/// Reads tiles ahead, with their halo filled by the grid's border rule, on threads of its own. Each channel
-/// of a tile is a gray frame: number 1 + tile * channels + channel. Reading ahead is bounded: two tiles a
-/// thread. Thread-safety: `read` one thread at a time; the rest any thread.
+/// Reads tiles ahead on its own threads, with their halo filled by the grid's border rule. Each channel of a
+/// tile is a gray frame: number 1 + tile * channels + channel. Reading ahead is bounded: two tiles a thread.
+/// Thread-safety: `read` one thread at a time; the rest any thread.
 class TileSource : public media::FrameSource {
  public:
   /// @param picture  must outlive it
@@ -41,13 +41,13 @@ class TileSource : public media::FrameSource {
   TileSource(const TileSource&) = delete;
   TileSource& operator=(const TileSource&) = delete;
 
-  /// Throws Error (input) where the picture cannot be read any more, or is damaged and this is strict.
+  /// Throws Error (input) if the picture cannot be read any more, or is damaged and this is strict.
   std::optional<media::Frame> read() override;
   /// Damaged parts so far.
   std::int64_t decode_errors() const override;
   std::optional<std::int64_t> frames() const override;
-  /// Damaged parts of the tiles that `read` has returned, as rectangles (tiles::add_damage), and how many
-  /// parts are in none of these.
+  /// Damaged parts of the tiles that `read` has returned, as rectangles (tiles::add_damage), and the number
+  /// of parts outside of these.
   std::vector<tiles::Damage> damage() const;
   std::int64_t damage_left_out() const;
 
@@ -76,15 +76,15 @@ class TileSource : public media::FrameSource {
 
   mutable std::mutex mutex_;
   std::condition_variable room_, done_;
-  bool ended_ = false;        // nothing more is to be read
+  bool ended_ = false;        // reading has ended
   std::int64_t next_ = 0;     // tile for the next free thread
   std::int64_t current_ = 0;  // tile that `read` is at
-  std::vector<Tile> window_;  // of tiles from `current_` on
+  std::vector<Tile> window_;  // tiles from `current_` on
   std::vector<tiles::Damage> damage_;
   std::int64_t damage_left_out_ = 0;
   std::set<std::tuple<std::int64_t, std::int64_t>> damaged_places_;
 
-  std::size_t channel_ = 0;           // that `read` is at
+  std::size_t channel_ = 0;           // next channel of `read`
   std::vector<std::thread> threads_;  // last: they use the others
 };
 

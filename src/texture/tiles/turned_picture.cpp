@@ -19,7 +19,7 @@ TurnedPicture::TurnedPicture(std::unique_ptr<Picture> stored, Turn turn)
   std::swap(info_.block.width, info_.block.height);
 }
 
-// Of the upright picture, and its own inverse.
+// Maps a region of the upright picture; its own inverse.
 Region TurnedPicture::mirrored(Region region) const {
   if (turn_.mirror_columns) region.x = info_.width - region.x - region.width;
   if (turn_.mirror_rows) region.y = info_.height - region.y - region.height;

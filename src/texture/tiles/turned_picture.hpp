@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/tiles: a picture whose file says that it is stored sideways, upside down or mirrored.
+/// Internal to src/tiles: a picture stored sideways, upside down or mirrored.
 
 #include <memory>
 

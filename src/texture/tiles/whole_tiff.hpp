@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/tiles: TIFF pictures whose colours libtiff converts itself, as a whole.
+/// Internal to src/tiles: TIFF pictures that libtiff decodes as a whole, to convert their colours.
 
 #include <mutex>
 
@@ -16,7 +16,7 @@ class WholeTiff : public Picture {
   /// Whether libtiff converts the page's kind.
   static bool reads(const std::filesystem::path& file, int page);
 
-  /// @throws Error (input) where the file cannot be opened
+  /// @throws Error (input) if the file cannot be opened
   WholeTiff(const std::filesystem::path& file, int page);
   Turn turn() const { return turn_; }
   std::vector<Damage> read(const Region& region, std::span<const Channel> channels,
@@ -26,9 +26,9 @@ class WholeTiff : public Picture {
   void decode();
 
   TiffFile tiff_;
-  const Turn turn_;  // by the tag Orientation
+  const Turn turn_;  // from the tag Orientation
   std::once_flag once_;
-  std::vector<std::uint32_t> pixels_;  // as libtiff packs them; none where they cannot be decoded
+  std::vector<std::uint32_t> pixels_;  // in libtiff's packing; empty if they cannot be decoded
   std::vector<Damage> damage_;
 };
 

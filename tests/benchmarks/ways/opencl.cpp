@@ -124,7 +124,7 @@ struct OnDevice {
   opencl::Program program;
   opencl::Kernel kernel;
   opencl::Buffer image, dictionary, levels, tiles, responses, indices;
-  opencl::Range range;
+  opencl::NDRange range;
   opencl::Event last;
 };
 
@@ -186,10 +186,10 @@ Way float_way(const std::shared_ptr<Devices>& devices) {
     const auto count = [](int pixels, int each, int group) {
       return static_cast<std::size_t>(round_up((pixels + each - 1) / each, group));
     };
-    on->range = opencl::Range{{count(problem.size.width, tuning.filter_width, tuning.filter_group),
-                               count(problem.size.height, tuning.filter_rows, tuning.filter_group_rows), 1},
-                              {static_cast<std::size_t>(tuning.filter_group),
-                               static_cast<std::size_t>(tuning.filter_group_rows), 1}};
+    on->range = opencl::NDRange{{count(problem.size.width, tuning.filter_width, tuning.filter_group),
+                                 count(problem.size.height, tuning.filter_rows, tuning.filter_group_rows), 1},
+                                {static_cast<std::size_t>(tuning.filter_group),
+                                 static_cast<std::size_t>(tuning.filter_group_rows), 1}};
     Run run = run_of(on);
     run.fetch = [on, &result] {
       on->queue.wait(on->queue.read(on->responses, result.floats.data(), on->responses.bytes()));

@@ -79,7 +79,7 @@ Run packed_run(const Problem& problem, int threads, Result& result) {
   map->resize(image.width(), image.height());
   Run run = run_rows(
       [&problem, image, map](int begin, int end) {
-        filterbank::filter_rows(image, problem.dictionary, filterbank::Signs::together, begin, end,
+        filterbank::filter_rows(image, problem.dictionary, filterbank::ContrastMode::insensitive, begin, end,
                                 map->view());
       },
       image.height(), threads);

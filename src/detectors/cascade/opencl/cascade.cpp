@@ -194,7 +194,7 @@ bool pack_small(const Model& model, const PackedCascade& codes, std::int32_t nod
 }  // namespace
 
 PackedStages pack_stages(const Model& model) {
-  constexpr std::size_t kRoom = 60 * 1024;  // of the 64 kB that every device has
+  constexpr std::size_t kRoom = 60 * 1024;  // bytes used of the 64 kB that every device has
   constexpr int kLargest = 65535;
   PackedStages result;
   if (std::max(model.window.width, model.window.height) > 255) return result;

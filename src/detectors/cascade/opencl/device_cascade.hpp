@@ -19,7 +19,7 @@ struct DeviceCascade {
   Kind kind = Kind::haar;
   bool fixed_point = true;  ///< sums are whole multiples of 2^-fraction_bits; else double
   int fraction_bits = 0;
-  std::vector<cl_int> nodes;    ///< of step 1, then of step 2
+  std::vector<cl_int> nodes;    ///< nodes of step 1, then of step 2
   std::vector<cl_int> corners;  ///< Haar: pairs of offset and weight, likewise
   std::vector<cl_int> roots;
   std::vector<cl_long> stages;  ///< pairs of first tree and trees (a half each), and threshold
@@ -37,9 +37,8 @@ struct PackedStages {
 };
 PackedStages pack_stages(const Model& model);
 
-/// The first stages of a Haar cascade as functions in OpenCL C, for integrals in local memory that lie as the
-/// layout says: as many of `most` as have small trees and are not too much code. Cascades whose sums are not
-/// exact have none.
+/// The first stages of a Haar cascade as functions in OpenCL C, for integrals in local memory with the given
+/// layout: up to `most` stages with small trees and moderate code size. None for cascades with inexact sums.
 struct UnrolledStages {
   int stages = 0;
   std::string source;  ///< defines unrolled_sum of kernels/cascade/scan.cl

@@ -1,4 +1,4 @@
-// One frame's commands on a device, stage by stage, and what comes back.
+// Enqueues one frame's commands on a device, stage by stage, and takes the results.
 #include <algorithm>
 
 #include "detectors/cascade/opencl/stages.hpp"
@@ -62,7 +62,7 @@ void OpenClStages::enqueue_finish(OpenClSlot& slot, const CascadeWorkspace& w) c
                         roots_, slot.frame_nodes, nodes, slot.frame_corners, leaves_, window.width,
                         window.height, first, all, slot.visited.capacity(), slot.visited.buffer(),
                         slot.passed.buffer());
-  // Groups go on to further windows; so many fill any device.
+  // Enough work-groups to fill any device; each processes several windows.
   const std::size_t count = context().device().type == opencl::DeviceType::cpu ? 16 : 1024;
   slot.launch(slot.finish, groups(count, kFinishGroup));
 }

@@ -39,7 +39,7 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const CascadeWorkspace& w) co
   upload(slot.queue, slot.frame_corners, tuning_.tiled ? whole.corners : cascade.corners);
 }
 
-// Which work-group works where, for the workspace's partition of the frame.
+// Assigns work-groups to areas of the workspace's partition.
 void OpenClStages::plan_work(OpenClSlot& slot, const CascadeWorkspace& w) const {
   std::vector<opencl::ImageRows> rows;
   std::vector<opencl::Tile> scan;

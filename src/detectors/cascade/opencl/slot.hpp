@@ -1,6 +1,5 @@
 #pragma once
-/// Internal to this folder: what a frame in flight has on a device, and the structures shared with the
-/// kernels.
+/// Internal to this folder: a frame's device data, and the structures shared with the kernels.
 
 #include <cstddef>
 #include <vector>
@@ -25,7 +24,7 @@ static_assert(sizeof(DeviceLevel) == 8 * sizeof(cl_int));
 
 inline constexpr int kTileX = 32;  ///< windows: a word of bits
 inline constexpr int kFinishGroup = 64;
-/// Of the variant `reduced`: rows of windows of a work-group, and work-items of a row.
+/// Variant `reduced`: rows of windows per work-group, and work-items per row.
 inline constexpr int kReducedRows = 8, kReducedItems = 8;
 
 /// A window that is left, as `scan` and `keep_visited` of kernels/cascade write it.
@@ -37,7 +36,7 @@ struct DeviceSurvivor {
 struct DevicePassed {
   cl_int level, x, y;
   cl_int unused;
-  cl_long sum;  ///< of the last stage, see DeviceCascade::sum_of
+  cl_long sum;  ///< sum of the last stage, see DeviceCascade::sum_of
   cl_long unused_too;
 };
 
@@ -51,9 +50,9 @@ class OpenClSlot : public OpenClSlotBase {
   std::vector<DeviceLevel> levels;
   opencl::Buffer level_buffer;
   opencl::WorkList scan_tiles;
-  std::size_t reduced_groups = 0;             ///< that `scan` is launched with, where it is reduced
+  std::size_t reduced_groups = 0;             ///< work-groups of `scan` in variant reduced
   opencl::Buffer nodes, corners;              ///< for `scan`
-  opencl::Buffer frame_nodes, frame_corners;  ///< for `finish`: in integrals that lie as the frame's
+  opencl::Buffer frame_nodes, frame_corners;  ///< for `finish`, with the frame's layout of integrals
   std::int64_t bits_bytes = 0;
   opencl::Buffer bits;  ///< a bit a window, whether the first stage rejects it
   /// Windows that pass the early stages; of these, the ones that are not skipped; of these, the ones that

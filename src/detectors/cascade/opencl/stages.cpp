@@ -39,20 +39,18 @@ void OpenClStages::measure_tile() {
   const Size window = detector_->model().window;
   local_stride_ = 2 * (kTileX + window.width / 2 + 1);
   if (tuning_.unrolled > 0) {
-    // All rows begin in the same bank of local memory: work-items with windows of different columns never
-    // meet in one.
+    // All rows begin in the same bank of local memory, so windows of different columns never conflict.
     constexpr int kBanks = 32;
     local_stride_ = (local_stride_ + kBanks - 1) / kBanks * kBanks;
   }
   local_rows_ = 2 * tuning_.tile_rows + window.height;
 }
 
-// Replaces what the variant or the device leave no choice in.
+// Sets parameters that the variant or the device determines.
 void OpenClStages::settle() {
   KernelTuning& t = tuning_;
   if (t.scan != "naive" && t.scan != "reduced" && t.scan != "compacted") {
-    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'",
-                "there are naive, reduced and compacted");
+    throw Error(ExitCode::usage, "there is no scan '" + t.scan + "'", "use naive, reduced or compacted");
   }
   const opencl::DeviceInfo& device = context().device();
   constexpr int kMostRows = 64;
@@ -139,13 +137,13 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   const Layout smallest = plan_layout(model.window, model, {});
   contents_ = smallest;
   settle();
-  // Only nodes and corners depend on a frame's layout; these are made anew with it.
+  // Only nodes and corners depend on a frame's layout; they are rebuilt with it.
   cascade_ = pack_cascade(model, smallest);
   cascade_.nodes.clear();
   cascade_.corners.clear();
   if (!has_doubles(context.device()) && (!cascade_.fixed_point || model.kind == FeatureKind::haar)) {
     throw Error(ExitCode::model,
-                "'" + context.name() + "' has no double precision, which this cascade needs there",
+                "'" + context.name() + "' has no double precision, which this cascade needs on devices",
                 "use --device none");
   }
   const PackedStages packed = tuning_.packed ? pack_stages(model) : PackedStages{};

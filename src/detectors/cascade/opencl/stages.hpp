@@ -23,13 +23,13 @@ namespace sightline::cascade {
 class OpenClStages : public OpenClStagesOf<CascadeWorkspace, OpenClSlot> {
  public:
   /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError,
-  /// and Error (model) where the cascade needs what the device has not.
+  /// and Error (model) if the device lacks a feature that the cascade needs.
   OpenClStages(const CascadeDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache,
                const KernelTuning& tuning);
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<OpenClSlot>(*this); }
 
-  /// As asked for, or changed to what the device allows.
+  /// The requested tuning, adapted to the device.
   const KernelTuning& tuning() const { return tuning_; }
 
  private:
@@ -59,7 +59,7 @@ class OpenClStages : public OpenClStagesOf<CascadeWorkspace, OpenClSlot> {
 
   const CascadeDetector* detector_;
   KernelTuning tuning_;
-  SheetContents contents_;  ///< of the integrals
+  SheetContents contents_;  ///< contents of the integrals
   int local_stride_ = 0;    ///< elements of a tile's row, where tiled
   int local_rows_ = 0;
   opencl::Program pyramid_, scan_, finish_;

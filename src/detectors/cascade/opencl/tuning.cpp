@@ -12,7 +12,7 @@ using Devices = opencl::TuningSweep::Devices;
 // Stages of few trees, which see most windows.
 constexpr int kUnrolled = 7;
 
-// A named variant, as far as it differs from what a device has by default.
+// A named variant, by its differences from the device's defaults.
 struct NamedVariant {
   std::string_view name;
   std::string_view scan;
@@ -96,7 +96,7 @@ KernelTuning variant_tuning(std::string_view name, const DeviceInfo& device, Fea
       break;
     }
     if (tuning.unrolled > 0)
-      tuning.group = KernelTuning{}.group;  // what suits unrolled stages suits no other
+      tuning.group = KernelTuning{}.group;  // the size for unrolled stages suits no other
     tuning.unrolled = 0;
     if (variant.scan == "naive") {
       tuning.tile_rows = 8;

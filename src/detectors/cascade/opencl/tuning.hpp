@@ -1,5 +1,5 @@
 #pragma once
-/// How the cascade's kernels can be built, and which of it is fastest on a device.
+/// Tuning parameters of the cascade's kernels, and the best values for a device.
 
 #include <string>
 #include <string_view>
@@ -10,23 +10,23 @@
 
 namespace sightline::cascade {
 
-/// How the kernels are built for a device. Every choice gives the same results.
+/// Build options of the kernels for a device. No choice changes the results.
 struct KernelTuning {
   /// naive: a work-item runs a window through all stages. reduced: eight work-items for each row of windows
-  /// of the largest level, which do all levels; slow, and never tuned to: for comparisons. compacted: after
-  /// the first ones, what is left of a work-group's windows goes through queues in local memory and is shared
-  /// out among its work-items anew.
+  /// of the largest level process all levels; slow, only for comparisons, never chosen by the tuner.
+  /// compacted: after the first stages, a work-group's remaining windows are redistributed to its work-items
+  /// through queues in local memory.
   std::string scan = "compacted";
   /// Integrals of a work-group's windows are copied into local memory first; where they do not fit, they stay
   /// where they are.
   bool tiled = false;
-  /// `scan` takes the cascade from constant memory: as many of the first stages as are small enough and fit.
+  /// `scan` reads the first stages, as many as fit, from constant memory.
   bool packed = false;
-  /// compacted and tiled, Haar: so many of the first stages are code of their own, with the cascade's numbers
-  /// in it, and what each leaves of a tile's windows waits for the next one column by column. Later stages,
-  /// and those whose trees have many nodes, go through the other queue. 0: none.
+  /// compacted and tiled, Haar: number of leading stages compiled as code with the cascade's numbers as
+  /// constants. The remaining windows of a tile wait for the next stage column by column. Later stages and
+  /// those with many nodes per tree use the other queue. 0: none.
   int unrolled = 0;
-  int tile_rows = 32;          ///< of 32 windows each, that a work-group has; naive: 8 at most; reduced: 8
+  int tile_rows = 32;          ///< rows of 32 windows per work-group; naive: at most 8; reduced: 8
   int group = 256;             ///< work-items of a work-group; naive: one a window; reduced: 64
   int first_stages = 1;        ///< compacted, none unrolled: stages before the first queue
   int first_capacity = 16384;  ///< windows that a list has room for until it proves too short; not tuned
@@ -34,15 +34,15 @@ struct KernelTuning {
 };
 using KernelTable = opencl::SettingsTable<KernelTuning>;
 
-/// The same as data, for cascades of a kind: parameters, defaults, and what the tuner tries.
+/// The tuning table for cascades of a kind: parameters, defaults, and combinations for the tuner.
 const KernelTable& tuning_table(FeatureKind kind);
 
 /// The best for these of a named variant, one of kKernelVariants.
 KernelTuning variant_tuning(std::string_view name, const opencl::DeviceInfo& device, FeatureKind kind);
 
-/// What the results of tuning a model are stored under.
+/// Key of a model's stored tuning results.
 std::string tuning_problem(const Model& model);
-/// What has been stored for a device, or else the default.
+/// Stored tuning for a device, or else the default.
 KernelTuning best_tuning(const opencl::DeviceInfo& device, const Model& model);
 
 /// Tunes the kernels of a CascadeDetector; see TuneFunction.

@@ -11,10 +11,10 @@
 namespace sightline::cascade {
 namespace {
 
-constexpr int kMostNodes = 4;   // of a tree: all of them are computed
+constexpr int kMostNodes = 4;   // nodes of a tree: all are computed
 constexpr int kMostCode = 512;  // nodes in all, so that the code still fits in a device's cache
 
-// What is written out of one step's nodes.
+// Writes the code of one step's nodes.
 class Writer {
  public:
   Writer(const Model& model, const DeviceCascade& cascade, int step, std::ostream& text)
@@ -65,7 +65,7 @@ class Writer {
     text_ << ")";
   }
 
-  // As goes_left of kernels/cascade/nodes.clh.
+  // Same as goes_left of kernels/cascade/nodes.clh.
   void condition(const cl_int* n) {
     enum { kThreshold = 2, kCorners = 3, kFactor = 11, kForm = 12, kFirst = 13, kCount = 14 };
     const auto at = [&](int corner) { return "at[" + std::to_string(n[kCorners + corner]) + "]"; };
@@ -90,7 +90,7 @@ class Writer {
   const DeviceCascade& cascade_;
   int step_;
   std::ostream& text_;
-  int words_ = 0;  // of a node
+  int words_ = 0;  // words of a node
 };
 
 // The stage's nodes; more than may be written where a tree is too large.

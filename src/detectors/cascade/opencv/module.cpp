@@ -17,9 +17,9 @@ class OpenCv : public Counterpart {
     try {
       loaded = classifier_.load(file);
     } catch (const cv::Exception& e) {
-      throw Error(ExitCode::model, "OpenCV does not take the cascade '" + file + "': " + e.what());
+      throw Error(ExitCode::model, "OpenCV cannot load the cascade '" + file + "': " + e.what());
     }
-    if (!loaded) throw Error(ExitCode::model, "OpenCV does not take the cascade '" + file + "'");
+    if (!loaded) throw Error(ExitCode::model, "OpenCV cannot load the cascade '" + file + "'");
     search_.file = nullptr;
     cv::setNumThreads(search.threads);
   }

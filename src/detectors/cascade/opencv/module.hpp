@@ -1,6 +1,6 @@
 #pragma once
-/// OpenCV's CascadeClassifier, in a module of its own: the program loads it only when it is asked to compare
-/// itself with OpenCV, and neither needs OpenCV to be built nor to run.
+/// OpenCV's CascadeClassifier in a separate module, loaded only for comparisons, so that the program needs
+/// OpenCV neither to build nor to run.
 
 #include "family/counterpart.hpp"
 
@@ -8,15 +8,15 @@ namespace sightline::cascade {
 
 /// Arguments of OpenCV's detectMultiScale, by their names there.
 struct OpenCvSearch {
-  const char* file;  ///< of the cascade
+  const char* file;  ///< file of the cascade
   double scale_factor;
   int min_neighbors;
   Size min_size, max_size;
   int threads;
 };
 
-/// The one function of the module. The caller owns what is returned, and never unloads the module. Throws
-/// Error (model) where OpenCV does not take the file.
+/// The module's only function. The caller owns the result and never unloads the module. Throws Error (model)
+/// if OpenCV refuses the file.
 using MakeOpenCv = Counterpart*(const OpenCvSearch& search);
 inline constexpr const char* kMakeOpenCv = "sightline_make_opencv_cascade";
 inline constexpr const char* kOpenCvModule = "sightline-opencv.so";

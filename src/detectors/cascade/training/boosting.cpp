@@ -12,7 +12,7 @@
 namespace sightline::cascade {
 namespace {
 
-constexpr std::size_t kFeaturesATask = 16;  // whose values fit in a cache
+constexpr std::size_t kFeaturesATask = 16;  // features whose values fit in a cache
 constexpr double kAllWeight = 0x1p30;       // leaves room for rounding in 32 bits
 
 // Calls `work(feature)` for all of a pool, some at a time.
@@ -42,7 +42,7 @@ void add_up(const std::uint8_t* rows, std::size_t stride, std::span<const Weighe
   }
 }
 
-// Of a feature and those that follow it.
+// Histograms of a feature and the features that follow it.
 Histograms add_up(const BinTable& table, std::size_t feature, const WeighedSamples& samples) {
   Histograms sums;
   add_up(table.row(feature).data(), table.stride(), samples.positives, sums.positives);
@@ -55,7 +55,7 @@ struct Total {
   std::int32_t weight = 0, sum = 0;
 };
 
-// What a part takes off the square error, all answers 0 to begin with.
+// Reduction of the square error by a part, relative to all answers 0.
 double explained(const Total& part) {
   return part.weight > 0 ? static_cast<double>(part.sum) * part.sum / part.weight : 0;
 }
@@ -89,7 +89,7 @@ struct Bins {
 
   Total at(int i) const { return {weights[static_cast<std::size_t>(i)], sums[static_cast<std::size_t>(i)]}; }
 
-  // By their mean answers. The best cut of all into two parts is in this order (L. Breiman et al.,
+  // Sorts bins by their mean answers. The best cut into two parts is in this order (L. Breiman et al.,
   // "Classification and Regression Trees", 1984, theorem 4.5).
   void sort() {
     std::array<std::pair<double, std::uint8_t>, kBins> order;
@@ -119,12 +119,12 @@ struct Bins {
 // The first bins go left.
 struct Cut {
   double explained = 0;
-  int bins = 0;  // that go left; 0: none does
+  int bins = 0;  // number of bins that go left; 0: none
 };
 
 Cut best_cut(const Bins& bins) {
   const Total total = bins.total();
-  std::array<std::int32_t, kBins> weights, sums;  // of those that go left
+  std::array<std::int32_t, kBins> weights, sums;  // totals of bins that go left
   Total left;
   for (std::size_t i = 0; i < kBins; ++i) {
     if (std::cmp_less(i, bins.count)) {
@@ -144,8 +144,8 @@ Cut best_cut(const Bins& bins) {
   return best;
 }
 
-// Of patterns, bins become sorted, but not where the best cut cannot explain as much as `at_least`: no two
-// parts explain more than all bins by themselves (and a little for rounding), which takes no sorting to know.
+// Sorts the bins of patterns, unless the best cut cannot reach `at_least`: two parts explain at most as much
+// as all bins separately (with a margin for rounding), which needs no sorting.
 Cut best_cut(FeatureKind kind, Bins& bins, double at_least) {
   if (kind == FeatureKind::lbp) {
     std::array<double, kBins> parts;
@@ -166,7 +166,7 @@ float mean_of(const Total& part) {
 float BinTable::edge(std::size_t feature, int bin) const {
   const ValueRange& range = ranges_[feature];
   if (bin == 0) return range.lowest;
-  // Between a value that is below and one that is not.
+  // Midpoint between the largest value below and the smallest one above.
   const float width = range.bins > 0 ? 1 / range.bins : 1;
   float below = range.lowest + (static_cast<float>(bin) - 1) * width;
   float not_below = range.lowest + (static_cast<float>(bin) + 1) * width;
@@ -188,7 +188,7 @@ void BinTable::assign(const SampleIntegrals& samples, std::size_t positives) {
   for_each_task(pool_.size(), [&](std::size_t begin, std::size_t end) { assign_some(samples, begin, end); });
 }
 
-// Block by block: neighbouring features share much of what they look at.
+// Block by block, because neighbouring features share much input.
 void BinTable::assign_some(const SampleIntegrals& samples, std::size_t begin, std::size_t end) {
   if (pool_.kind == FeatureKind::lbp) {
     for (std::size_t block = 0; block < samples.blocks(); ++block) {
@@ -246,7 +246,7 @@ std::size_t best_feature(const BinTable& table, const WeighedSamples& samples) {
         highest = std::max(highest, cuts[f].explained);
       }
     }
-    // What is left out because of it explains less than the best of all, whichever that comes from.
+    // Features skipped because of this bound explain less than the overall best, on every thread.
     double before = best.load(std::memory_order_relaxed);
     while (before < highest && !best.compare_exchange_weak(before, highest, std::memory_order_relaxed)) {
     }

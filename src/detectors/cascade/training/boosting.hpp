@@ -24,7 +24,7 @@ inline constexpr int kBins = 256;
 class BinTable {
  public:
   explicit BinTable(const FeaturePool& pool) : pool_(pool) {}
-  /// Takes the place of what was there; on all threads.
+  /// Replaces the content; on all threads.
   /// @param positives  how many samples are; they come first
   void assign(const SampleIntegrals& samples, std::size_t positives);
 
@@ -34,7 +34,7 @@ class BinTable {
   std::span<const std::uint8_t> row(std::size_t feature) const {
     return {bins_.data() + feature * stride_, samples_};
   }
-  /// Bytes from row to row. Up to kMostRows may be read from any on, even where there are no more features.
+  /// Bytes from row to row. kMostRows rows may be read from any row on, even past the last feature.
   std::size_t stride() const { return stride_; }
   static constexpr std::size_t kMostRows = 8;
   /// Haar: what values of bins below `bin` are below, and all others are not.
@@ -53,7 +53,7 @@ class BinTable {
 /// A sample with its weight.
 struct Weighed {
   std::uint32_t sample = 0;
-  std::uint32_t weight = 0;  ///< those of all samples add up to about 2^30
+  std::uint32_t weight = 0;  ///< the sum over all samples is about 2^30
 };
 
 /// The samples of both classes that a weak classifier is chosen by.
@@ -61,13 +61,13 @@ struct WeighedSamples {
   std::vector<Weighed> positives, negatives;
 };
 
-/// Of samples in the order of the table, those with the largest weights, which have `share` of all the weight
-/// together at least. Share 1 takes all.
+/// Samples in table order: those with the largest weights that make up at least `share` of the total weight.
+/// Share 1 takes all.
 WeighedSamples weigh(std::span<const double> weights, std::size_t positives, double share);
 
 /// A decision between two answers.
 struct Stump {
-  std::size_t feature = 0;  ///< of the pool
+  std::size_t feature = 0;  ///< index in the pool
   /// LBP: the patterns that go left. Patterns that no sample has do: they are no object's.
   std::array<std::uint32_t, kSubsetWords> patterns{};
   float threshold = 0;  ///< Haar: values below it go left
@@ -83,16 +83,17 @@ std::size_t best_feature(const BinTable& table, const WeighedSamples& samples);
 /// The best stump of one feature.
 Stump best_stump(const BinTable& table, std::size_t feature, const WeighedSamples& samples);
 
-/// The inner loop of comparing cuts, in SIMD; `reference` has a plain one, which gives the same bits. Of
-/// parts of the samples, kBins of them, the last of which is all: how much less square error there is with
-/// answers of its own for a part and for the rest. No number where either is empty.
-/// @param weights, sums  of each part: of its samples, and of its positives less its negatives; up to 2^30
+/// The inner loop of comparing cuts, in SIMD; `reference` has a plain one, which gives the same bits. For
+/// each of kBins parts of the samples, the last of which is all: reduction of the square error by separate
+/// answers for the part and the rest. NaN if either is empty.
+/// @param weights, sums  totals of each part: of its samples, and of its positives minus its negatives; up to
+///   2^30
 void explained_by_cuts(const std::int32_t* weights, const std::int32_t* sums, double* explained);
 namespace reference {
 void explained_by_cuts(const std::int32_t* weights, const std::int32_t* sums, double* explained);
 }
 
-/// Where samples go: 1 left, 0 right.
+/// Side of each sample: 1 left, 0 right.
 std::vector<char> goes_left(const Stump& stump, const FeaturePool& pool, const SampleIntegrals& samples);
 
 }  // namespace sightline::cascade

@@ -38,7 +38,7 @@ std::size_t count_grids(Size window, int columns, int rows) {
 // The whole counts -1, a part of it so much that both cancel where all is alike.
 struct Shape {
   int columns, rows;
-  Rect part;  // in cells
+  Rect part;  // part in cells
   float weight;
 };
 constexpr Shape kShapes[] = {
@@ -88,7 +88,7 @@ void integrate_block(const training::WindowSamples& samples, std::size_t first, 
   }
 }
 
-// As the detector's; 0 of flat windows.
+// Same as the detector's; 0 for flat windows.
 float norm_of(GrayView pixels) {
   std::int32_t sum = 0;
   std::uint32_t squares = 0;

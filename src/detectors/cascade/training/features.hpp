@@ -1,5 +1,5 @@
 #pragma once
-/// What a cascade's stumps may look at, and what it is of many windows at a time.
+/// Features of a cascade's stumps, and their values for many windows at a time.
 ///
 /// A sample is a window's pixels. Values are the detector's: sums from integral images, local binary patterns
 /// and Haar features in units of the window's standard deviation as in cascade/kernels.hpp, bit for bit.
@@ -24,9 +24,10 @@ struct FeaturePool {
   std::size_t size() const { return kind == FeatureKind::lbp ? lbp.size() : haar.size(); }
 };
 
-/// All of a window. LBP: 3x3 equal blocks of any size up to kMaxSmallBlock pixels, 8,464 in 24x24 pixels.
-/// Haar: the set that opencv_traincascade calls CORE, which is all upright ones: two, three and four stripes
-/// either way, a checkerboard of 2x2 and the middle of 3x3 cells of any size, 210,400 in 24x24 pixels.
+/// All features of a window. LBP: 3x3 equal blocks of any size up to kMaxSmallBlock pixels, 8,464 in 24x24
+/// pixels. Haar: the set that opencv_traincascade calls CORE, which is all upright ones: two, three and four
+/// stripes either way, a checkerboard of 2x2 and the middle of 3x3 cells of any size, 210,400 in 24x24
+/// pixels.
 FeaturePool all_features(FeatureKind kind, Size window);
 std::size_t count_features(FeatureKind kind, Size window);
 
@@ -37,7 +38,7 @@ inline constexpr std::size_t kTogether = 64;  ///< samples
 class SampleIntegrals {
  public:
   SampleIntegrals(FeatureKind kind, Size window) : kind_(kind), window_(window) {}
-  /// In the place of what was there; on all threads.
+  /// Replaces the content; on all threads.
   void assign(const training::WindowSamples& samples);
 
   std::size_t size() const { return samples_; }
@@ -46,8 +47,8 @@ class SampleIntegrals {
   /// Haar: whether the detector looks at no feature of it, since there is nothing to see. LBP: never.
   bool is_flat(std::size_t sample) const { return !norms_.empty() && norms_[sample] == 0; }
 
-  /// The patterns (LBP) or values (Haar) of a block's kTogether samples; of the last block, some stand for no
-  /// sample: patterns of black windows, values of 0.
+  /// The patterns (LBP) or values (Haar) of a block's kTogether samples; unused ones of the last block are
+  /// patterns of black windows and values of 0.
   void patterns(const Rect& feature, std::size_t block, std::uint8_t* patterns) const;
   void values(const HaarFeature& feature, std::size_t block, float* values) const;
 
@@ -60,7 +61,7 @@ class SampleIntegrals {
   FeatureKind kind_;
   Size window_;
   std::size_t samples_ = 0;
-  // By block, corner of the window's integral image, sample of the block.
+  // Integrals by block, corner of the window's integral image, sample of the block.
   std::vector<std::uint16_t> small_sums_;  // LBP
   std::vector<std::int32_t> sums_;         // Haar
   std::vector<float> norms_;               // Haar, by sample; 0: flat

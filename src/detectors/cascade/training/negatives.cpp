@@ -15,9 +15,9 @@ namespace {
 constexpr std::size_t kFewestPictures = 512;
 constexpr std::int64_t kChoice = 4;  // windows to choose one of
 constexpr std::size_t kPartOfOnePicture = 16;
-constexpr std::size_t kKeptBytes = std::size_t{256} << 20;  // of windows' pixels
+constexpr std::size_t kKeptBytes = std::size_t{256} << 20;  // cache of window pixels
 
-// The detector takes no model without stages: one that passes everything stands for it.
+// The detector refuses a model without stages, so it is replaced by one that passes everything.
 Model without_end(const Model& model) {
   Model result = model;
   if (!model.stages.empty()) return result;
@@ -36,7 +36,7 @@ Model without_end(const Model& model) {
 
 }  // namespace
 
-// The lowest-numbered windows of all that threads offer.
+// The windows with the lowest numbers, over all threads.
 class Negatives::Lowest {
  public:
   explicit Lowest(std::size_t most) : most_(most) {}
@@ -140,7 +140,7 @@ std::vector<std::size_t> Negatives::order_of(int round) const {
   return order;
 }
 
-// Of one picture's windows, those with the lowest numbers, below a limit.
+// Windows of one picture with the lowest numbers, below a limit.
 std::vector<Negatives::Window> Negatives::windows_of(CascadeWorkspace& w, std::size_t picture, int round,
                                                      std::size_t most, double limit) const {
   std::vector<Window> windows;
@@ -162,8 +162,8 @@ std::vector<Negatives::Window> Negatives::windows_of(CascadeWorkspace& w, std::s
   return windows;
 }
 
-// @param most  windows that are wanted
-// @param all   search every picture, and take what it has
+// @param most  requested number of windows
+// @param all   search every picture and take all its windows
 std::vector<Negatives::Window> Negatives::search(const Model& model, int round, std::size_t most, bool all,
                                                  training::ProgressClock& clock) {
   Options options;
@@ -193,7 +193,7 @@ std::vector<Negatives::Window> Negatives::search(const Model& model, int round, 
   return lowest.take();
 }
 
-// As many as are wanted.
+// Returns the requested number of negatives.
 FoundNegatives Negatives::first(const std::vector<Window>& windows) const {
   FoundNegatives found(options_.window);
   const std::size_t count = std::min(windows.size(), static_cast<std::size_t>(options_.windows));

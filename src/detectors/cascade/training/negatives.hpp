@@ -1,5 +1,5 @@
 #pragma once
-/// Windows of pictures without the object that a cascade so far takes for it.
+/// Hard negatives: windows of negative pictures that the current cascade accepts.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,38 +14,37 @@
 
 namespace sightline::cascade {
 
-/// What is drawn for a stage.
+/// Negatives drawn for a stage.
 struct FoundNegatives {
   explicit FoundNegatives(Size window) : samples(window) {}
-  training::WindowSamples samples;  ///< as many as are wanted, or all there are
+  training::WindowSamples samples;  ///< the requested number, or all
   NegativeCounts counts;
 };
 
 /// The negatives of one training, stage after stage. Thread-safety: one thread.
 ///
-/// What a stage passes is part of what the stages before it passed: a window is skipped or not by the first
-/// stage alone. So once the windows that are left of all pictures are few enough to be kept, they are, and no
-/// picture is searched again.
+/// A stage passes a subset of the windows that the stages before passed, since only the first stage skips
+/// windows. Once the remaining windows of all pictures are few enough, they are kept, and no picture is
+/// searched again.
 class Negatives {
  public:
   /// @param pictures, pool, options  must outlive it
   Negatives(const training::ImageSet& pictures, const FeaturePool& pool, const TrainingOptions& options);
 
-  /// Draws windows at random from those that a cascade passes. Pictures are searched in an order of its own,
-  /// until some hundreds have been and there is enough to choose from: where the first stages pass thousands
-  /// of windows a picture, most pictures are left out, and each of the others gives no more than a sixteenth
-  /// of what is wanted. On all threads; the result does not depend on them. Throws TrainingStopped, Error
-  /// (input).
-  /// @param model  of the stages so far; may have none: all windows pass then
+  /// Draws windows at random from those that a cascade passes. Searches pictures in random order until some
+  /// hundreds were searched and there is enough choice. If the first stages pass thousands of windows a
+  /// picture, most pictures are skipped, and each of the others gives at most a sixteenth of the requested
+  /// windows. On all threads; the result does not depend on them. Throws TrainingStopped, Error (input).
+  /// @param model  model of the stages so far; without stages all windows pass
   FoundNegatives draw(const Model& model, int round, training::ProgressClock& clock);
 
-  /// A stage has been trained on what was drawn last, or was found in the state of a run before.
+  /// Adds a stage that was trained on the last windows drawn, or was loaded from an earlier run's state.
   void add(const TrainedStage& stage);
 
  private:
-  /// A window with its place and what is drawn by.
+  /// A window with its position and random number.
   struct Window {
-    double number = 0;  ///< those with the lowest are drawn
+    double number = 0;  ///< the lowest numbers are drawn
     std::size_t picture = 0;
     LevelWindow place;
     std::vector<std::uint8_t> pixels;

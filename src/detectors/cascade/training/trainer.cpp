@@ -22,8 +22,8 @@ constexpr int kHaarSamples = 5'000;
 class CascadeTrainer : public Trainer {
  public:
   std::string description() const override {
-    return "Train a cascade of boosted Haar or LBP features, written as OpenCV's XML: what "
-           "opencv_traincascade did";
+    return "Train a cascade of boosted Haar or LBP features in OpenCV's XML format, like "
+           "opencv_traincascade";
   }
   OptionSet options() override;
   void check() override;
@@ -60,9 +60,7 @@ OptionSet CascadeTrainer::options() {
   options
       .add("--features KIND", &kind_,
            "Features of the weak classifiers: lbp (local binary patterns of 3x3 blocks) trains and runs "
-           "faster, "
-           "haar "
-           "(bright and dark rectangles, all that are upright) is what most cascades have")
+           "faster, haar (upright bright and dark rectangles) is used by most cascades")
       .one_of({"lbp", "haar"})
       .show_default();
   add_window_option(options, window_, o.window);
@@ -84,37 +82,34 @@ OptionSet CascadeTrainer::options() {
       .show_default();
   options
       .add("--trim SHARE", &o.stage.trimmed_weight,
-           "Share of the samples' weight that weak classifiers are chosen with; the rest, samples that are "
-           "told "
-           "apart already, is left out")
+           "Share of the samples' weight used for choosing weak classifiers; samples that are already "
+           "classified well are left out")
       .between(0.5, 1)
       .show_default();
-  options.add("--objects N", &objects_, "Maximum number of objects that a stage is trained on")
+  options.add("--objects N", &objects_, "Maximum number of objects to train a stage on")
       .between(2, 10'000'000)
       .show_default(fmt::format("{}, haar {}", kLbpSamples, kHaarSamples));
-  options
-      .add("--windows N", &windows_, "Maximum number of windows of the negatives that a stage is trained on")
+  options.add("--windows N", &windows_, "Maximum number of negative windows to train a stage on")
       .between(50, 10'000'000)
       .show_default(fmt::format("{}, haar {}", kLbpSamples, kHaarSamples));
   options
       .add("--memory MIB", &memory_,
-           "MiB that all features of these samples may take, a byte each: 8464 of LBP, 210400 of Haar in "
-           "24x24 "
-           "pixels")
+           "Memory limit of all features of these samples, in MiB; one byte each: 8464 LBP or 210400 Haar "
+           "features in 24x24 pixels")
       .between(1, 1'000'000)
       .show_default();
-  options.add("--scale-step RATIO", &o.scale_step, "Scale step at which negatives are searched")
+  options.add("--scale-step RATIO", &o.scale_step, "Scale step of the search of negatives")
       .between(1.01, 4.0)
       .show_default();
   options
-      .add("--negative-copies N", &o.negative_copies,
-           "Copies of each picture without the object to search as well: the first mirrored, others enlarged "
-           "by up "
-           "to 1.4")
+      .add(
+          "--negative-copies N", &o.negative_copies,
+          "Number of copies of each negative picture to search: the first mirrored, others enlarged by up to "
+          "1.4")
       .between(0, 50)
       .show_default();
   add_cut_options(options, o, 0);
-  options.add("--provenance NOTE", &provenance_, "A note on the data, kept in the model").free_text();
+  options.add("--provenance NOTE", &provenance_, "Note on the data, stored in the model").free_text();
   return options;
 }
 
@@ -124,7 +119,7 @@ void CascadeTrainer::check() {
       given_window(window_, kSmallestTrainedWindow, kLargestTrainedWindow).value_or(options_.window);
   if (!(options_.stage.max_false_alarm > 0 && options_.stage.max_false_alarm < 1))
     throw Error(ExitCode::usage,
-                fmt::format("a false alarm of {:g} is no share", options_.stage.max_false_alarm),
+                fmt::format("--false-alarm {:g} is not a share", options_.stage.max_false_alarm),
                 "give values between 0 and 1");
   const int samples = options_.kind == FeatureKind::haar ? kHaarSamples : kLbpSamples;
   options_.objects = objects_.value_or(samples);

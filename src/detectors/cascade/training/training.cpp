@@ -50,7 +50,7 @@ class Samples {
       sums_[i] += static_cast<double>(left[i] != 0 ? stump.left : stump.right);
   }
   double sum(std::size_t i) const { return sums_[i]; }
-  /// Those from `first` on that are alive and reach a threshold.
+  /// Number of living samples from `first` on that reach a threshold.
   std::size_t count_passed(float threshold, std::size_t first = 0) const {
     std::size_t count = 0;
     for (std::size_t i = first; i < sums_.size(); ++i) count += alive(i) && passes(i, threshold) ? 1 : 0;
@@ -61,7 +61,7 @@ class Samples {
   }
 
  private:
-  // As the detector decides.
+  // Same decision as the detector's.
   bool passes(std::size_t i, float threshold) const { return sums_[i] >= static_cast<double>(threshold); }
 
   SampleIntegrals integrals_;
@@ -88,8 +88,8 @@ float threshold_for(const Samples& objects, double hit_rate) {
   return threshold - kThresholdEpsilon;
 }
 
-// What time is estimated by, as it was for faces: stumps that a stage is likely to take, and how many of
-// these a search is worth, until all windows that are left are kept.
+// Model of the training time, from face cascades: expected stumps of a stage, and the cost of a search in
+// stumps until all remaining windows are kept.
 double expected_stumps(const TrainingOptions& options, int stage) {
   const double for_a_half = 6 + 0.17 * stage * stage;
   return std::min(for_a_half * std::log(options.stage.max_false_alarm) / std::log(0.5) + 1,
@@ -123,12 +123,12 @@ class Training {
     training::PositiveSamples cut = training::cut_positives(positives, options, clock_);
     if (positives.size() < kFewestObjects || cut.seen.size() == 0)
       throw Error(ExitCode::input,
-                  fmt::format("there are too few positive pictures to train on ({})", positives.size()),
-                  "give some tens at least, better hundreds");
+                  fmt::format("too few positive pictures to train on ({})", positives.size()),
+                  "give at least some tens, better hundreds");
     objects_.emplace(options.kind, cut.seen, options.window);
     if (cut.held_out.size() > 0) held_out_.emplace(options.kind, cut.held_out, options.window);
     if (objects_->count_alive() == 0 || measured().count_alive() == 0)
-      throw Error(ExitCode::input, "the positive pictures show nothing: every pixel of an object is alike",
+      throw Error(ExitCode::input, "the positive pictures show nothing: all pixels of an object are equal",
                   "check --boxes and --margin");
     object_pixels_ = std::move(cut.seen);
     // Objects take part in a random order, which stays the same while the first of them drop out.
@@ -158,8 +158,7 @@ class Training {
       cascade.stages.push_back(*stage);
     }
     if (cascade.stages.empty())
-      throw Error(ExitCode::input, "no stage could be trained",
-                  "give more and larger pictures without the object to --negatives");
+      throw Error(ExitCode::input, "no stage could be trained", "give more and larger --negatives");
     cascade.model = make_model(pool_, cascade.stages);
     return cascade;
   }
@@ -174,7 +173,7 @@ class Training {
         o.negative_copies, training::signature(o));
   }
 
-  // Which objects thresholds are set by.
+  // Objects that determine thresholds.
   Samples& measured() { return held_out_ ? *held_out_ : *objects_; }
 
   // Objects go through a stage that is done.
@@ -188,7 +187,7 @@ class Training {
     }
   }
 
-  // None where the negatives are at an end.
+  // No value if no negatives are left.
   std::optional<TrainedStage> train_stage(const Model& model, int number) {
     clock_.enter(fmt::format("stage {} of {}: searching negatives", number + 1, options_.stages),
                  search_cost(options_, number));
@@ -208,8 +207,7 @@ class Training {
       if (number > 0)
         spdlog::warn(
             "negatives ran out: {} stages of {} pass only {} of {} windows of the negative pictures, too few "
-            "to train "
-            "another; more --negatives make more stages",
+            "to train another; give more --negatives for more stages",
             number, options_.stages, counts.passed, counts.windows);
       return std::nullopt;
     }
@@ -229,7 +227,7 @@ class Training {
     }
     const std::size_t positives = pixels.size();
     if (positives == 0) {
-      spdlog::warn("stage {}: no object is left to train on; training ends here", number + 1);
+      spdlog::warn("stage {}: no objects are left; training ends here", number + 1);
       return std::nullopt;
     }
     for (std::size_t i = 0; i < windows.size(); ++i) pixels.add(windows.view(i));
@@ -238,7 +236,7 @@ class Training {
     const TrainedStage stage = add_stumps(trained, number);
     if (stage.stumps.empty() || stage.false_alarm >= 1) {
       spdlog::warn(
-          "stage {}: no feature tells what is left of the negatives from the objects; training ends here",
+          "stage {}: no feature separates the remaining negatives from the objects; training ends here",
           number + 1);
       return std::nullopt;
     }
@@ -254,7 +252,7 @@ class Training {
     return stage;
   }
 
-  // @param trained  what the table has
+  // @param trained  samples in the table
   TrainedStage add_stumps(Samples& trained, int number) {
     const std::size_t positives = table_.positives(), windows = table_.samples() - positives;
     std::vector<double> weights(table_.samples(), 0.5 / static_cast<double>(windows));
@@ -347,7 +345,7 @@ class Training {
   Negatives all_negatives_;
   training::WindowSamples object_pixels_;
   std::optional<Samples> objects_, held_out_;
-  std::vector<std::uint32_t> order_;  // of objects
+  std::vector<std::uint32_t> order_;  // order of objects
 };
 
 }  // namespace

@@ -26,43 +26,42 @@ struct TrainingOptions : training::CutOptions {
   StageParameters stage;
   int objects = 10'000;     ///< positives that a stage is boosted on, at most
   int windows = 10'000;     ///< negatives of a stage
-  double scale_step = 1.1;  ///< at which negatives are searched
-  int negative_copies = 1;  ///< of each picture without the object: the first mirrored, others enlarged
+  double scale_step = 1.1;  ///< scale step of the search of negatives
+  int negative_copies = 1;  ///< copies of each negative picture: the first mirrored, others enlarged
 };
 
-/// How many windows the stages before one pass.
+/// Windows that pass the stages before one.
 struct NegativeCounts {
-  std::int64_t windows = 0;   ///< of the pictures that were searched, on all scales
-  std::int64_t passed = 0;    ///< of these
-  std::int64_t pictures = 0;  ///< that were searched
+  std::int64_t windows = 0;   ///< windows of the searched pictures, on all scales
+  std::int64_t passed = 0;    ///< windows that passed
+  std::int64_t pictures = 0;  ///< searched pictures
 };
 
-/// What boosting made of a stage.
+/// Result of boosting a stage.
 struct TrainedStage {
   std::vector<Stump> stumps;
-  float threshold = 0;       ///< as Model has it
+  float threshold = 0;       ///< see Model
   double hit_rate = 0;       ///< share of the objects that came as far that it passes
   double false_alarm = 0;    ///< the same of the negatives that it was trained on
-  NegativeCounts negatives;  ///< that these were drawn from
+  NegativeCounts negatives;  ///< counts for the drawing of its negatives
 };
 
 /// The model of some stages; features are those that stumps look at, one each.
 Model make_model(const FeaturePool& pool, const std::vector<TrainedStage>& stages);
 
-/// What a training gives: at least one stage.
+/// Result of a training: at least one stage.
 struct TrainedCascade {
   Model model;
   std::vector<TrainedStage> stages;
-  bool complete = true;  ///< false: negatives ran out, or nothing told them from the objects any more
+  bool complete = true;  ///< false: negatives ran out or could not be separated from the objects
 };
 
 /// Trains a cascade. Deterministic: same pictures in the same order, options and seed give the same cascade,
-/// stopped and resumed or not, on any number of threads. Ends early, with a warning, where too few windows of
+/// stopped and resumed or not, on any number of threads. Ends early, with a warning, if too few windows of
 /// the negatives are left.
-/// @param state  folder for finished stages (made if it does not exist); training resumes from what is there
-/// when
-///               it was made with the same options and pictures
-/// Throws TrainingStopped where `report` asks to stop, and Error (input) where the pictures do not do.
+/// @param state  folder for finished stages (made if it does not exist); training resumes from its content if
+/// that was made with the same options and pictures Throws TrainingStopped if `report` requests a stop, and
+/// Error (input) for unsuitable pictures.
 TrainedCascade train(const training::ImageSet& positives, const training::ImageSet& negatives,
                      const TrainingOptions& options, const std::filesystem::path& state,
                      const training::ReportProgress& report);

@@ -1,9 +1,9 @@
 #pragma once
 /// The census detector's stages on an OpenCL device; the kernels are under kernels/census.
 ///
-/// Codes are of all pixels, so that a weak classifier is one load of a code and one of a word of its set.
-/// `scan` takes windows through the first stages of each view, `finish` through the others. Sums are whole
-/// numbers: they are the CPU's.
+/// All pixels have codes, so a weak classifier takes one load of a code and one of a word of its set. `scan`
+/// takes windows through the first stages of each view, `finish` through the others. Sums are integers and
+/// equal the CPU's.
 
 #include <vector>
 
@@ -27,7 +27,7 @@ class OpenClStages : public PixelWindowStages {
 
   /// Copies the codes of the last frame into host memory, and waits: for tests. Throws DeviceError.
   std::vector<std::uint16_t> read_codes(OpenClSlot& slot) const { return read_planes<std::uint16_t>(slot); }
-  /// Where in these the code of cells of a size at a pixel is.
+  /// Position of the code of a pixel's cells of a size in these.
   std::size_t code_at(const OpenClSlot& slot, std::size_t level, int x, int y, int cell) const {
     return element_at(slot, level, y, x * layout_.interleaved + cell - 1);
   }

@@ -21,8 +21,8 @@ KernelTable make_table() {
        &KernelTuning::finish_group},
       {{"code_rows", 4, 4, {1, 2, 4, 8, 16}}, &KernelTuning::code_rows},
   });
-  // Not `early_stages`: the fastest scan would be the one that leaves most to `finish`. Schedule `auto` tries
-  // them with all that follows.
+  // Not `early_stages`: the fastest scan would be the one that leaves most work to `finish`. Schedule `auto`
+  // tries them with the whole frame.
   const auto sweep = [](Devices devices, const char* scan, std::vector<TuningValue> rows,
                         std::vector<TuningValue> groups) {
     return opencl::TuningSweep{

@@ -1,5 +1,5 @@
 #pragma once
-/// How the kernels of census cascades can be built, and which of it is fastest on a device.
+/// Tuning parameters of the census kernels, and the best values for a device.
 
 #include <string>
 #include <string_view>
@@ -11,24 +11,24 @@
 
 namespace sightline::census {
 
-/// How the kernels are built for a device. Every choice gives the same results. Of `scan`, naive: a work-item
-/// takes a window through all of the scan's stages. queue: what each stage leaves of a work-group's windows
-/// waits in local memory and is shared out among its work-items anew. What the scan leaves is finished by a
-/// work-group a window.
+/// Build options of the kernels for a device. No choice changes the results. Variants of `scan`: naive: a
+/// work-item takes a window through all of the scan's stages. queue: after each stage, a work-group's
+/// remaining windows are redistributed to its work-items through local memory. After the scan, a work-group
+/// finishes each remaining window.
 struct KernelTuning : PixelWindowTuning {
-  int early_stages = 3;  ///< that the scan has, where nobody asks for others
+  int early_stages = 3;  ///< default number of the scan's stages
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 using KernelTable = opencl::SettingsTable<KernelTuning>;
 
-/// The same as data: parameters, defaults, and what the tuner tries.
+/// The tuning table: parameters, defaults, and combinations for the tuner.
 const KernelTable& tuning_table();
 /// The best for these of a named variant, one of kKernelVariants.
 KernelTuning variant_tuning(std::string_view name, const opencl::DeviceInfo& device);
 
-/// What the results of tuning a model are stored under.
+/// Key of a model's stored tuning results.
 std::string tuning_problem(const Model& model);
-/// What has been stored for a device, or else the default.
+/// Stored tuning for a device, or else the default.
 KernelTuning best_tuning(const opencl::DeviceInfo& device, const Model& model);
 
 /// Tunes the kernels of a CensusDetector; see TuneFunction.

@@ -13,7 +13,7 @@ constexpr double kLeastError = 1e-6;
 constexpr double kMostError = 0.499;    // there, a weak classifier says nothing
 constexpr std::size_t kByteStage = 64;  // weak classifiers: so short a stage may be searched in bytes
 constexpr double kByteThreshold = 240;  // below 255, for rounding
-constexpr double kUnit = 0x1p-10;       // of other stages' weights
+constexpr double kUnit = 0x1p-10;       // unit of other stages' weights
 
 using Histogram = std::array<double, kCensusCodes + 1>;
 
@@ -50,7 +50,7 @@ double total_of(std::span<const float> weights) {
   return total;
 }
 
-// Weights of what a weak classifier gets right shrink; whether it says "no object" of `is_right` is right.
+// Reduces the weights of correctly classified samples. `is_right`: a code in the set is correct.
 void reweigh(std::vector<float>& weights, std::span<const std::uint16_t> codes, const CodeSet& set,
              bool is_right, double factor) {
   for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -1,7 +1,7 @@
 #pragma once
 /// Boosting of one stage (B. Froeba and A. Ernst, "Face Detection with the Modified Census Transform", FG
-/// 2004): AdaBoost over places in the window. Of each place, the weak classifier takes for an object's the
-/// codes that the objects have with the greater weight; the place whose classifier errs least is taken.
+/// 2004): AdaBoost over positions in the window. The weak classifier of a position accepts the codes in which
+/// the objects have the greater weight; the position with the lowest error is selected.
 
 #include <array>
 #include <cstdint>
@@ -20,11 +20,11 @@ class CodeTable {
   /// @param cells  sides of the cells that codes compare
   explicit CodeTable(Size window, std::span<const int> cells = kPixels);
   int places() const { return static_cast<int>(places_.size()); }
-  /// Where a place is, as a weak classifier has it: without weight and codes.
+  /// A position as a weak classifier without weight and codes.
   const WeakClassifier& place(int place) const { return places_[static_cast<std::size_t>(place)]; }
   std::size_t samples() const { return samples_; }
 
-  /// Takes the samples' codes in the place of what was there; on all threads.
+  /// Replaces the content with the samples' codes; on all threads.
   void assign(const training::WindowSamples& samples);
   std::span<const std::uint16_t> codes(int place) const {
     return {codes_.data() + static_cast<std::size_t>(place) * samples_, samples_};
@@ -47,7 +47,7 @@ struct BoostedWeak {
   int place = 0;
   double error = 0;  ///< share of the weights that it gets wrong
   double alpha = 0;  ///< 1/2 ln((1 - error) / error)
-  CodeSet codes{};   ///< of no object
+  CodeSet codes{};   ///< codes seldom seen in objects
 };
 
 /// When a stage is done.
@@ -56,9 +56,9 @@ struct StageBudget {
   int weak = 1000;  ///< weak classifiers, which may share places
 };
 
-/// Boosts a stage. Each class has a half of the weight to begin with; samples of weight 0 are left out. Ends
-/// early where nothing is left to be told apart.
-/// @param seen  which objects are alive: 1, others 0
+/// Boosts a stage. Each class starts with half of the weight; samples of weight 0 are ignored. Ends early if
+/// the classes are separated.
+/// @param seen  objects that are alive: 1, others 0
 /// @param step  called with the number of weak classifiers so far
 std::vector<BoostedWeak> boost_stage(const CodeTable& positives, std::span<const char> alive,
                                      const CodeTable& negatives, const StageBudget& budget,

@@ -20,7 +20,7 @@ struct PictureFindings {
   std::int32_t best = kNone;  // margin of a window
 };
 
-// The detector takes no model without stages: one that passes everything stands for it.
+// The detector refuses a model without stages, so it is replaced by one that passes everything.
 Model without_end(const Model& model) {
   Model result = model;
   if (!model.stages.empty()) return result;

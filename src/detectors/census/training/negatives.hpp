@@ -1,5 +1,5 @@
 #pragma once
-/// Windows of pictures without the object that a cascade so far does not reject.
+/// Hard negatives: windows of negative pictures that the current cascade does not reject.
 
 #include <cstdint>
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace sightline::census {
 
-/// What one search through all negatives gives. Pictures are held out as positives are.
+/// Result of one search through all negatives. Pictures are held out like positives.
 struct NegativeSearch {
   explicit NegativeSearch(Size window) : drawn(window) {}
-  training::WindowSamples drawn;  ///< of those not held out
-  std::int64_t windows = 0;       ///< of the pictures that are not held out
-  std::int64_t passed = 0;        ///< of these, that all stages leave
+  training::WindowSamples drawn;  ///< windows of pictures not held out
+  std::int64_t windows = 0;       ///< windows of the pictures not held out
+  std::int64_t passed = 0;        ///< windows that pass all stages
   std::int64_t held_out_windows = 0;
-  std::vector<std::int64_t> held_out_left;  ///< of these, that each stage leaves
+  std::vector<std::int64_t> held_out_left;  ///< held-out windows that pass each stage
   std::size_t held_out_pictures = 0;
   /// The largest margin in each held-out picture that has windows left, falling.
   std::vector<std::int32_t> best_held_out;
@@ -27,8 +27,8 @@ struct NegativeSearch {
 
 /// Searches all pictures with the stages so far; without any, all windows pass. Throws TrainingStopped, Error
 /// (input).
-/// @param round  of the training; another one draws other windows
-/// @param share  of the windows that pass, that are drawn: 0 to 1
+/// @param round  round of training; each draws different windows
+/// @param share  share of the passing windows to draw: 0 to 1
 NegativeSearch search_negatives(const training::ImageSet& pictures, const Model& model,
                                 const TrainingOptions& options, int round, double share,
                                 training::ProgressClock& clock);

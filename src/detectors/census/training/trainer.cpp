@@ -14,7 +14,8 @@ namespace {
 class CensusTrainer : public Trainer {
  public:
   std::string description() const override {
-    return "Train a census cascade: stages that look at ever more places of a window, for faces and other "
+    return "Train a census cascade, whose stages use more and more positions in a window, for faces and "
+           "other "
            "rigid objects";
   }
   OptionSet options() override;
@@ -37,33 +38,34 @@ OptionSet CensusTrainer::options() {
   TrainingOptions& o = options_;
   OptionSet options;
   options.add("--label LABEL", &o.label, "Name of the object").free_text().show_default();
-  options.add("--view SIDE", &o.view, "From which side the object is seen").free_text().show_default();
-  options.add("--places N", &o.places, "Different places that each stage looks at, at most")
+  options.add("--view SIDE", &o.view, "View of the object").free_text().show_default();
+  options.add("--places N", &o.places, "Maximum number of positions per stage")
       .separated_by(',')
       .between(1, kMaxWindow * kMaxWindow)
       .show_default("10,20,40,80,484");
-  options.add("--cells PX", &o.cells, "Sides of the cells that looks compare, in pixels: 1, 2 or 1,2")
+  options.add("--cells PX", &o.cells, "Sides of the compared cells, in pixels: 1, 2 or 1,2")
       .separated_by(',')
       .between(1, kMostCell)
       .show_default("1,2");
   options
       .add("--weak-classifiers N", &o.weak_classifiers,
-           "Looks of a stage at most, of which several may be at one place")
+           "Maximum number of weak classifiers per stage; several may share a position")
       .between(1, kMaxWeakClassifiers)
       .show_default();
-  options.add("--stage-loss SHARE", &o.stage_loss, "Share of the held-out objects that a stage may reject")
+  options
+      .add("--stage-loss SHARE", &o.stage_loss,
+           "Maximum share of the held-out objects that a stage may reject")
       .between(0, 0.5)
       .show_default();
   add_cut_options(options, o);
-  add_search_options(options, o, "Windows of the negatives that a stage is trained on");
+  add_search_options(options, o, "Number of negative windows to train a stage on");
   return options;
 }
 
 void CensusTrainer::check() {
   if (options_.label.empty() || options_.label.size() > kMaxLabel || options_.view.empty() ||
       options_.view.size() > kMaxLabel || options_.view.find(',') != std::string::npos)
-    throw Error(ExitCode::usage, "--label and --view must have 1 to 64 characters, and the latter no comma",
-                "");
+    throw Error(ExitCode::usage, "--label and --view must have 1 to 64 characters, and --view no comma", "");
   if (options_.cells.empty() ||
       std::set(options_.cells.begin(), options_.cells.end()).size() != options_.cells.size())
     throw Error(ExitCode::usage, "--cells must name sides of cells, each once", "1, 2 or 1,2");

@@ -22,7 +22,7 @@ namespace {
 using training::ProgressClock;
 
 constexpr std::size_t kFewestNegatives = 200;
-constexpr double kSearchCost = 50;  // in weak classifiers
+constexpr double kSearchCost = 50;  // cost of a search in weak classifiers
 
 double expected_cost(const TrainingOptions& options) {
   double cost = 0;
@@ -31,7 +31,7 @@ double expected_cost(const TrainingOptions& options) {
   return cost + 2 * kSearchCost;
 }
 
-// Which samples all stages leave.
+// Samples that pass all stages.
 std::vector<char> alive_after(const Model& model, const CodeTable& samples) {
   std::vector<char> alive(samples.samples(), 1);
   if (model.stages.empty()) return alive;
@@ -86,7 +86,7 @@ class Training {
       if (!ended) save(step, model);
     }
     if (model.stages.empty())
-      throw Error(ExitCode::input, "there are no windows in the negative pictures", "give larger pictures");
+      throw Error(ExitCode::input, "the negative pictures have no windows", "give larger pictures");
     finish(model);
     return model;
   }

@@ -44,9 +44,8 @@ Convolution read_convolution(const Safetensors& file, const ModelHeader& header,
                 "a convolution has 1 to " + std::to_string(kMaxChannels));
   }
   if (shape[1] != shape[2] || shape[1] < 1 || shape[1] > kLargestSize) {
-    header.fail(
-        "'" + name + "' is of " + std::to_string(shape[1]) + "x" + std::to_string(shape[2]) + " inputs",
-        "a convolution is of 1x1, 3x3 or 5x5");
+    header.fail("'" + name + "' has " + std::to_string(shape[1]) + "x" + std::to_string(shape[2]) + " inputs",
+                "a convolution must have 1x1, 3x3 or 5x5 inputs");
   }
   const auto bias = file.array<std::int32_t>(array_name(i, "bias"), {shape[0]});
   const auto scale = file.array<float>(array_name(i, "scale"), {shape[0]});
@@ -59,13 +58,13 @@ Convolution read_convolution(const Safetensors& file, const ModelHeader& header,
           .scale = {scale.begin(), scale.end()}};
 }
 
-// Of what the last convolution gives.
+// Shape of the last convolution's output.
 TensorShape head_shape(const Network& network) {
   const Size size = network.output_size();
   return {size.height, size.width, network.convolutions.back().outputs};
 }
 
-// Of all heads of boxes together.
+// Shape of all box heads together.
 TensorShape boxes_shape(const Network& network) {
   TensorShape shape = head_shape(network);
   shape.insert(shape.begin(), static_cast<std::int64_t>(kBoxHeads));

@@ -20,8 +20,8 @@ bool has_boxes(const Safetensors& file, const ModelHeader& header);
 /// @param with_boxes  whether it must have heads of boxes; otherwise they are not read
 Network read_network(const Safetensors& file, const ModelHeader& header, Size window, bool with_boxes);
 
-/// Adds a network, not empty, to what a file holds. Throws std::invalid_argument where something is wrong
-/// with it, or it has more or fewer numbers than its shapes say.
+/// Adds a non-empty network to a file's content. Throws std::invalid_argument if it is invalid or its numbers
+/// do not fit its shapes.
 void write_network(const Network& network, Safetensors& file);
 
 /// Bytes that its arrays take in memory.

@@ -51,7 +51,7 @@ std::string wrong_shape(const Convolution& c, int inputs) {
   return "";
 }
 
-// Of a convolution of the right shape.
+// Checks the numbers of a convolution with a valid shape.
 std::string wrong_numbers(const Convolution& c, bool first) {
   if (!in_range(c.weights)) return "a weight outside +-" + std::to_string(kMaxNetworkWeight);
   for (int output = 0; output < c.outputs; ++output) {

@@ -64,8 +64,7 @@ struct NetworkHead {
 /// from where the window has them, in pixels of the window.
 inline constexpr std::size_t kBoxHeads = 3;
 
-/// What a network makes of a window: its heads' sums, without their biases; 0 for those that it does not
-/// have.
+/// Output of a network for a window: its heads' sums without biases; 0 for missing heads.
 struct NetworkSums {
   std::int32_t logit = 0;
   std::array<std::int32_t, kBoxHeads> box{};
@@ -77,7 +76,7 @@ struct Network {
   Size window;  ///< pixels of its input
   std::vector<Convolution> convolutions;
   NetworkHead head;              ///< the logit
-  std::vector<NetworkHead> box;  ///< of boxes: none, or kBoxHeads
+  std::vector<NetworkHead> box;  ///< box heads: none, or kBoxHeads
 
   /// Windows whose first score is below this are not looked at, and rejected.
   double first_stage_threshold = 0;
@@ -88,29 +87,28 @@ struct Network {
   std::string provenance{};  ///< JSON text: how it was trained
 
   bool empty() const { return convolutions.empty(); }
-  /// Of the last convolution's outputs, pixels.
+  /// Size of the last convolution's output, pixels.
   Size output_size() const;
-  /// Of one window's convolutions and heads.
+  /// Multiply-adds of one window's convolutions and heads.
   double multiply_adds() const;
   double final_score(double score, std::int32_t logit_sum) const {
     const double logit = head.value(logit_sum);
     return score + weight * (logit < -limit ? -limit : logit > limit ? limit : logit);
   }
-  /// Of a window that the first-stage threshold rejects, where one is asked for all the same: below all that
-  /// it lets through.
+  /// Score of a window that the first-stage threshold rejects: below all passing windows.
   double rejected_score(double score) const { return score - weight * limit; }
   friend bool operator==(const Network&, const Network&) = default;
 };
 
-/// What is wrong with a network, in words: shapes that do not fit together, weights or numbers out of range,
-/// sums that may not fit into 32 bits. Empty where nothing is.
+/// Description of an invalid network: inconsistent shapes, weights or numbers out of range, sums that may
+/// exceed 32 bits. Empty if it is valid.
 std::string what_is_wrong(const Network& network);
 
 /// A network's weights, packed for SIMD. Immutable after construction.
 class PackedNetwork {
  public:
   PackedNetwork() = default;
-  /// Of a network with which nothing is wrong.
+  /// Packs a valid network.
   explicit PackedNetwork(const Network& network);
 
   Size window() const { return window_; }
@@ -120,26 +118,26 @@ class PackedNetwork {
   };
   struct Layer {
     int size = 0, stride = 0, outputs = 0;
-    int row_words = 0;  ///< of a row of its kernel: size * inputs / 4, rounded up
+    int row_words = 0;  ///< words per row of its kernel: size * inputs / 4, rounded up
     /// [16 outputs][y][word of row]; of a word that is not whole, the rest is 0
     std::vector<Weights> weights;
-    std::vector<std::int32_t> bias;  ///< less what the first layer's offset of inputs adds, modulo 2^32
+    std::vector<std::int32_t> bias;  ///< correction for the first layer's input offset, modulo 2^32
     std::vector<float> scale;
   };
   std::span<const Layer> layers() const { return layers_; }
 
-  /// What a layer reads, as it lies in the scratch memory: [y][x][channel], with a border all round of half
-  /// its kernel. Two memories in turn hold them all.
+  /// Input of a layer in scratch memory: [y][x][channel], with a border of half its kernel. Layers alternate
+  /// between two memories.
   struct Picture {
     Size size;  ///< without its border
     int channels = 0;
     int border = 0;
     std::ptrdiff_t pitch = 0;  ///< bytes from row to row
-    std::size_t offset = 0;    ///< of its border's first row, in bytes of scratch; a multiple of 64
+    std::size_t offset = 0;    ///< offset of its border's first row in scratch, bytes; a multiple of 64
     std::ptrdiff_t row_bytes() const { return static_cast<std::ptrdiff_t>(size.width) * channels; }
     std::ptrdiff_t border_bytes() const { return static_cast<std::ptrdiff_t>(border) * channels; }
   };
-  /// One more than there are layers: the last is what the head reads.
+  /// One picture more than layers: the last is the heads' input.
   std::span<const Picture> pictures() const { return pictures_; }
 
   /// The logit's, then those of boxes: 1 or 1 + kBoxHeads.
@@ -162,7 +160,7 @@ class PackedNetwork {
   Size window_;
   std::vector<Layer> layers_;
   std::vector<Picture> pictures_;
-  std::size_t head_bytes_ = 0;  ///< of one
+  std::size_t head_bytes_ = 0;  ///< bytes of one head
   std::vector<std::int8_t> heads_;
   std::size_t scratch_bytes_ = 0;
 };

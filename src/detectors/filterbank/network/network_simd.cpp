@@ -131,8 +131,7 @@ HWY_INLINE std::int32_t word_at(const std::uint8_t* bytes) {
 
 using VFloats = hn::VFromD<hn::Rebind<float, Words>>;
 
-// What remains to be done is to round it and to clamp it, from below and above: more than 32 bits cannot be
-// rounded.
+// Still has to be rounded and clamped. Clamps first, because more than 32 bits cannot be rounded.
 HWY_INLINE VFloats scaled(VWords sum, VFloats scale) {
   const hn::Rebind<float, Words> d;
   return hn::Min(hn::Mul(hn::ConvertTo(d, sum), scale), hn::Set(d, 255.0F));
@@ -204,7 +203,7 @@ HWY_INLINE void store_outputs(const VWords (&sum)[kPixels][kVectors], const floa
   }
 }
 
-// What `outputs_of` reads and writes, for its first pixel.
+// Input and output of `outputs_of` for its first pixel.
 struct Place {
   const std::uint8_t* from;
   std::ptrdiff_t from_pitch;
@@ -267,7 +266,7 @@ HWY_INLINE void convolve_outputs(const Layer& layer, int output, const Picture& 
 }
 
 #if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-constexpr int kSumsAtOnce = 16;  // of 32 registers
+constexpr int kSumsAtOnce = 16;  // uses half of 32 registers
 #else
 constexpr int kSumsAtOnce = 8;
 #endif

@@ -1,4 +1,4 @@
-// Plain scalar code: what a network means. The SIMD form is checked against this.
+// Reference implementation in plain scalar code; the SIMD form is checked against it.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>

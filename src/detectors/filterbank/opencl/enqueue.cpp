@@ -1,4 +1,4 @@
-// One frame's commands on a device, stage by stage, and what comes back.
+// Enqueues one frame's commands on a device, stage by stage, and takes the results.
 #include "detectors/filterbank/opencl/stages.hpp"
 
 namespace sightline::filterbank {
@@ -51,11 +51,11 @@ void OpenClStages::enqueue_classify(OpenClSlot& slot) const {
   const auto count = static_cast<std::size_t>(slot.sizes.scores);
   const opencl::Buffer& features = slot.buffer(kFeatures);
   const int kinds = kBlockCells + (patterns_ > 0 ? 1 : 0);
-  opencl::Range range = opencl::groups(slot.classify_tiles.size(), tuning_.classify_group);
+  opencl::NDRange range = opencl::groups(slot.classify_tiles.size(), tuning_.classify_group);
   range.global[2] = static_cast<std::size_t>(kinds * model.window.blocks_x());
   // Over all rows of all levels, `columns` work-items each.
   const auto over = [&](const opencl::WorkList& rows, std::size_t columns) {
-    return opencl::Range{{columns, 1, rows.size()}, {0, 0, 0}};
+    return opencl::NDRange{{columns, 1, rows.size()}, {0, 0, 0}};
   };
   if (model.classifier == ClassifierKind::linear) {
     slot.launched(slot.queue.fill(slot.scores, 0, count * 4));

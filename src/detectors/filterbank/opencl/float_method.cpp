@@ -46,7 +46,7 @@ void OpenClStages::build_float() {
 void OpenClStages::enqueue_in_float(OpenClSlot& slot, std::size_t stage) const {
   const Model& model = detector_->model();
   const auto over = [&](const opencl::WorkList& rows) {
-    return opencl::Range{{static_cast<std::size_t>(slot.widest_pitch), 1, rows.size()}, {0, 0, 0}};
+    return opencl::NDRange{{static_cast<std::size_t>(slot.widest_pitch), 1, rows.size()}, {0, 0, 0}};
   };
   const opencl::Buffer& responses = slot.buffer(kResponses);
   if (stage == kFilter) {

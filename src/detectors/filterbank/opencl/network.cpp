@@ -60,8 +60,7 @@ void DeviceNetwork::plan_pictures(const Network& network, int pixels) {
   for (const Convolution& c : network.convolutions) {
     const Size output = c.output_size(size);
     const int border = c.size / 2;
-    // Of the last tile of outputs: where it begins, and how far it reads; the first convolution in whole
-    // words.
+    // Start and extent of the input of the last tile of outputs; in whole words for the first convolution.
     const int last_tile = (round_up(output.width, pixels) - pixels) * c.stride;
     const int tile = (pixels - 1) * c.stride + (c.inputs == 1 ? round_up(c.size, 4) : c.size);
     const int pitch =
@@ -78,7 +77,7 @@ void DeviceNetwork::plan_pictures(const Network& network, int pixels) {
 // Two pictures are in use at a time: in local memory, one lies at the beginning and the next one at the end.
 // One that does not fit beside the one before is put into global memory.
 void DeviceNetwork::place_pictures(std::int64_t local_words) {
-  std::int64_t before = 0;  // of the picture before, in local memory
+  std::int64_t before = 0;  // size of the previous picture in local memory
   for (Picture& picture : pictures_) {
     picture.near = before + picture.words <= local_words;
     if (picture.near) near_words_ = std::max(near_words_, before + picture.words);
@@ -145,7 +144,7 @@ void DeviceNetwork::add_convolution(const Convolution& c, std::size_t index, Siz
 }
 
 void DeviceNetwork::add_weights(const Convolution& c) {
-  const int row = c.size * c.inputs;  // of the kernel
+  const int row = c.size * c.inputs;  // row of the kernel
   const std::span<const std::int8_t> weights = c.weights;
   for (int y = 0; y < c.size; ++y) {
     for (int i = 0; i < row; i += 4) {

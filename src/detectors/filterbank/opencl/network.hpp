@@ -22,26 +22,25 @@ class DeviceNetwork {
   /// @param local_memory  bytes that a work-group may have
   DeviceNetwork(const Network& network, const KernelTuning& tuning, std::uint64_t local_memory);
 
-  /// Build options of network.cl, and what follows it: its convolutions.
+  /// Build options of network.cl, and its generated part: the convolutions.
   const std::string& options() const { return options_; }
   const std::string& generated() const { return generated_; }
-  /// Global memory that a work-group needs; 0 where all pictures fit into local memory.
+  /// Global memory that a work-group needs; 0 if all pictures fit into local memory.
   std::int64_t far_bytes() const { return far_words_ * 4; }
 
-  /// Of all convolutions one after the other, [y][word of a kernel's row][output], then of all
-  /// heads.
+  /// Weights of all convolutions in order, [y][word of a kernel's row][output], then of all heads.
   const std::vector<cl_int>& weights() const { return weights_; }
   const std::vector<cl_int>& biases() const { return biases_; }
   const std::vector<cl_float>& scales() const { return scales_; }
 
  private:
-  /// What a convolution reads, or the head: bytes [y][x][channel], with a border of half the kernel and room
-  /// for whole tiles of outputs to the right.
+  /// Input of a convolution or head: bytes [y][x][channel], with a border of half the kernel and room for
+  /// whole tiles of outputs to the right.
   struct Picture {
     int channels = 0;
     int border = 0;           ///< pixels, all round
     int pitch = 0, rows = 0;  ///< pixels, border included
-    bool near = false;        ///< in local memory
+    bool near = false;        ///< true if it is in local memory
     std::int64_t words = 0;
     std::int64_t offset = 0;  ///< words, in its memory
     int row_words() const { return pitch * channels / 4; }

@@ -31,7 +31,7 @@ cl_int reserve(std::int64_t& next, std::int64_t count) {
 
 }  // namespace
 
-// Where everything lies; what passes from stage to stage as in the workspace.
+// Lays out all buffers. Inter-stage buffers have the workspace's layout.
 void OpenClStages::plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& workspace) const {
   slot.sizes = {};
   slot.sizes.totals = slot.sizes.features = kFirstElement;
@@ -82,7 +82,7 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& wo
   upload(slot.queue, slot.tables, tables);
 }
 
-// Which work-group or row works where, for the workspace's partition of the frame.
+// Assigns work-groups and rows to areas of the workspace's partition.
 void OpenClStages::plan_work(OpenClSlot& slot, const FilterbankWorkspace& w) const {
   const KernelTuning& t = tuning_;
   const auto rows = [&](auto member) { return [member](const Level& level) { return level.rows.*member; }; };

@@ -1,6 +1,5 @@
 #pragma once
-/// Internal to this folder and to tests: what a frame in flight has on a device, and the structures shared
-/// with the kernels.
+/// Internal to this folder and to tests: a frame's device data, and the structures shared with the kernels.
 
 #include <cstddef>
 #include <vector>
@@ -21,7 +20,7 @@ struct DeviceLevel {
   cl_int roots_offset, totals_offset, features_offset, scores_offset;
   cl_int windows_x, windows_y;
   cl_int cell_columns_offset, cell_rows_offset;  // cells' edges in the responses, among the tables
-  cl_int first_cell;  // where the first cell begins in the level's own image, pixels along both axes
+  cl_int first_cell;  // start of the first cell in the level's image, pixels along both axes
 };
 static_assert(sizeof(DeviceLevel) == 18 * sizeof(cl_int));
 
@@ -35,9 +34,9 @@ struct DeviceCandidate {
 struct DeviceVerified {
   cl_int level, x, y;  // cells
   cl_int raw_score;
-  // Of the network's heads, without their biases.
+  // Sums of the network's heads, without their biases.
   cl_int logit_sum;
-  cl_int box_sums[kBoxHeads];  // 0 where it has none
+  cl_int box_sums[kBoxHeads];  // 0 if it has none
 };
 static_assert(sizeof(DeviceVerified) == 8 * sizeof(cl_int));
 
@@ -59,17 +58,16 @@ class OpenClSlot : public OpenClSlotBase {
   opencl::WorkList filter_tiles, histogram_tiles, classify_tiles;  ///< one a work-group
   opencl::WorkList cell_rows, block_rows, window_rows;             ///< one a row
 
-  // What passes between a stage's launches. The float method keeps histograms in `roots` and doubles in
-  // `scores`.
+  // Buffers between a stage's launches. The float method keeps histograms in `roots` and doubles in `scores`.
   opencl::Buffer indices, roots, totals, scores, products, energies, components, estimates;
   opencl::CandidateList<DeviceCandidate> found;
-  opencl::CandidateList<DeviceCandidate> peaks;    ///< of `found`; does not leave the device
-  opencl::CandidateList<DeviceVerified> verified;  ///< of `peaks`, or of `found`
+  opencl::CandidateList<DeviceCandidate> peaks;    ///< peaks of `found`; stays on the device
+  opencl::CandidateList<DeviceVerified> verified;  ///< results for `peaks` or `found`
   opencl::Buffer network_scratch;
 
   opencl::Kernel filter, histogram, normalise, classify, block_energies, keep_nearest, subtract_energies,
       project, estimate, candidates, find_peaks, verify;
-  std::vector<double> float_scores;  ///< on the host
+  std::vector<double> float_scores;  ///< copy on the host
 };
 
 }  // namespace sightline::filterbank

@@ -17,8 +17,8 @@ using opencl::define_variant;
 
 constexpr int kWeightPad = 16;  // weights a (block x, quad): BY_PAD in the kernel
 constexpr int kDictionaryEntry = 12;
-constexpr std::size_t kFirstCandidates = 4096;  // that there is room for, and that are read with their count
-constexpr std::size_t kFirstVerified = 512;     // that are read with their count
+constexpr std::size_t kFirstCandidates = 4096;  // initial capacity, and number read with the count
+constexpr std::size_t kFirstVerified = 512;     // number read with the count
 
 }  // namespace
 
@@ -67,7 +67,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   list(kCandidates);
   pyramid_ = opencl::OctavePyramid::build(context, cache);
   if (!exact_) {
-    // What the float method's stages leave on the device lies otherwise than on the CPU.
+    // The float method's buffers have another layout on the device than on the CPU.
     device_only(kImages, &FilterbankWorkspace::images);
     device_only(kResponses, &FilterbankWorkspace::response_map);
     device_only(kFeatures, &FilterbankWorkspace::features);
@@ -89,7 +89,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
   if (detector.verifies()) build_verify();
 }
 
-// Replaces what the device decides, and what a variant leaves no choice in.
+// Sets parameters that the device or the variant determines.
 void OpenClStages::settle() {
   const opencl::DeviceInfo& device = context().device();
   KernelTuning& t = tuning_;

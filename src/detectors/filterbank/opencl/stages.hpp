@@ -1,10 +1,9 @@
 #pragma once
 /// The filter-bank detector's stages on an OpenCL device; the kernels are under kernels/filterbank.
 ///
-/// All pyramid levels lie one after the other in one buffer for each kind of data, and a stage is one launch
-/// over all of them, so a frame costs about ten launches. Nothing waits for the host
-/// between stages. What a stage reads comes from the stage before where that ran on the device too, else from
-/// the workspace (layout.hpp), and the same holds for what it writes.
+/// Each kind of data has one buffer for all pyramid levels, and a stage is one launch over all of them, so a
+/// frame takes about ten launches. Nothing waits for the host between stages. A stage's input comes from the
+/// stage before if that ran on the device too, else from the workspace (layout.hpp); likewise for its output.
 ///
 /// Arithmetic::floating_point runs the float method's kernels (float_method.cl), which no tuning touches.
 /// They give the CPU's results bit for bit as well, provided that the CPU has fused multiply-add, and need
@@ -34,7 +33,7 @@ class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
   /// Copies intermediate results of the last frame into the workspace's levels, for comparison with the CPU.
   void download(OpenClSlot& slot, FilterbankWorkspace& workspace) const;
 
-  /// As asked for, or changed to what the device allows.
+  /// The requested tuning, adapted to the device.
   const KernelTuning& tuning() const { return tuning_; }
 
  private:
@@ -75,7 +74,7 @@ class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
   const FilterbankDetector* detector_;
   KernelTuning tuning_;
   bool exact_ = true;  ///< false: the float method
-  int bins_ = 0;       ///< of a cell, as in class Grid
+  int bins_ = 0;       ///< bins of a cell, as in class Grid
   int patterns_ = 0;   ///< likewise
   opencl::Program pyramid_;
   opencl::Program filter_, histogram_, normalise_, classify_, candidates_;  ///< the exact method's
@@ -83,8 +82,8 @@ class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
   opencl::Buffer dictionary_;
   std::vector<opencl::Buffer> weights_;  ///< one a template
   std::vector<std::int32_t> energies_;
-  opencl::Buffer rejection_basis_, rejection_weights_;  ///< where windows are pre-rejected
-  // Where a network verifies windows, in exact arithmetic:
+  opencl::Buffer rejection_basis_, rejection_weights_;  ///< for pre-rejection
+  // If a network verifies windows in exact arithmetic:
   bool verifies_ = false;
   DeviceNetwork network_;
   opencl::Program verify_;

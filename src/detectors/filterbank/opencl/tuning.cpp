@@ -25,7 +25,7 @@ bool fit_together(const TuningValues& values) {
   return (dot != "ptx" && dot != "khr") || opencl::to_string(values.at("classify_width")) == "1";
 }
 
-// What `classify` is tried with, for one way to sum up products.
+// Adds the sweeps of `classify` for one way to sum up products.
 void add_classify(std::vector<opencl::TuningSweep>& sweeps, const std::string& dot,
                   bool (*needs)(const DeviceInfo&), bool on_cpu) {
   const auto add = [&](Devices devices, std::vector<opencl::TuningValue> variants, int width,

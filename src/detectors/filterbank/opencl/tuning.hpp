@@ -1,5 +1,5 @@
 #pragma once
-/// How the filter bank's kernels can be built, and which of it is fastest on a device.
+/// Tuning parameters of the filter bank's kernels, and the best values for a device.
 
 #include <string>
 
@@ -10,7 +10,7 @@ namespace sightline::filterbank {
 
 class FilterbankDetector;
 
-/// How the kernels are built for a device. Every choice gives the same results (but `racy`).
+/// Build options of the kernels for a device. No choice but `racy` changes the results.
 struct KernelTuning {
   std::string filter = "local";      ///< plain, unrolled, vector, local
   int filter_width = 4;              ///< pixels a work-item along x: 1, 2, 4, 8, 16
@@ -26,20 +26,20 @@ struct KernelTuning {
   int classify_width = 1;    ///< windows a work-item: 1, 2, 4, 8, 16; 1 with ptx and khr
   int classify_rows = 16;    ///< rows of windows a work-item
   int classify_group = 32;   ///< work-items along x
-  std::string network_dot = "auto";  ///< as `dot`: ptx, khr, integer; auto: the device's best
+  std::string network_dot = "auto";  ///< see `dot`: ptx, khr, integer; auto: the device's best
   int network_pixels = 8;            ///< pixels a work-item: 4, 8
-  int network_outputs = 4;           ///< of each pixel, channels: 4, 8, 16
+  int network_outputs = 4;           ///< output channels per pixel: 4, 8, 16
   int network_group = 128;           ///< work-items a window
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
 };
 using KernelTable = opencl::SettingsTable<KernelTuning>;
 
-/// The same as data: parameters, defaults, and what the tuner tries.
+/// The tuning table: parameters, defaults, and combinations for the tuner.
 const KernelTable& tuning_table();
 
-/// What the results of tuning are stored under: models with equally many filters share them.
+/// Key of the stored tuning results; models with the same number of filters share them.
 std::string tuning_problem(int filters);
-/// What has been stored for a device, or else the default.
+/// Stored tuning for a device, or else the default.
 KernelTuning best_tuning(const opencl::DeviceInfo& device, int filters);
 
 /// Tunes the kernels of a FilterbankDetector; see TuneFunction.

@@ -11,7 +11,8 @@ namespace {
 // without a window is done at once.
 constexpr std::int64_t kGroupsAUnit = 8;
 constexpr std::int64_t kMostScratch = std::int64_t{64} << 20;  // bytes of all of them
-constexpr std::size_t kPeakItems = 256;                        // for each unit, to look for peaks
+constexpr std::size_t kPeakItems = 256;                        // work-items per compute unit that search
+                                                               // peaks
 
 }  // namespace
 

@@ -35,7 +35,7 @@ class PatchTable {
     }
   }
 
-  // Of the patch to each one of the table.
+  // Similarities of the patch to each one of the table.
   void similarities(const Patch& patch, Similarity kind, float* out) const {
     std::fill_n(out, count_, 0.0F);
     for (std::size_t i = 0; i < patch.size(); ++i) {
@@ -87,7 +87,7 @@ std::vector<Patch> initial_medoids(const std::vector<Patch>& patches, int count,
   return medoids;
 }
 
-// The member with the largest summed similarity to all members. Of a large cluster, a sample stands for all:
+// The member with the largest summed similarity to all members. A large cluster is represented by a sample:
 // the sum over 2,000 members ranks candidates as the sum over 10,000 does.
 template <typename Patch>
 Patch best_medoid(const std::vector<Patch>& patches, std::vector<std::uint32_t> members, Similarity kind,
@@ -114,8 +114,8 @@ Patch best_medoid(const std::vector<Patch>& patches, std::vector<std::uint32_t> 
   return patches[best_member];
 }
 
-// Where half of the pixels are black and the others white, or nearly: 4 or 5 of nine, 12 or 13 of 25. Patches
-// of more contrast are all taken.
+// Contrast of half black and half white pixels: 4 or 5 of nine, 12 or 13 of 25. Patches with more contrast
+// are all taken.
 template <typename Patch>
 constexpr float kLargestContrast = 0;
 template <>
@@ -123,7 +123,7 @@ constexpr float kLargestContrast<FloatFilter> = 361.0F;
 template <>
 constexpr float kLargestContrast<LargeFilter> = 637.0F;
 
-// Removes the mean, and returns the length of what is left.
+// Removes the mean, and returns the length of the result.
 template <typename Patch>
 float remove_mean(Patch& patch) {
   float mean = 0;
@@ -143,7 +143,7 @@ template <typename Patch>
 std::vector<Patch> sample_patches(const ImageSet& images, int count, PatchSampling sampling,
                                   std::uint64_t seed, const std::function<bool(double)>& progress) {
   constexpr int kSide = std::tuple_size_v<Patch> == 9 ? 3 : 5;
-  if (images.size() == 0) throw Error(ExitCode::input, "there are no pictures to learn a dictionary from");
+  if (images.size() == 0) throw Error(ExitCode::input, "no pictures to learn a dictionary from");
   std::vector<Patch> patches;
   patches.reserve(count);
   for (std::size_t i = 0; i < images.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-/// What a training run of this family keeps in its state (training/state.hpp): the dictionary and, for each
-/// of the model's sizes, which windows were added as negatives and the classifier after each step.
+/// Content of this family's training state (training/state.hpp): the dictionary and, for each of the model's
+/// sizes, the added negatives and the classifier after each step.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace sightline::filterbank {
 
-/// What a step of one size ends with.
+/// Result of a step of one size.
 struct TrainedClassifier {
   std::vector<std::int8_t> weights;
   std::int64_t bias = 0;

@@ -26,7 +26,7 @@ struct Sample {
   const std::uint8_t* features;
   double label;  ///< 1 or -1
   double alpha = 0;
-  double curvature;  ///< of the dual along alpha
+  double curvature;  ///< curvature of the dual along alpha
 };
 
 class Solver {
@@ -69,7 +69,7 @@ class Solver {
       return false;
     }
     if (active_.size() == samples_.size()) return true;
-    restart();  // those that were set aside may have to move after all
+    restart();  // inactive samples may have to move after all
     return false;
   }
 
@@ -126,7 +126,7 @@ void quantise_separator(const Separator& separator, Model& model) {
   double largest = 0;
   for (const double w : separator.weights) largest = std::max(largest, std::fabs(w));
   if (largest == 0)
-    throw Error(ExitCode::failed, "training gave a classifier of zeros", "give more pictures");
+    throw Error(ExitCode::failed, "training gave a classifier with zero weights", "give more pictures");
   // A few large weights should not cost all others their precision: take the step of least squared error.
   double best_step = largest / kMaxWeight;
   double best_error = -1;

@@ -28,7 +28,7 @@ float dot(const std::uint8_t* features, const float* weights, std::size_t count)
   for (std::size_t part = 0; part < kSums; part += lanes) {
     auto sum = hn::Zero(d);
     for (std::size_t i = part; i < count; i += kSums) {
-      // Not fused: not every instruction set can.
+      // Not fused, since some instruction sets cannot.
       sum = hn::Add(sum, hn::Mul(load_features(features + i), hn::LoadU(d, weights + i)));
     }
     hn::Store(sum, d, sums + part);

@@ -100,7 +100,7 @@ void fit_templates(const Samples& positives, const Samples& negatives, int count
   std::vector<std::int64_t> far = find_nearest(negatives, templates).distance;
   std::sort(near.begin(), near.end());
   std::sort(far.begin(), far.end());
-  // How many of the sorted distances are within `limit`, as a share of all.
+  // Share of the sorted distances that are within `limit`.
   const auto share_within = [](const std::vector<std::int64_t>& distances, std::int64_t limit) {
     const auto within = std::upper_bound(distances.begin(), distances.end(), limit) - distances.begin();
     return static_cast<double>(within) / static_cast<double>(distances.size());

@@ -12,12 +12,12 @@ namespace sightline::filterbank {
 namespace {
 
 constexpr char kStudyGroup[] =
-    "Descriptor (5x5 patches and the normalisations l1 and l2 run by the reference method: slower, CPU only)";
+    "Descriptor (5x5 patches and the normalisations l1 and l2 use the slower reference method, CPU only)";
 
 class FilterbankTrainer : public Trainer {
  public:
   std::string description() const override {
-    return "Train a filter-bank detector (see `evaluate` to judge it)";
+    return "Train a filter-bank detector (`evaluate` measures its accuracy)";
   }
   OptionSet options() override;
   void check() override;
@@ -45,7 +45,7 @@ OptionSet FilterbankTrainer::options() {
   OptionSet options;
   options.add("--label LABEL", &options_.label, "Name of the object").free_text().show_default();
   options
-      .add("--window WxH", &window_, "Window in pixels, with an eighth of margin above and below the object")
+      .add("--window WxH", &window_, "Window size in pixels, with a margin of 1/8 above and below the object")
       .free_text()
       .show_default();
   add_dictionary_options(options);
@@ -53,10 +53,11 @@ OptionSet FilterbankTrainer::options() {
   add_sample_options(options);
   options
       .add("--threshold SCORE", &options_.threshold,
-           "Score from which the model reports an object unless asked otherwise (see `evaluate`)")
+           "Default lowest score of a reported object (see `evaluate`)")
       .show_default();
-  options.add("--seed N", &options_.seed, "Same seed, same model").show_default();
-  options.add("--provenance NOTE", &options_.provenance, "A note on the data, kept in the model").free_text();
+  options.add("--seed N", &options_.seed, "Seed of all random choices; equal seeds give equal models")
+      .show_default();
+  options.add("--provenance NOTE", &options_.provenance, "Note on the data, stored in the model").free_text();
   return options;
 }
 
@@ -64,53 +65,55 @@ void FilterbankTrainer::add_dictionary_options(OptionSet& options) {
   TrainingOptions& o = options_;
   options
       .add("--filters N", &o.filters,
-           "Size of the dictionary; several, as in 25,50,100, make one model that runs in any of these "
-           "sizes: fewer filters are faster and miss more")
+           "Number of filters; several, such as 25,50,100, give one model with all of these sizes: fewer "
+           "filters are faster and miss more")
       .separated_by(',')
       .between(4, 256)
       .show_default();
-  options.add("--patches N", &o.patches, "Patches that the dictionary is learned from")
+  options.add("--patches N", &o.patches, "Number of patches to learn the dictionary from")
       .between(1000, 10'000'000)
       .show_default();
   options
       .add("--sampling METHOD", &sampling_,
-           "Which patches: contrast (the more contrast, the more likely) or uniform (all alike, but for "
-           "flat ones)")
+           "Selection of patches: contrast (probability rises with contrast) or uniform (all except flat "
+           "patches)")
       .one_of({"contrast", "uniform"})
       .show_default();
   options.group(kStudyGroup);
   options
-      .add("--normalisation METHOD", &normalisation_,
-           "How a block's histograms are made comparable: l1-sqrt (roots of their shares of the sum), l1 "
-           "(the shares themselves), l2 (divided by their Euclidean length)")
+      .add(
+          "--normalisation METHOD", &normalisation_,
+          "Normalisation of a block's histograms: l1-sqrt (square roots of their shares of the sum), l1 (the "
+          "shares), l2 (divided by their Euclidean length)")
       .one_of({"l1-sqrt", "l1", "l2"})
       .show_default();
-  options.add("--patch PX", &o.descriptor.patch, "Pixels a side of the filters: 3 or 5")
+  options.add("--patch PX", &o.descriptor.patch, "Side of the filters in pixels: 3 or 5")
       .one_of({"3", "5"})
       .show_default();
   options.add("--contrast-sensitive", &contrast_sensitive_,
-              "Two bins a filter, for responses above and below 0: dark on bright is not bright on dark");
+              "Two bins per filter, for responses above and below 0: distinguishes dark on bright from "
+              "bright on dark");
   options.add(
       "--signed", &signed_,
-      "The largest response above 0 counts, not the largest magnitude: a filter's negative is another "
+      "Use the largest response above 0 instead of the largest magnitude: a filter's negative is another "
       "filter; for comparison with the published algorithm");
-  options.add("--patterns", &o.descriptor.patterns,
-              "Uniform local binary patterns beside the filters: finds more, and 25 filters then do what "
-              "took 100");
+  options.add(
+      "--patterns", &o.descriptor.patterns,
+      "Add uniform local binary patterns to the filters: finds more; 25 filters then match 100 without");
   options.group("Options");
 }
 
 void FilterbankTrainer::add_classifier_options(OptionSet& options) {
   TrainingOptions& o = options_;
-  options.add("--classifier KIND", &classifier_, "linear (SVM) or distance (nearest template)")
+  options.add("--classifier KIND", &classifier_, "Classifier: linear (SVM) or distance (nearest template)")
       .one_of({"linear", "distance"})
       .show_default();
-  options.add("--templates N", &o.templates, "Templates of the distance classifier")
+  options.add("--templates N", &o.templates, "Number of templates of the distance classifier")
       .between(1, 1024)
       .show_default();
   options
       .add("--epsilon N", &o.epsilon,
-           "Added to a block's sum before normalisation: damps noise in flat areas")
+           "Constant added to a block's sum before normalisation; damps noise in flat areas")
       .between(0, 1 << 20)
       .show_default();
   options.add("--cost C", &o.cost, "C of the support vector machine").between(1e-6, 1e6).show_default();
@@ -120,32 +123,32 @@ void FilterbankTrainer::add_sample_options(OptionSet& options) {
   TrainingOptions& o = options_;
   options
       .add("--jittered-copies N", &o.jittered_copies,
-           "Copies of each positive to train on as well, a little shifted, zoomed, mirrored or blurred")
+           "Number of copies of each positive, slightly shifted, zoomed, mirrored or blurred")
       .between(0, 20)
       .show_default()
       .alias("--close-copies");
   options
       .add("--occluded-copies N", &o.occluded_copies,
-           "Further copies that are partly covered by another positive, as objects hide each other")
+           "Number of further copies, partly covered by another positive")
       .between(0, 20)
       .show_default()
       .alias("--covered-copies");
   options
       .add("--augmented-negatives N", &o.augmented_negatives,
-           "Copies of each negative picture to search as well: its mirror image, then enlarged ones")
+           "Number of copies of each negative picture to search: its mirror image, then enlarged ones")
       .between(0, 20)
       .show_default()
       .alias("--negative-copies");
-  options.add("--random-negatives N", &o.random_negatives, "Windows a negative picture taken at random")
+  options.add("--random-negatives N", &o.random_negatives, "Number of random windows per negative picture")
       .between(1, 1000)
       .show_default();
-  options.add("--rounds N", &o.rounds, "Rounds of hard negatives").between(0, 20).show_default();
-  options.add("--hard-negatives N", &o.hard_negatives, "Hard windows a negative picture and round")
+  options.add("--rounds N", &o.rounds, "Number of rounds of hard negatives").between(0, 20).show_default();
+  options
+      .add("--hard-negatives N", &o.hard_negatives, "Number of hard windows per negative picture and round")
       .between(1, 1000)
       .show_default();
-  options.add("--hard-threshold SCORE", &o.hard_threshold, "Score from which a window is hard")
-      .show_default();
-  options.add("--scale-step RATIO", &o.scale_step, "Scale step at which negatives are scanned")
+  options.add("--hard-threshold SCORE", &o.hard_threshold, "Lowest score of a hard window").show_default();
+  options.add("--scale-step RATIO", &o.scale_step, "Scale step of the search of negatives")
       .between(1.01, 4.0)
       .show_default();
 }
@@ -157,13 +160,13 @@ void FilterbankTrainer::check() {
   if (contrast_sensitive_ && signed_)
     throw Error(ExitCode::usage, "--contrast-sensitive and --signed exclude each other", "leave one out");
   if (signed_ && options.descriptor.patch != 3)
-    throw Error(ExitCode::usage, "--signed goes with 3x3 patches only", "leave out --patch, or --signed");
+    throw Error(ExitCode::usage, "--signed needs 3x3 patches", "leave out --patch, or --signed");
   if (contrast_sensitive_) options.descriptor.contrast = Contrast::sensitive;
   if (signed_) options.descriptor.contrast = Contrast::signed_value;
   options.sampling = sampling_ == "uniform" ? PatchSampling::uniform : PatchSampling::contrast;
   if (options.descriptor.patterns && !options.descriptor.exact()) {
     throw Error(ExitCode::usage,
-                "--patterns goes with 3x3 patches and the normalisation l1-sqrt only, not with --signed",
+                "--patterns needs 3x3 patches and the normalisation l1-sqrt, and excludes --signed",
                 "leave out --patch, --normalisation and --signed, or --patterns");
   }
   if (options.descriptor.exact() &&
@@ -173,7 +176,7 @@ void FilterbankTrainer::check() {
   }
   set_window();
   std::sort(options.filters.begin(), options.filters.end());
-  // Not std::ranges::unique: Clang 14, which builds the fuzzers, cannot take GCC 12's.
+  // Not std::ranges::unique, since Clang 14, which builds the fuzzers, does not compile GCC 12's.
   const auto repeated = std::unique(options.filters.begin(), options.filters.end());
   options.filters.erase(repeated, options.filters.end());
 }
@@ -200,7 +203,7 @@ void FilterbankTrainer::train(const training::ImageSet& positives, const trainin
                               const std::filesystem::path& state, const std::filesystem::path& output,
                               const training::ReportProgress& report) {
   if (!options_.descriptor.exact()) {
-    spdlog::info("descriptor: {}; such a model runs by the reference method, on the CPU only",
+    spdlog::info("descriptor: {}; such a model uses the reference method, on the CPU only",
                  describe(options_.descriptor));
   }
   save_models(filterbank::train(positives, negatives, options_, state, report), output);

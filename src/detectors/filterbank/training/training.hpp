@@ -18,7 +18,7 @@
 
 namespace sightline::filterbank {
 
-/// Which patches a dictionary is learned from.
+/// Selection of the patches that a dictionary is learned from.
 enum class PatchSampling {
   contrast,  ///< with probability proportional to their contrast
   uniform,   ///< all alike, but for flat ones
@@ -33,23 +33,23 @@ struct TrainingOptions {
   std::vector<int> filters{100};
   Descriptor descriptor;
   PatchSampling sampling = PatchSampling::contrast;
-  int patches = 1'000'000;     ///< that the dictionary is learned from
+  int patches = 1'000'000;     ///< patches for learning the dictionary
   int dictionary_rounds = 15;  ///< k-medoids iterations
   int epsilon = 0;             ///< added to a block's sum before it is normalised
   ClassifierKind classifier = ClassifierKind::linear;
-  int templates = 16;           ///< of the distance classifier
+  int templates = 16;           ///< templates of the distance classifier
   double cost = 1.0;            ///< C of the support vector machine
-  int jittered_copies = 0;      ///< of each positive: see training::jitter
+  int jittered_copies = 0;      ///< copies of each positive: see training::jitter
   int occluded_copies = 0;      ///< the same, partly hidden: see training::occlude
   int augmented_negatives = 0;  ///< copies of each negative picture: see training::AugmentedNegatives
   int random_negatives = 8;     ///< windows a negative picture, at random
-  int rounds = 2;               ///< of hard negatives
+  int rounds = 2;               ///< rounds of hard negatives
   int hard_negatives = 20;      ///< windows a negative picture and round, the hardest
   double hard_threshold = -0.8;
-  double scale_step = 1.2;  ///< at which negatives are scanned
-  double threshold = 0;     ///< of the model: score from which an object is reported
+  double scale_step = 1.2;  ///< scale step of the scan of negatives
+  double threshold = 0;     ///< lowest reported score of the model
   std::uint64_t seed = 1;
-  std::string provenance;  ///< what the pictures are; goes into the model
+  std::string provenance;  ///< description of the pictures, stored in the model
 };
 
 /// Trains a model in all the sizes of `options.filters`; the result is ascending, as save_models takes it.
@@ -63,12 +63,12 @@ std::vector<Model> train(const training::ImageSet& positives, const training::Im
                          const TrainingOptions& options, const std::filesystem::path& state,
                          const training::ReportProgress& report);
 
-/// What makes patches alike: |cos|, or cos, where a patch and its negative are each other's opposite.
+/// Similarity of patches: |cos|, or cos, where a patch and its negative are opposites.
 enum class Similarity { magnitude, value };
 
 /// Learns `count` unit-length zero-mean filters by spherical k-medoids. `patches` are unit-length and
-/// zero-mean. `progress` gets the fraction done and returns false to stop. This and what follows is there for
-/// FloatFilter and LargeFilter.
+/// zero-mean. `progress` gets the fraction done and returns false to stop. This and the following functions
+/// exist for FloatFilter and LargeFilter.
 template <typename Patch>
 std::vector<Patch> learn_dictionary(const std::vector<Patch>& patches, int count, int rounds,
                                     std::uint64_t seed, const std::function<bool(double)>& progress,

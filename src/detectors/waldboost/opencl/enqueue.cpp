@@ -15,7 +15,7 @@ void OpenClStages::enqueue_codes(PixelWindowSlot& slot) const {
 
 void OpenClStages::enqueue_scan(PixelWindowSlot& slot, const PixelWindowWorkspace& /*workspace*/) const {
   const auto count = static_cast<cl_int>(detector_->model().size());
-  const opencl::Range range = groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group));
+  const opencl::NDRange range = groups(slot.scan_tiles.size(), static_cast<std::size_t>(tuning_.group));
   if (is_naive()) {
     slot.scan.arguments(slot.planes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_, count,
                         cl_int{detector_->lowest_sum()}, slot.found.capacity(), slot.found.buffer());

@@ -1,5 +1,4 @@
-// Kernels of a WaldBoost detector on a device: building them, what of the model they read, and what they need
-// of a frame.
+// Kernels of a WaldBoost detector on a device: building, model data and frame data.
 #include "detectors/waldboost/opencl/stages.hpp"
 
 #include <algorithm>
@@ -43,7 +42,7 @@ OpenClStages::OpenClStages(const WaldboostDetector& detector, const opencl::Cont
   upload_model();
 }
 
-// Replaces what the variant or the device leave no choice in.
+// Sets parameters that the variant or the device determines.
 void OpenClStages::settle() {
   KernelTuning& t = tuning_;
   if (is_progressive()) t.group = kStepGroup;
@@ -109,7 +108,7 @@ void OpenClStages::upload_model() {
   upload(queue, phase_ends_, ends_);
 }
 
-// As code_at in kernels/waldboost/common.clh takes it.
+// Format of code_at in kernels/waldboost/common.clh.
 cl_int OpenClStages::place_of(const Feature& f) const {
   if (is_haar()) return f.x | f.y << 6 | f.block_width << 12 | f.block_height << 19 | f.first << 26;
   const int row = f.y * layout_.stacked + place_of_[PackedModel::plane_of(f)];
@@ -123,7 +122,7 @@ void OpenClStages::plan_geometry(PixelWindowSlot& slot, const PixelWindowWorkspa
   if (is_haar()) plan_integrals(static_cast<OpenClSlot&>(slot));
 }
 
-// The levels' integral images in the place of planes.
+// Plans the levels' integral images, which replace planes.
 void OpenClStages::plan_integrals(OpenClSlot& slot) const {
   std::vector<SheetLevel> places;
   for (const DevicePixelLevel& d : slot.levels) places.push_back({.size = {d.width, d.height}});

@@ -1,11 +1,10 @@
 #pragma once
 /// The WaldBoost detector's stages on an OpenCL device; the kernels are under kernels/waldboost.
 ///
-/// Codes are of all pixels, in a plane of bytes for each block size that the model has, so that a weak
-/// classifier is two loads: of a code, and of its response. For LRP and LRD, these are planes of the blocks'
-/// sums, for Haar features it is an integral image, from which a code is made at each look. Windows then go
-/// through the weak classifiers as KernelTuning says. Sums are whole numbers: they are the CPU's, however
-/// they were added up.
+/// All pixels have codes, in one plane of bytes for each of the model's block sizes, so a weak classifier
+/// takes two loads: a code and its response. For LRP and LRD, these are planes of the blocks' sums, for Haar
+/// features it is an integral image, from which a code is made at each look. Windows then go through the weak
+/// classifiers as KernelTuning says. Sums are integers, so they equal the CPU's in any order.
 
 #include <algorithm>
 #include <memory>
@@ -30,9 +29,10 @@ class OpenClSlot : public PixelWindowSlot {
   /// same.
   std::size_t excess() const { return found.source_length(2); }
 
-  opencl::Buffer kept[2];           ///< of the progressive steps in turn: slots, records as those of `late`
-  opencl::Integrals integral;       ///< Haar, in the place of `make_codes`
-  opencl::Kernel first_step, step;  ///< progressive, in the place of `scan`
+  opencl::Buffer kept[2];           ///< alternating lists of the progressive steps: slots, records like those
+                                    ///< of `late`
+  opencl::Integrals integral;       ///< Haar: replaces `make_codes`
+  opencl::Kernel first_step, step;  ///< progressive: replaces `scan`
 };
 
 /// The kernels of one detector on one device. The naive variant has no span finish.
@@ -50,7 +50,7 @@ class OpenClStages : public PixelWindowStages {
 
   /// Copies the codes of the last frame into host memory, and waits: for tests. LBP only. Throws DeviceError.
   std::vector<std::uint8_t> read_codes(OpenClSlot& slot) const { return read_planes<std::uint8_t>(slot); }
-  /// Where in these the code of a pixel is, for blocks of this size.
+  /// Position of a pixel's code in these, for blocks of this size.
   std::size_t code_at(const OpenClSlot& slot, std::size_t level, const Feature& blocks, int x, int y) const {
     return element_at(slot, level, y * layout_.stacked + place_of_[PackedModel::plane_of(blocks)], x);
   }
@@ -85,7 +85,7 @@ class OpenClStages : public PixelWindowStages {
     if (!is_progressive()) return PixelWindowStages::scan_tile();
     return {step_columns(), tuning_.group / step_columns()};
   }
-  /// Work-groups of a later one, for so many slots that the step before has filled.
+  /// Work-groups of a later step, for the slots filled by the step before.
   std::size_t step_groups(std::size_t slots) const {
     const auto group = static_cast<std::size_t>(tuning_.group);
     return (slots + group - 1) / group;

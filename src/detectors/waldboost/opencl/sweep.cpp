@@ -90,9 +90,9 @@ class Sweeper {
     return sweep;
   }
 
-  // Times what the detector has, and all places of the grid.
+  // Times the detector's own steps and all places of the grid.
   // @param steps_of  the steps of a place
-  // @param words_of  their numbers, as the option takes them
+  // @param words_of  their numbers as a value of the option
   void fill(KernelSweep& sweep, const std::vector<int>& own, const auto& steps_of, const auto& words_of) {
     sweep.own = time_steps(own, own_steps_);
     for (const int& row : sweep.rows) {

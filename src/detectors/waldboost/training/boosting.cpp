@@ -38,7 +38,7 @@ double total_of(std::span<const float> weights) {
 }  // namespace
 
 std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t most, std::uint64_t seed) {
-  // What a grid may compare: of Haar-like features, their shapes; of ranks, two blocks.
+  // Choices of a grid: shapes of Haar-like features; two blocks for ranks.
   std::vector<std::pair<std::uint8_t, std::uint8_t>> choices;
   if (kind == FeatureKind::lbp) {
     choices.emplace_back(0, 0);

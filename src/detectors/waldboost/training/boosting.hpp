@@ -13,8 +13,8 @@
 namespace sightline::waldboost {
 
 /// All features of a window, in the order of block height, block width, y, x and the two blocks or the shape;
-/// where these are more than `most`, so many of them, drawn at random. Of 24x24 pixels, LBP has 1,681, LRP
-/// and LRD have 36 times as many, and Haar-like features are 162,336.
+/// if these are more than `most`, a random selection of `most`. In 24x24 pixels, there are 1,681 of LBP, 36
+/// times as many of LRP and LRD, and 162,336 Haar-like features.
 std::vector<Feature> all_features(Size window, FeatureKind kind, std::size_t most, std::uint64_t seed);
 
 using Samples = training::WindowSamples;
@@ -23,7 +23,7 @@ using Samples = training::WindowSamples;
 class CodeTable {
  public:
   CodeTable(FeatureKind kind, std::span<const Feature> features) : kind_(kind), features_(features) {}
-  /// Takes the samples' codes in the place of what was there; on all threads.
+  /// Replaces the content with the samples' codes; on all threads.
   void assign(const Samples& samples);
   std::span<const std::uint8_t> codes(std::size_t feature) const {
     return {codes_.data() + feature * samples_, samples_};
@@ -44,8 +44,8 @@ struct WeightedCodes {
   std::span<const float> weights;
 };
 
-/// What is added to the weight of either class in each entry of a table: entries without samples respond 0,
-/// those with few are damped.
+/// Weight added to either class in each entry of a table: entries without samples respond 0, those with few
+/// are damped.
 struct Smoothing {
   double weight = 1e-5;
 };
@@ -57,8 +57,8 @@ struct WeakClassifier {
 };
 
 /// The feature of least z, ties to the first; on all threads, with a result that does not depend on them.
-/// Each class's weights count as a half of all: responses say how much more likely a code is for one class
-/// than for the other, whatever their numbers.
+/// Each class's weights are scaled to one half, so responses do not depend on the numbers of samples per
+/// class.
 WeakClassifier best_weak_classifier(std::size_t features, const WeightedCodes& positives,
                                     const WeightedCodes& negatives, const Smoothing& smoothing, double unit);
 

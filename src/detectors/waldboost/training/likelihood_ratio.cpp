@@ -11,11 +11,11 @@ namespace {
 
 constexpr int kBins = 1024;
 constexpr double kOfSilverman = 0.5;
-// 0 is Wald's test. A window that is left late costs many looks, one that is left early a few.
+// 0 is Wald's test. A window that survives long costs many evaluations.
 constexpr double kPatience = 0.5;
 
 struct Range {
-  double lowest = 0, width = 1;  ///< of a bin
+  double lowest = 0, width = 1;  ///< lower edge of the first bin, and bin width
   int bin(double sum) const { return std::clamp(static_cast<int>((sum - lowest) / width), 0, kBins - 1); }
 };
 

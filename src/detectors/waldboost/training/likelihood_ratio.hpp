@@ -1,5 +1,5 @@
 #pragma once
-/// Where Wald's sequential test rejects: the threshold of a sum of responses, from sums of held-out samples.
+/// Rejection threshold of Wald's sequential test for a sum of responses, from sums of held-out samples.
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,8 @@ struct ClassSums {
   double survived = 1;  ///< share of the class, 0..1
 };
 
-/// Where the test rejects: sums below the result; kNoThreshold where none are. It is the largest sum at which
+/// Threshold below which the test rejects sums; kNoThreshold if it rejects none. It is the largest sum at
+/// which
 /// - the likelihood ratio p(sum | negative) / p(sum | positive) is at least r, and
 /// - of all that it rejects there is at least r times as large a share of the negatives as of the positives,
 ///   and

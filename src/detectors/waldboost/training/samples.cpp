@@ -49,7 +49,7 @@ class Search {
   const Draw& draw_;
 };
 
-// The detector takes no model without weak classifiers: one that passes everything stands for it.
+// The detector refuses a model without weak classifiers, so it is replaced by one that passes everything.
 Model without_end(const Model& model) {
   Model result = model;
   if (model.size() > 0) return result;

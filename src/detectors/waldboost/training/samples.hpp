@@ -1,6 +1,6 @@
 #pragma once
-/// The negatives of a WaldBoost classifier: windows of pictures without the object that the classifier so far
-/// does not reject.
+/// The negatives of a WaldBoost classifier: windows of negative pictures that the current classifier does not
+/// reject.
 
 #include <cstdint>
 #include <utility>
@@ -13,24 +13,24 @@
 
 namespace sightline::waldboost {
 
-/// How windows are drawn from those that a classifier leaves.
+/// Method of drawing windows from those that a classifier accepts.
 struct Draw {
-  double weight = 1;  ///< with probability min(1, weight exp(sum)), or min(1, weight) where all are alike
-  bool by_response = true;  ///< exp(sum), else all alike
+  double weight = 1;        ///< probability is min(1, weight exp(sum)), or min(1, weight)
+  bool by_response = true;  ///< true: by exp(sum); false: uniform
 };
 
 struct DrawnWindows {
   explicit DrawnWindows(Size window) : samples(window) {}
   training::WindowSamples samples;
-  std::vector<float> inverse_probability;  ///< by sample
+  std::vector<float> inverse_probability;  ///< 1 / probability, by sample
 };
 
-/// What one search through all negatives gives.
+/// Result of one search through all negatives.
 struct SearchedNegatives {
   explicit SearchedNegatives(Size window) : seen(window), held_out(window) {}
   DrawnWindows seen, held_out;
-  std::int64_t windows = 0;        ///< of the pictures that boosting sees
-  std::vector<std::int64_t> left;  ///< of these, after each weak classifier
+  std::int64_t windows = 0;        ///< windows of the pictures that boosting sees
+  std::vector<std::int64_t> left;  ///< windows left after each weak classifier
   std::int64_t held_out_windows = 0;
   std::vector<std::int64_t> held_out_left;
   std::vector<std::int32_t>
@@ -40,7 +40,7 @@ struct SearchedNegatives {
 
 /// Searches all pictures with the classifier so far, which may be empty. Throws TrainingStopped, Error
 /// (input).
-/// @param round  of the training; another one draws other windows
+/// @param round  round of training; each draws different windows
 SearchedNegatives search_negatives(const training::ImageSet& pictures, const Model& model,
                                    const TrainingOptions& options, int round, const Draw& seen,
                                    const Draw& held_out, training::ProgressClock& clock);

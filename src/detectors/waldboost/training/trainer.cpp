@@ -40,23 +40,24 @@ OptionSet WaldboostTrainer::options() {
   add_window_option(options, window_, o.window);
   options
       .add("--alpha SHARE", &o.alpha,
-           "Share of the objects that may be rejected early, at most: 0.01 for accuracy, 0.2 for speed")
+           "Maximum share of the objects that may be rejected early: 0.01 for accuracy, 0.2 for speed")
       .between(0.0001, 0.9)
       .show_default();
-  options.add("--weak-classifiers N", &o.weak_classifiers, "How many there are in the end")
+  options.add("--weak-classifiers N", &o.weak_classifiers, "Number of weak classifiers of the model")
       .between(1, kMaxWeakClassifiers)
       .show_default();
   options
-      .add("--features KIND", &kind_,
-           "Features of the weak classifiers: 3x3 blocks by lbp (local binary patterns), lrp (ranks of two "
-           "blocks) or lrd (their difference); haar (two to four bright and dark cells)")
+      .add(
+          "--features KIND", &kind_,
+          "Features of the weak classifiers: lbp (local binary patterns of 3x3 blocks), lrp (ranks of two of "
+          "3x3 blocks), lrd (difference of these ranks) or haar (two to four bright and dark cells)")
       .one_of({"lbp", "lrp", "lrd", "haar"})
       .show_default();
-  options.add("--feature-pool N", &o.features, "lrp, lrd, haar: features to choose from, drawn at random")
+  options.add("--feature-pool N", &o.features, "Number of random features to choose from (lrp, lrd, haar)")
       .between(10, 100'000)
       .show_default();
   add_cut_options(options, o);
-  add_search_options(options, o, "Windows of the negatives that are trained on at a time");
+  add_search_options(options, o, "Number of negative windows to train on at a time");
   return options;
 }
 

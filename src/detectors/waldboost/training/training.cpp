@@ -23,9 +23,9 @@ namespace {
 using training::ProgressClock;
 using training::TrainingState;
 
-constexpr double kUnit = 0x1p-10;      // of responses: half of it is an error of 0.05% in a likelihood
-constexpr double kFewLeft = 0.5;       // of the negatives: they are drawn anew
-constexpr double kFewEffective = 0.1;  // of them, by their weights: likewise
+constexpr double kUnit = 0x1p-10;      // unit of responses: half of it is an error of 0.05% in a likelihood
+constexpr double kFewLeft = 0.5;       // share of the negatives below which they are redrawn
+constexpr double kFewEffective = 0.1;  // likewise, for the effective number by weight
 constexpr int kLongestRound = 100;     // weak classifiers
 constexpr int kShortestRound = 8;
 constexpr std::size_t kFewestNegatives = 20;
@@ -71,7 +71,7 @@ void add_weak(const Model& model, const Samples& samples, Sums& sums) {
   });
 }
 
-// exp(sign * sum) of samples that are alive, in parts of the largest; what the largest is goes into `scale`.
+// exp(sign * sum) of living samples, relative to the largest, which is stored in `scale`.
 std::vector<float> weights_of(const Sums& s, double sign, std::span<const float> inverse_probability,
                               double& total) {
   std::vector<double> logs(s.sums.size());
@@ -103,10 +103,10 @@ double effective_number(std::span<const float> weights) {
   return squares > 0 ? sum * sum / squares : 0;
 }
 
-// What a finished round leaves for the next one.
+// State that a finished round passes to the next one.
 struct Progress {
   Model model;
-  double negative_total = 0;  // of exp(sum) over all windows that are left, an estimate
+  double negative_total = 0;  // estimated sum of exp(sum) over all remaining windows
   double negatives_left = 1;  // share of all windows, likewise
   bool ended = false;         // there are no more negatives
 };
@@ -149,7 +149,7 @@ class Training {
       save(step, progress);
     }
     if (progress.model.size() == 0)
-      throw Error(ExitCode::input, "there are no windows in the negative pictures", "give larger pictures");
+      throw Error(ExitCode::input, "the negative pictures have no windows", "give larger pictures");
     finish(progress.model);
     return std::move(progress.model);
   }
@@ -198,7 +198,7 @@ class Training {
     add_weak_classifiers(drawn, p);
   }
 
-  // Until negatives have to be drawn anew, or all weak classifiers are there.
+  // Adds weak classifiers until the negatives must be redrawn or the model is complete.
   void add_weak_classifiers(SearchedNegatives& drawn, Progress& p) {
     Model& model = p.model;
     const int begin = model.size();
@@ -348,7 +348,7 @@ class Training {
   std::vector<Feature> features_;
   training::PositiveSamples positives_;
   CodeTable positive_codes_;
-  std::int64_t windows_ = 0, held_out_windows_ = 0;  // of all negatives
+  std::int64_t windows_ = 0, held_out_windows_ = 0;  // windows of all negatives
   double objects_left_ = 1;
 };
 

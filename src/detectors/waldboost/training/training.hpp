@@ -29,11 +29,11 @@ struct TrainingOptions : training::WindowTrainingOptions {
 };
 
 /// Trains a model. Deterministic: same pictures in the same order, options and seed give the same model,
-/// stopped and resumed or not, on any number of threads. Stops early, with a warning, where no negatives are
+/// stopped and resumed or not, on any number of threads. Stops early, with a warning, if no negatives are
 /// left.
-/// @param state  folder for finished steps (made if it does not exist); training resumes from what is there
-///               when it was made with the same options and pictures
-/// Throws TrainingStopped where `report` asks to stop, and Error (input) where the pictures do not do.
+/// @param state  folder for finished steps (made if it does not exist); training resumes from its content if
+///               that was made with the same options and pictures
+/// Throws TrainingStopped if `report` requests a stop, and Error (input) for unsuitable pictures.
 Model train(const training::ImageSet& positives, const training::ImageSet& negatives,
             const TrainingOptions& options, const std::filesystem::path& state,
             const training::ReportProgress& report);

@@ -1,5 +1,5 @@
 #pragma once
-/// Landmarks on an OpenCL device: kernels/landmarks/find.cl. What they find equals Finder bit for bit.
+/// Landmarks on an OpenCL device: kernels/landmarks/find.cl. Results equal Finder bit for bit.
 
 #include <cstddef>
 #include <span>
@@ -28,7 +28,7 @@ class DeviceModel {
   opencl::Buffer mean_, centred_, places_, shifts_, nodes_, leaves_;
 };
 
-/// What a device's kernel takes as a box.
+/// A box as the kernel's argument.
 struct DeviceSquare {
   cl_int x, y, side, unused;
 };

@@ -13,7 +13,7 @@
 namespace sightline::landmarks {
 namespace {
 
-// What training costs, in seconds of some machine's core.
+// Cost of training, in seconds of a typical core.
 constexpr double kSampleCost = 1e-3, kSplitCost = 3e-9;
 
 class LandmarkTrainer : public training::StandaloneTrainer {
@@ -23,13 +23,13 @@ class LandmarkTrainer : public training::StandaloneTrainer {
     return "sightline evaluate landmarks PICTURES --faces FILE --model " + model.string();
   }
   std::string description() const override {
-    return "Train the five points of a face (eyes, nose, corners of the mouth) that are found in a face "
-           "detector's boxes";
+    return "Train a model of five face landmarks (eyes, nose, corners of the mouth) in a face detector's "
+           "boxes";
   }
   OptionSet options() override;
   void check() override {
     if (options_.stages * options_.trees > kMaxTrees)
-      throw Error(ExitCode::usage, fmt::format("--stages times --trees may be {} at most", kMaxTrees));
+      throw Error(ExitCode::usage, fmt::format("--stages times --trees must be at most {}", kMaxTrees));
   }
   void train(const std::filesystem::path& state, const std::filesystem::path& output,
              const training::ReportProgress& report) override;
@@ -50,40 +50,39 @@ OptionSet LandmarkTrainer::options() {
   options.add("pictures", &pictures_, "Folder of the pictures").require();
   options
       .add("--faces FILE", &faces_,
-           "Marked faces, as lines `picture part left top right bottom` and five points `x y`; boxes as the "
-           "face "
-           "detector gives them")
+           "File of marked faces, with lines `picture part left top right bottom` and five points `x y`; "
+           "boxes "
+           "as found by the face detector")
       .require();
   options.add("--part PART", &part_, "Part of the list to train on").free_text().show_default();
-  options.add("--copies N", &copies_, "Varied copies of each face").between(1, 1000).show_default();
-  options.add("--shift RATIO", &bounds_.shift, "How far copies' boxes are moved, in parts of their side")
+  options.add("--copies N", &copies_, "Number of varied copies of each face").between(1, 1000).show_default();
+  options.add("--shift RATIO", &bounds_.shift, "Maximum shift of a copy's box, relative to its side")
       .between(0, 0.3)
       .show_default();
-  options
-      .add("--zoom RATIO", &bounds_.zoom,
-           "How much larger or smaller copies' boxes are, in parts of their side")
+  options.add("--zoom RATIO", &bounds_.zoom, "Maximum change of size of a copy's box, relative to its side")
       .between(0, 0.5)
       .show_default();
-  options.add("--turn DEGREES", &bounds_.turn_z, "How far copies are turned in the picture, degrees")
+  options.add("--turn DEGREES", &bounds_.turn_z, "Maximum rotation of a copy, in degrees")
       .between(0, 45)
       .show_default();
-  options.add("--stages N", &options_.stages, "Stages").between(1, kMaxStages).show_default();
-  options.add("--trees N", &options_.trees, "Trees of a stage").between(1, kMaxTrees).show_default();
+  options.add("--stages N", &options_.stages, "Number of stages").between(1, kMaxStages).show_default();
+  options.add("--trees N", &options_.trees, "Number of trees per stage").between(1, kMaxTrees).show_default();
   options.add("--depth N", &options_.depth, "Depth of each tree").between(1, kMaxDepth).show_default();
-  options.add("--pixels N", &options_.pixels, "Pixels that a stage looks at")
+  options.add("--pixels N", &options_.pixels, "Number of pixels that a stage compares")
       .between(2, kMaxPixels)
       .show_default();
-  options.add("--candidates N", &options_.candidates, "Splits of which each node takes the best")
+  options
+      .add("--candidates N", &options_.candidates,
+           "Number of random splits from which each node takes the best")
       .between(1, 10'000)
       .show_default();
   options
       .add("--shrinkage SHARE", &options_.shrinkage,
-           "Part of what is missing that a tree makes up for: less wants more trees")
+           "Share of the residual that a tree corrects; lower values need more trees")
       .between(0.001, 1)
       .show_default();
   options.add("--seed N", &options_.seed, "Seed of all random choices").show_default();
-  options.add("--provenance NOTE", &provenance_, "Description of the training data, kept in the model")
-      .free_text();
+  options.add("--provenance NOTE", &provenance_, "Note on the data, stored in the model").free_text();
   return options;
 }
 

@@ -30,13 +30,13 @@ Shape to_patch(const Points& points, const Square& square) {
 struct Turned {
   Point middle;
   double cosine, sine;
-  // Where a point of the turned picture comes from.
+  // Source of a point of the turned picture.
   Point source(double x, double y) const {
     x -= middle.x;
     y -= middle.y;
     return {middle.x + cosine * x - sine * y, middle.y + sine * x + cosine * y};
   }
-  // Where a point of the picture goes.
+  // Target of a point of the picture.
   Point target(const Point& point) const { return Turned{middle, cosine, -sine}.source(point.x, point.y); }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the trees of landmarks are trained on: patches of marked faces, varied, and where their points are.
+/// Training samples of landmark trees: augmented patches of marked faces, and their points.
 
 #include <cstdint>
 #include <vector>
@@ -19,8 +19,8 @@ struct Sample {
   Shape points;
 };
 
-/// How faces are varied unless asked otherwise. Boxes of a detector: sides within 15%, places within 7% of a
-/// side; blur as of a face of 24 pixels that is enlarged to a patch.
+/// Default variation of faces, like a detector's boxes: sides within 15%, positions within 7% of a side; blur
+/// up to that of a face of 24 pixels enlarged to a patch.
 inline constexpr training::VariationBounds kVariation{.turn_x = 0,
                                                       .turn_y = 0,
                                                       .turn_z = 10,

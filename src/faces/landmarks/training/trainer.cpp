@@ -56,7 +56,7 @@ std::vector<PixelPlace> draw_places(const Shape& mean, const TrainingOptions& op
   return places;
 }
 
-// The smallest shift with which leaves hold four standard deviations of what they are to take away.
+// The smallest shift with which leaves can hold four standard deviations of their residuals.
 int shift_for(const std::vector<Residual>& residuals, double shrinkage) {
   double squares = 0;
   for (const Residual& residual : residuals) {
@@ -113,9 +113,10 @@ class Training {
  private:
   void look(const std::vector<PixelPlace>& places) {
     parallel_for_isolated(samples_.size(), [&](std::size_t i) {
-      const Turn turn = mean_shape_.turn_to(shapes_[i]);
+      const SimilarityTransform transform = mean_shape_.transform_to(shapes_[i]);
       for (std::size_t k = 0; k < places.size(); ++k)
-        rows_[i][k] = samples_[i].patch[static_cast<std::size_t>(patch_index(shapes_[i], turn, places[k]))];
+        rows_[i][k] =
+            samples_[i].patch[static_cast<std::size_t>(patch_index(shapes_[i], transform, places[k]))];
       for (std::size_t k = 0; k < kCoordinates; ++k)
         residuals_[i][k] = residual(samples_[i].points[k] - shapes_[i][k]);
     });

@@ -16,13 +16,13 @@ namespace sightline::landmarks {
 
 struct TrainingOptions {
   int stages = 15;
-  int trees = 200;  ///< of a stage
+  int trees = 200;  ///< trees of a stage
   int depth = 4;
-  int pixels = 256;           ///< of a stage
-  int candidates = 100;       ///< splits of which the best one is taken, for each node
-  int split_samples = 16384;  ///< that splits are chosen on, drawn anew for each tree; leaves are made by all
-  double shrinkage = 0.07;    ///< part of a leaf's mean residual that it takes away
-  double reach = 0.1;         ///< of pixels beyond the points, in parts of the box's side
+  int pixels = 256;            ///< pixels of a stage
+  int candidates = 100;        ///< splits of which the best one is taken, for each node
+  int split_samples = 16384;   ///< random samples for the splits of each tree; leaves use all samples
+  double shrinkage = 0.07;     ///< part of a leaf's mean residual that it takes away
+  double reach = 0.1;          ///< distance of pixels beyond the points, relative to the box's side
   double pair_distance = 0.1;  ///< pairs of pixels are drawn with exp(-their distance over this), likewise
   std::uint64_t seed = 1;
 };

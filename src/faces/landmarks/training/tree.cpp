@@ -28,7 +28,7 @@ struct Side {
     result.count -= other.count;
     return result;
   }
-  // By how much a constant makes the squared residuals less.
+  // Reduction of the squared residuals by a constant.
   double gain() const {
     double squares = 0;
     for (std::size_t i = 0; i < kCoordinates; ++i)
@@ -41,7 +41,7 @@ bool goes_right(const Split& split, const PixelRow& pixels) {
   return pixels[split.first] - pixels[split.second] > split.threshold;
 }
 
-// What every split of some sends to the right, of a piece of samples. Sums of a piece have 26 bits.
+// Adds the samples of a piece that each split sends to the right. Sums of a piece have 26 bits.
 void add_piece(const std::vector<PixelRow>& rows, const std::vector<Residual>& residuals,
                const std::uint32_t* samples, std::size_t count, const std::vector<Split>& splits,
                std::vector<Side>& sides) {
@@ -153,7 +153,7 @@ PairOdds::PairOdds(const Shape& mean, const std::vector<PixelPlace>& places, dou
 }
 
 PairOdds::Pair PairOdds::draw(Random& random) const {
-  // Where all are far from each other, one pair is as good as another.
+  // If all are far from each other, any pair is acceptable.
   constexpr int kTrials = 1000;
   Pair pair{};
   for (int trial = 0; trial < kTrials; ++trial) {

@@ -11,7 +11,7 @@
 
 namespace sightline::landmarks {
 
-/// What is left between a sample's points and where they are by now; padded, so that it adds up as vectors.
+/// Residual of a sample: true minus current coordinates, padded for vector addition.
 using Residual = std::array<std::int16_t, 16>;
 inline constexpr int kLargestResidual = 32767;
 /// A sample's pixels of the stage.
@@ -28,7 +28,7 @@ class PairOdds {
   Pair draw(Random& random) const;
 
  private:
-  std::vector<double> x_, y_;  ///< in units of the distance
+  std::vector<double> x_, y_;  ///< coordinates in units of the distance
 };
 
 struct Tree {
@@ -36,7 +36,7 @@ struct Tree {
   std::vector<Leaf> leaves;
 };
 
-/// The leaf that a sample comes to.
+/// Leaf of a sample.
 int leaf_of(const Tree& tree, const PixelRow& pixels);
 
 /// Each node takes the split, of some at random, that leaves the least squared residual of the samples that

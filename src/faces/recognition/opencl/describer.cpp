@@ -57,8 +57,8 @@ DeviceChannel device_channel(const Normalisation& normalisation) {
   return channel;
 }
 
-// Work-groups of so many items for every pixel of a crop, in each of `rows` and `faces`.
-opencl::Range for_pixels(Size crop, int group, std::size_t rows, std::size_t faces) {
+// Work-groups of `group` items for every pixel of a crop, in each of `rows` and `faces`.
+opencl::NDRange for_pixels(Size crop, int group, std::size_t rows, std::size_t faces) {
   const auto items = static_cast<std::size_t>(group);
   const std::size_t pixels = static_cast<std::size_t>(crop.width) * static_cast<std::size_t>(crop.height);
   return {{(pixels + items - 1) / items * items, rows, faces}, {items, 1, 1}};
@@ -70,7 +70,7 @@ OpenClDescriber::OpenClDescriber(const FaceDescriptor& descriptor, const Project
                                  const opencl::Context& context, opencl::ProgramCache* cache)
     : descriptor_(&descriptor), projector_(projector) {
   if (projector && (projector->values() != descriptor.values() || descriptor.largest_count() > kMostCount))
-    throw Error(ExitCode::usage, "the projection of faces does not take this descriptor's values");
+    throw Error(ExitCode::usage, "the projection of faces does not fit this descriptor");
   constexpr int kItems = 128, kItemsOnCpu = 16;
   group_ = context.device().type == opencl::DeviceType::cpu ? kItemsOnCpu : kItems;
   while (static_cast<std::uint64_t>(group_) > context.device().largest_work_group) group_ /= 2;
@@ -189,7 +189,7 @@ void DescribedFaces::fit(opencl::Queue& queue, std::size_t faces) {
   make(counts_, faces * static_cast<std::size_t>(d.descriptor_->values()) * sizeof(cl_ushort));
   const std::size_t bytes = faces * static_cast<std::size_t>(d.stride_);
   make(bytes_, bytes + sizeof(cl_uint));
-  // What lies behind a face's values has weights of 0, but is read.
+  // The padding after a face's values is read, but has weights of 0.
   queue.fill(bytes_, 0, (bytes + 3) / 4 * 4);
   if (d.projector_) {
     const std::size_t dims = faces * static_cast<std::size_t>(d.projector_->dims());

@@ -1,6 +1,6 @@
 #pragma once
-/// Crops, histograms and templates of faces on an OpenCL device: kernels/recognition. What they make equals
-/// the CPU's bit for bit.
+/// Crops, histograms and templates of faces on an OpenCL device: kernels/recognition. Results equal the CPU's
+/// bit for bit.
 
 #include <functional>
 #include <span>
@@ -23,8 +23,8 @@ struct DeviceFrame {
   Size size;
 };
 
-/// The kernels for one descriptor and, where there is one, one projection, built for a device. Immutable: any
-/// number of DescribedFaces share it, each in a thread of its own.
+/// Kernels for one descriptor and an optional projection, built for a device. Immutable: DescribedFaces in
+/// several threads may share it.
 class OpenClDescriber {
  public:
   /// Throws DeviceError, and Error (usage) where there is a projection that does not take the descriptor's
@@ -45,9 +45,9 @@ class OpenClDescriber {
   const FaceDescriptor* descriptor_;
   const Projector* projector_;
   int group_ = 64;   ///< work-items
-  int circles_ = 0;  ///< of all channels
+  int circles_ = 0;  ///< circles of all channels
   int regions_ = 0;
-  int stride_ = 0;  ///< of rows of bytes
+  int stride_ = 0;  ///< stride of rows, bytes
   opencl::Program crop_, describe_;
   opencl::Buffer channels_, circle_table_, samples_, bins_, region_table_, mirrored_, bytes_, weights_, bias_,
       scale_;
@@ -62,8 +62,8 @@ class DescribedFaces {
 
   /// Told of each command and of the part that it belongs to: "crop", "describe", "project".
   using Launched = std::function<void(std::string_view part, opencl::Event event)>;
-  /// Enqueues all that leads to the faces' templates, after what makes the frame's luma; waits for nothing.
-  /// The buffers below are valid until the next call. Throws DeviceError.
+  /// Enqueues all steps to the faces' templates, after the kernels for the frame's luma; does not wait. The
+  /// buffers below are valid until the next call. Throws DeviceError.
   /// @param frame  sides up to kFarthest
   /// @param faces  may be none
   void enqueue(opencl::Queue& queue, const DeviceFrame& frame, std::span<const Similarity> faces,
@@ -76,8 +76,8 @@ class DescribedFaces {
   const opencl::Buffer& crops() const { return crops_; }
   /// [face][value] of 16 bits, as FaceDescriptor::count writes them.
   const opencl::Buffer& counts() const { return counts_; }
-  /// Templates of faces, rows of template_stride() bytes: Projector::project's, or else counts (of use where
-  /// these fit a byte, see FaceDescriptor::largest_count).
+  /// Templates of faces, rows of template_stride() bytes: Projector::project's, or else counts (usable if
+  /// they fit in a byte, see FaceDescriptor::largest_count).
   const opencl::Buffer& templates() const { return describer_->projector_ ? templates_ : bytes_; }
   int template_stride() const;
 

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = TemplateFormat::Kind;
 
-// As in kernels/recognition/search.cl.
+// Same as in kernels/recognition/search.cl.
 constexpr std::size_t kLanes = 16;
 constexpr std::size_t kPrepareItems = 256;
 constexpr std::size_t kChunk = 1024;
@@ -39,7 +39,7 @@ std::string options_of(const TemplateFormat& format, const SearchTuning& tuning,
          define_variant("DOT", tuning.dot);
 }
 
-// A buffer that is large enough for what comes; its contents may be lost.
+// Makes a buffer large enough; its contents may be lost.
 void reserve_bytes(opencl::Buffer& buffer, const opencl::Context& context, std::size_t bytes) {
   if (buffer.bytes() < bytes) buffer = opencl::Buffer(context, bytes);
 }
@@ -58,7 +58,7 @@ SearchTuning default_search_tuning(const opencl::DeviceInfo& device) {
   } else if (device.integer_dot_product) {
     tuning.dot = "khr";
   }
-  // Work-items of a group take turns there, and compilers take long for what is unrolled.
+  // Work-items of a group run in turn there, and compilers take long for unrolled code.
   if (device.type == opencl::DeviceType::cpu) return {1, 1, 1, 256, tuning.quotient, tuning.dot};
   const auto largest = static_cast<int>(std::min<std::uint64_t>(device.largest_work_group, 512));
   tuning.slices = std::min(tuning.slices, largest / static_cast<int>(kLanes));
@@ -68,7 +68,7 @@ SearchTuning default_search_tuning(const opencl::DeviceInfo& device) {
 
 void DeviceTemplates::reserve(const TemplateSet& set) {
   if (set.blocks() <= capacity_) return;
-  // A set that grows does so for a while; one that is there already is taken as it is.
+  // A growing set keeps growing, so reserve space; an initial set gets its exact size.
   const std::size_t blocks = capacity_ == 0 ? set.blocks() : std::max(set.blocks(), capacity_ * 3 / 2);
   versions_.clear();
   size_ = capacity_ = 0;

@@ -1,8 +1,8 @@
 #pragma once
 /// The nearest of many templates on an OpenCL device: src/recognition/search.hpp, to the bit.
 ///
-/// A device has one copy of a set (DeviceTemplates) and one built program (SearchProgram) for all that
-/// search; whoever searches has a DeviceSearch, and its queue.
+/// A device has one copy of a set (DeviceTemplates) and one built program (SearchProgram) for all searches;
+/// each searching thread has its own DeviceSearch and queue.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,19 +17,19 @@
 
 namespace sightline::recognition {
 
-/// How kernels are built. Results do not depend on it.
+/// Build options of the kernels. Results do not depend on them.
 struct SearchTuning {
-  int queries = 2;                    ///< that are looked for at once where there are several
+  int queries = 2;                    ///< queries per launch, if there are several
   int slices = 32;                    ///< parts of a template that are summed apart, by 16 work-items each
   int unroll = 8;                     ///< rows of a part that a work-item reads ahead
   int select_items = 512;             ///< work-items that sort 1,024 distances
   std::string quotient = "division";  ///< or "ptx": NVIDIA's reciprocal
   std::string dot = "integer";        ///< or "ptx", "khr": instructions for four products
 };
-/// What suits a device.
+/// Untuned default for a device.
 SearchTuning default_search_tuning(const opencl::DeviceInfo& device);
 
-/// A copy of a set on a device. Thread-safety: nobody may search it while it is updated.
+/// A copy of a set on a device. Thread-safety: no search during an update.
 class DeviceTemplates {
  public:
   explicit DeviceTemplates(const opencl::Context& context) : context_(&context) {}
@@ -51,7 +51,7 @@ class DeviceTemplates {
   opencl::Buffer memory_, sums_;
   std::size_t capacity_ = 0;  ///< blocks
   std::size_t size_ = 0;
-  std::vector<std::uint64_t> versions_;  ///< of the blocks that are there
+  std::vector<std::uint64_t> versions_;  ///< versions of the blocks on the device
 };
 
 /// The kernels for templates of one format. Immutable.
@@ -67,7 +67,7 @@ class SearchProgram {
   const opencl::Context* context_;
   TemplateFormat format_;
   SearchTuning tuning_;
-  opencl::Program one_, several_;  ///< for one query, and for `tuning_.queries` at once, where that is more
+  opencl::Program one_, several_;  ///< for one query, and for `tuning_.queries` at once, if more than one
   opencl::Buffer weights_;
 };
 
@@ -83,7 +83,7 @@ class DeviceSearch {
   /// Throws DeviceError. The queue is not flushed.
   opencl::Event enqueue(const DeviceTemplates& templates, const opencl::Buffer& queries, std::size_t count,
                         int k);
-  /// Of the last search.
+  /// Matches of the last search.
   void matches(Matches& matches) const;
 
   /// A kernel's run of the last search, for measurements.
@@ -94,7 +94,7 @@ class DeviceSearch {
   std::span<const Step> steps() const { return steps_; }
 
  private:
-  /// The kernels for so many queries at once, with the plans' memory.
+  /// Kernels for a number of queries at once, with the plans' memory.
   struct Kernels {
     Kernels(const opencl::Program& program, std::size_t at_once);
     opencl::Kernel prepare, distances, select;

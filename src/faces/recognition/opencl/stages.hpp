@@ -22,7 +22,7 @@ class FaceSlot : public OpenClSlotBase {
   landmarks::DeviceFinder points;
   DescribedFaces described;
   DeviceSearch search;
-  std::shared_ptr<const DeviceTemplates> templates;  ///< of the people of this frame
+  std::shared_ptr<const DeviceTemplates> templates;  ///< templates of this frame's people
   opencl::Event found;                               ///< when the search is done; empty: there was none
 };
 
@@ -47,7 +47,7 @@ class FaceStages : public OpenClStagesOf<FaceWorkspace, FaceSlot> {
   landmarks::DeviceModel points_;
   OpenClDescriber describer_;
   SearchProgram search_;
-  /// The people who were last searched for: others come with a gallery that has changed.
+  /// People of the last search; they change with the gallery.
   mutable std::mutex mutex_;
   mutable std::weak_ptr<const KnownPeople> people_;
   mutable std::shared_ptr<const DeviceTemplates> templates_;

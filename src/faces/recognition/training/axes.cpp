@@ -96,7 +96,7 @@ PrincipalAxes principal_axes(const Descriptions& descriptions, std::size_t count
   const Matrix parts = products.along(axes);
   const Doubles exact = parts.cast<double>();
   const Doubles vectors = training::eigenvectors(product(exact.transpose(), exact));
-  // By falling variance.
+  // Ordered by falling variance.
   const Matrix turn = vectors.rowwise().reverse().leftCols(wanted).cast<float>();
   const Matrix turned_axes = float_product(axes, turn);
   const Matrix turned_parts = float_product(parts, turn);

@@ -22,12 +22,12 @@ struct PrincipalAxes {
   std::vector<float> parts;  ///< [count][axis]: each row along the axes, from the mean
 };
 
-/// By subspace iteration from a random start (N. Halko, P. G. Martinsson, J. A. Tropp, "Finding structure
-/// with randomness", SIAM Review 2011): a few products with all rows instead of a matrix of all values by all
-/// values. The first axes are exact for all purposes, the last few mixed with those that are left out. Floats
-/// are added in an order that depends on the size alone: the result does not depend on threads.
-/// @param count  of the axes; no more than rows or values
-/// Throws training::TrainingStopped where the clock's report asks to stop.
+/// Principal axes by subspace iteration from a random start (N. Halko, P. G. Martinsson, J. A. Tropp,
+/// "Finding structure with randomness", SIAM Review 2011): a few products with all rows instead of a
+/// covariance matrix of all values. The first axes are practically exact, the last few are mixed with omitted
+/// ones. The order of float additions depends only on the size, so the result does not depend on threads.
+/// @param count  number of axes; at most the rows and the values Throws training::TrainingStopped if the
+/// clock's report requests a stop.
 PrincipalAxes principal_axes(const Descriptions& descriptions, std::size_t count, std::uint64_t seed,
                              training::ProgressClock& clock);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// How the models that are trained here describe faces, as folds of training people and relit photos of them
-/// found it to be best (configs/models/faces-recognition.md).
+/// Channels of the trained models, selected by cross-validation on training people and relit photos of them
+/// (configs/models/faces-recognition.md).
 
 #include <vector>
 
@@ -9,11 +9,11 @@
 
 namespace sightline::recognition {
 
-/// Of a learned model.
+/// Channels of a learned model.
 std::vector<Channel> learned_channels();
-/// Of histograms alone.
+/// Channels of plain histograms.
 std::vector<Channel> plain_channels();
-/// Of histograms for hard light: a lit side of a face is not mixed with one in shadow.
+/// Channels of histograms for hard light: the lit side of a face is not mixed with the one in shadow.
 std::vector<Channel> light_channels();
 /// For these: little more than pictures that end close around a face show.
 inline constexpr CropGeometry kLightGeometry{65, 42};

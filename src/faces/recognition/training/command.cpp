@@ -15,12 +15,12 @@
 #include "faces/recognition/search.hpp"
 #include "faces/recognition/training/axes.hpp"
 #include "faces/recognition/training/channels.hpp"
-#include "faces/recognition/training/close_cut.hpp"
 #include "faces/recognition/training/discriminant.hpp"
 #include "faces/recognition/training/lamp.hpp"
 #include "faces/recognition/training/light.hpp"
 #include "faces/recognition/training/regions.hpp"
 #include "faces/recognition/training/strangers.hpp"
+#include "faces/recognition/training/tight_crop.hpp"
 #include "training/file_image_set.hpp"
 #include "training/for_each_image.hpp"
 #include "training/standalone_trainer.hpp"
@@ -34,13 +34,13 @@ namespace {
 constexpr training::VariationBounds kRelit{
     .contrast = 0.6, .brightness = 20, .gamma = 0.8, .gradient = 1.9, .blur = 0, .noise = 3};
 
-// What training costs, in seconds of some machine's core.
+// Cost of training, in seconds of a typical core.
 constexpr double kPhotoCost = 2e-3, kProductCost = 1e-10, kPairCost = 1e-5;
-constexpr std::size_t kRegionPairs = 8000;  // by which regions are ranked
-constexpr std::uint32_t kPeopleParts = 5;   // of the people; each is judged by what the others teach
+constexpr std::size_t kRegionPairs = 8000;  // pairs for the ranking of regions
+constexpr std::uint32_t kPeopleParts = 5;   // cross-validation folds of the people
 constexpr std::size_t kMostStrangers = 1000;
 
-// Of each photo.
+// Copies of each photo.
 struct Copies {
   int relit = 1;
   int under_lamps = 0;
@@ -50,7 +50,7 @@ struct Copies {
 struct Photos {
   std::vector<std::string> names;
   std::vector<FacePoints> points;
-  std::vector<std::uint32_t> people;  ///< by photo: a number of whose it is
+  std::vector<std::uint32_t> people;  ///< person's number, by photo
 };
 
 class RecognitionTrainer : public training::StandaloneTrainer {
@@ -60,14 +60,14 @@ class RecognitionTrainer : public training::StandaloneTrainer {
     return "sightline evaluate verify PHOTOS --pairs FILE --model " + model.string();
   }
   std::string description() const override {
-    return "Train how faces are told apart, from several photos each of many people";
+    return "Train a face recognition model, from several photos each of many people";
   }
   OptionSet options() override;
   void check() override {
     if (discriminant_.dims > axes_)
-      throw Error(ExitCode::usage, "--dims may be --axes at most", "give fewer dimensions, or more axes");
+      throw Error(ExitCode::usage, "--dims must be at most --axes", "give fewer dimensions, or more axes");
     if (discriminant_.dims % 32 != 0)
-      throw Error(ExitCode::usage, "--dims is no multiple of 32", "give 128, 256, ...");
+      throw Error(ExitCode::usage, "--dims is not a multiple of 32", "give 128, 256, ...");
   }
   bool keeps_steps() const override { return is_learned(); }
   void train(const std::filesystem::path& state, const std::filesystem::path& output,
@@ -100,48 +100,50 @@ OptionSet RecognitionTrainer::options() {
   options.add("photos", &photos_, "Folder of the photos, named PERSON_NUMBER").require();
   options
       .add("--landmarks FILE", &landmarks_,
-           "Points of the faces, as lines `photo` and five points `x y`: left eye in the picture, right eye, "
+           "File of the faces' points, with lines `photo` and five points `x y`: left eye in the picture, "
+           "right eye, "
            "nose, corners of the mouth")
       .require();
   options.add("--people FILE", &people_,
-              "File of people to train on, a name per line (default: all who have points)");
+              "File of people to train on, one name per line (default: all people with points)");
   options
       .add("--kind KIND", &kind_,
-           "Kind of model: `learned` a projection, `weighted` which regions of a face count, `plain` "
-           "nothing but how far strangers are apart, `light` which regions count in hard light, "
-           "`learned-light` a projection for it: for fixed cameras, the sides of a face are kept apart")
+           "Kind of model: `learned` (projection), `weighted` (weights of face regions), `plain` (only the "
+           "false-match rates), `light` (weights of regions for hard light), `learned-light` (projection for "
+           "hard light and fixed cameras, keeps the sides of a face apart)")
       .one_of({"learned", "weighted", "plain", "light", "learned-light"})
       .show_default();
-  options.add("--axes N", &axes_, "Principal axes that are kept").between(32, 4096).show_default();
-  options.add("--dims BYTES", &discriminant_.dims, "Bytes of a template, a multiple of 32")
+  options.add("--axes N", &axes_, "Number of principal axes to keep").between(32, 4096).show_default();
+  options.add("--dims BYTES", &discriminant_.dims, "Size of a template in bytes, a multiple of 32")
       .between(32, kMostTemplateDims)
       .show_default();
   options
       .add("--shrinkage SHARE", &discriminant_.shrinkage,
-           "How much differences between photos of one person are taken to be alike in all directions")
+           "Shrinkage of the within-person scatter towards equal variance in all directions")
       .between(0, 1)
       .show_default();
   options
       .add("--emphasis FACTOR", &discriminant_.emphasis,
-           "How much more dimensions count in which people differ most: 0 all alike")
+           "Extra weight of the dimensions in which people differ most; 0: all equal")
       .between(0, 2)
       .show_default();
   options
-      .add("--length N", &discriminant_.length, "Length of a template's vector, before it is cut off at 127")
+      .add("--length N", &discriminant_.length,
+           "Length of a template's vector, before values are clipped to 127")
       .between(64, kLongestTemplate)
       .show_default();
-  options.add("--copies N", &copies_.relit, "Copies of each photo in other light")
+  options.add("--copies N", &copies_.relit, "Number of copies of each photo in other light")
       .between(0, 16)
       .show_default();
   options
       .add("--lamp-copies N", &copies_.under_lamps,
-           "Further copies, each under one lamp somewhere around the face with the shadows that it casts, "
-           "every other one cut close: for hard light, at some cost in even light")
+           "Number of further copies, each lit by one lamp with cast shadows, every other one cropped "
+           "tightly: "
+           "better in hard light, slightly worse in even light")
       .between(0, 16)
       .show_default();
   options.add("--seed N", &seed_, "Seed of all random choices").show_default();
-  options.add("--provenance NOTE", &provenance_, "Description of the training data, kept in the model")
-      .free_text();
+  options.add("--provenance NOTE", &provenance_, "Note on the data, stored in the model").free_text();
   return options;
 }
 
@@ -162,16 +164,16 @@ Photos RecognitionTrainer::load_photos() const {
         numbers.try_emplace(person, static_cast<std::uint32_t>(numbers.size())).first->second);
   }
   if (numbers.size() < 2 || numbers.size() == photos.names.size()) {
-    throw Error(ExitCode::input,
-                fmt::format("{} photos of {} people cannot teach what tells people apart",
-                            photos.names.size(), numbers.size()),
-                "give several photos each of many people, named PERSON_NUMBER, and points of all of them");
+    throw Error(
+        ExitCode::input,
+        fmt::format("{} photos of {} people are too few to train on", photos.names.size(), numbers.size()),
+        "give several photos each of many people, named PERSON_NUMBER, and points of all of them");
   }
   spdlog::info("{} photos of {} people, seed {}", photos.names.size(), numbers.size(), seed_);
   return photos;
 }
 
-// Of what the finished steps depend on.
+// Text of everything that the finished steps depend on.
 std::string RecognitionTrainer::signature(const Photos& photos) const {
   std::string text = fmt::format("recognition {} {} {}", axes_, copies_.relit, seed_);
   if (is_for_light()) text += " light";
@@ -199,7 +201,7 @@ Descriptions describe_photos(const FaceModel& model, const Photos& photos, const
           const ImageView<std::uint8_t> crop = describer.crop(photo.view(), photos.points[i]);
           if (copy > static_cast<std::size_t>(copies.relit)) {
             light_by_lamp(crop, draw_lamp_scene(random), random);
-            if (random.below(2) == 0) cut_closely(crop, draw_close_cut(random));
+            if (random.below(2) == 0) crop_tightly(crop, draw_tight_crop(random));
           } else if (copy > 0) {
             const training::Variation light = training::draw_variation(kRelit, random);
             training::relight(crop, light, {kCropSize.width / 2.0, kCropSize.height / 2.0}, kCropSize.height);
@@ -252,10 +254,10 @@ void add_distances(const std::vector<Template>& templates, const std::vector<std
   for (const auto& some : of_each) distances.insert(distances.end(), some.begin(), some.end());
 }
 
-// Of people whom the directions were not found by: a part after the other, by what the others teach.
-std::vector<StrangerRate> judge_strangers(const PrincipalAxes& axes, std::size_t count,
-                                          const std::vector<std::uint32_t>& people, std::size_t photos,
-                                          const DiscriminantOptions& options) {
+// Cross-validation on people: each fold is judged by a projection learned from the others.
+std::vector<FalseMatchRate> judge_strangers(const PrincipalAxes& axes, std::size_t count,
+                                            const std::vector<std::uint32_t>& people, std::size_t photos,
+                                            const DiscriminantOptions& options) {
   std::vector<std::uint32_t> distances;
   for (std::uint32_t part = 0; part < kPeopleParts; ++part) {
     std::vector<bool> is_used(people.size());
@@ -270,7 +272,7 @@ std::vector<StrangerRate> judge_strangers(const PrincipalAxes& axes, std::size_t
     }
     add_distances(templates, own, squared_distance, distances);
   }
-  return stranger_rates(std::move(distances));
+  return false_match_rates(std::move(distances));
 }
 
 // The first photo of each person.
@@ -285,7 +287,7 @@ PeoplesPhotos first_photos(const Photos& photos) {
   return result;
 }
 
-// Whose each row of descriptions is.
+// Person of each row of descriptions.
 std::vector<std::uint32_t> RecognitionTrainer::people_of_rows(const Photos& photos,
                                                               const PeoplesPhotos& firsts) const {
   std::vector<std::uint32_t> people;
@@ -367,7 +369,7 @@ void RecognitionTrainer::train_regions(const Photos& photos, const training::Ima
   add_distances(
       templates, people, [&](const auto& a, const auto& b) { return reference::distance(format, a, b); },
       distances);
-  model.strangers = stranger_rates(std::move(distances));
+  model.strangers = false_match_rates(std::move(distances));
 }
 
 void RecognitionTrainer::train(const std::filesystem::path& state, const std::filesystem::path& output,

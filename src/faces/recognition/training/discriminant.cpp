@@ -15,7 +15,7 @@ using training::Doubles;
 using training::product;
 using Index = Eigen::Index;
 
-// Rows that are used, each from its person's mean, of people who have several; and how many people these are.
+// Used rows of people with several, relative to their person's mean; and the number of these people.
 struct WithinPeople {
   Doubles rows;
   Index people = 0;
@@ -58,7 +58,7 @@ Discriminant find_discriminant(const std::vector<float>& parts, std::size_t axes
   }
   const WithinPeople found = within_people(rows, own_people);
   if (found.people < 2 || options.dims > size)
-    throw Error(ExitCode::input, "the photos are of too few people to learn what tells them apart",
+    throw Error(ExitCode::input, "the photos show too few people to train on",
                 "give several photos each of some hundred people");
   const Doubles total = product(rows.transpose(), rows) / static_cast<double>(rows.rows());
   Doubles within = found.scatter();
@@ -105,7 +105,7 @@ Projection make_projection(const PrincipalAxes& axes, const Discriminant& discri
   result.values = static_cast<int>(values);
   result.length = length;
   result.weights.resize(static_cast<std::size_t>(values * dims));
-  // What one step of each dimension's weights stands for.
+  // Quantisation step of each dimension's weights.
   const Eigen::RowVectorXd steps = weights.cwiseAbs().colwise().maxCoeff() / 127;
   constexpr double kMostScale = std::numeric_limits<std::uint16_t>::max();
   const double unit = steps.maxCoeff() / kMostScale;

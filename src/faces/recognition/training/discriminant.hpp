@@ -1,6 +1,6 @@
 #pragma once
-/// Which differences between faces tell people apart, and which are of light, pose and expression: the
-/// projection of a model, from photos of many people.
+/// Learns the projection of a model from photos of many people: separates differences between people from
+/// those of light, pose and expression.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace sightline::recognition {
 
 struct DiscriminantOptions {
-  int dims = 256;           ///< of the templates
-  double shrinkage = 0.03;  ///< of the scatter within people towards that of a ball, 0..1
-  /// How much more those dimensions count in which people differ most: 0: all alike; 1: as much as for
-  /// Gaussians (S. Ioffe, "Probabilistic Linear Discriminant Analysis", ECCV 2006).
+  int dims = 256;           ///< dimensions of the templates
+  double shrinkage = 0.03;  ///< of the within-person scatter towards an isotropic one, 0..1
+  /// Weight of the dimensions in which people differ most. 0: all equal; 1: as for Gaussians (S. Ioffe,
+  /// "Probabilistic Linear Discriminant Analysis", ECCV 2006).
   double emphasis = 0.75;
-  int length = 500;  ///< of the templates
+  int length = 500;  ///< length of the templates
 };
 
 /// Directions in the space of principal axes.

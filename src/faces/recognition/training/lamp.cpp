@@ -65,7 +65,7 @@ Plane blurred_plane(const Plane& plane, float deviation) {
   return result;
 }
 
-// The height of a bell of height 1 at so many widths and heights of it from its middle.
+// Height of a bell of height 1 at a distance from its middle, in widths and heights.
 float bell(float across, float down) {
   return std::exp(-0.5F * (across * across + down * down));
 }
@@ -73,7 +73,7 @@ float bell(float across, float down) {
 // A part of a face, on both sides alike: lengths in distances between the eyes, from the point between them.
 struct Bell {
   float across, down, width, height, rise;
-  float spread;  // how much its rise differs from face to face: standard deviation, in parts of it
+  float spread;  // relative standard deviation of its rise between faces
 };
 constexpr Bell kBells[] = {
     {0.47F, -0.01F, 0.22F, 0.13F, -0.17F, 0.25F},  // eye sockets
@@ -120,8 +120,7 @@ Plane heights_of_face(std::uint64_t shape) {
   });
 }
 
-// How far a place lies in the shadow of another, in widths of a shadow's edge: above 0.5 it is dark, below
-// -0.5 light.
+// Depth of a point in the shadow of another, in widths of a shadow's edge: dark above 0.5, light below -0.5.
 float shadow_at(const Plane& heights, const std::array<float, 3>& lamp, int x, int y) {
   constexpr float kStep = 1.5F;  // pixels
   constexpr float kHighest = 2;  // nothing of a face is higher
@@ -148,7 +147,8 @@ void add_bumps(std::uint64_t shape, float slope, Plane& heights) {
   for (const float size : {0.9F, 2.0F}) {
     const Plane bumps =
         blurred_plane(Plane::of([&](int, int) { return static_cast<float>(normal(random)); }), size);
-    // What is blurred by s has a deviation of 1 / (2 sqrt(pi) s), and slopes of that / (sqrt(2) s) a pixel.
+    // White noise blurred by s has a deviation of 1 / (2 sqrt(pi) s), and slopes of that / (sqrt(2) s) a
+    // pixel.
     const float height = slope * size * size * 2 * std::sqrt(2 * std::numbers::pi_v<float>) / kEyes;
     heights = Plane::of([&](int x, int y) { return heights.at(x, y) + height * bumps.at(x, y); });
   }
@@ -194,7 +194,7 @@ Plane albedo_of(GrayView crop) {
       [&](int x, int y) { return std::clamp(albedo.at(x, y) * kMedian / *median, 0.01F, 1.2F) / kMedian; });
 }
 
-// What is darker than all around is taken to be deeper.
+// Darker areas are assumed to be deeper.
 void add_relief(GrayView crop, float relief, Plane& heights) {
   const Plane tone =
       Plane::of([&](int x, int y) { return std::log(static_cast<float>(crop.at(x, y)) + 20); });
@@ -264,7 +264,7 @@ void light_by_lamp(ImageView<std::uint8_t> crop, const LampScene& scene, Random&
     for (int x = 0; x < kWidth; ++x) {
       const double light = scene.room + (1 - scene.room) * shading.at(x, y);
       const double seen = kMedian * std::pow(albedo.at(x, y), scene.contrast) * light * scene.exposure;
-      // Of the sensor and of the light itself.
+      // Noise of the sensor and of the light.
       const double noise = scene.noise * std::sqrt(0.25 + 0.75 * std::min(1.0, seen));
       const double level = 255 * std::pow(seen, scene.gamma) + noise * normal(random);
       crop.at(x, y) = static_cast<std::uint8_t>(std::clamp(std::floor(level + 0.5), 0.0, 255.0));

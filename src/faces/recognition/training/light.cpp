@@ -7,15 +7,15 @@
 #include "base/random.hpp"
 #include "faces/recognition/photos.hpp"
 #include "faces/recognition/search.hpp"
-#include "faces/recognition/training/flash_copies.hpp"
 #include "faces/recognition/training/regions.hpp"
+#include "faces/recognition/training/relighting.hpp"
 #include "faces/recognition/training/strangers.hpp"
 #include "training/for_each_image.hpp"
 
 namespace sightline::recognition {
 namespace {
 
-// Of each person, in each place of the flash.
+// Copies of each person for each position of the flash.
 constexpr std::size_t kLitCopies = 2;
 constexpr std::size_t kOfPerson = 2 * kLitCopies;
 constexpr std::size_t kMostJudged = 400;  // people among whom strangers are looked for
@@ -31,7 +31,7 @@ void make_copies(const PeoplesPhotos& people, const training::ImageSet& pictures
                  const FaceModel& model, const Take& take) {
   struct Workspace {
     explicit Workspace(const FaceModel& model) : copier(model.geometry), describer(model) {}
-    FlashCopier copier;
+    Relighter copier;
     PhotoDescriber describer;
   };
   constexpr FlashRig kRigs[] = {FlashRig::room, FlashRig::flash, FlashRig::noisy};
@@ -51,7 +51,7 @@ void make_copies(const PeoplesPhotos& people, const training::ImageSet& pictures
       });
 }
 
-// A copy beside the camera with one elsewhere: of each person, and of each with one of somebody else.
+// Pairs of a copy lit from near the camera and one lit from elsewhere: of the same person, and of two people.
 std::vector<PhotoPair> pairs_of_copies(std::size_t people, std::uint64_t seed) {
   Random random(seed, 1);
   std::vector<PhotoPair> pairs;
@@ -67,7 +67,7 @@ std::vector<PhotoPair> pairs_of_copies(std::size_t people, std::uint64_t seed) {
   return pairs;
 }
 
-std::vector<StrangerRate> judge_lit_strangers(const std::vector<Counts>& counts, const FaceModel& model) {
+std::vector<FalseMatchRate> judge_lit_strangers(const std::vector<Counts>& counts, const FaceModel& model) {
   PhotoDescriber describer(model);
   std::vector<std::vector<std::uint8_t>> near, far;
   for (std::size_t i = 0; i < counts.size() && near.size() < kMostJudged; i += kOfPerson) {
@@ -83,7 +83,7 @@ std::vector<StrangerRate> judge_lit_strangers(const std::vector<Counts>& counts,
       if (j != i) *next++ = reference::distance(format, near[i], far[j]);
     }
   });
-  return stranger_rates(std::move(distances));
+  return false_match_rates(std::move(distances));
 }
 
 double pairs_cost(std::size_t people) {

@@ -1,7 +1,6 @@
 #pragma once
-/// What a model for hard light learns of people in a flash beside the camera and in flashes elsewhere
-/// (flash_copies.hpp): which regions of a face tell people apart then, and how far strangers are from one
-/// another.
+/// Training of a model for hard light, on people lit by flashes near the camera and elsewhere
+/// (relighting.hpp): weights of face regions, and the impostor distribution.
 
 #include <cstdint>
 #include <span>
@@ -16,11 +15,11 @@ namespace sightline::recognition {
 
 /// One photo each of people.
 struct PeoplesPhotos {
-  std::vector<std::size_t> photos;  ///< in the set
-  std::vector<FacePoints> points;   ///< of these
+  std::vector<std::size_t> photos;  ///< indices in the set
+  std::vector<FacePoints> points;   ///< points of these photos
 };
 
-/// What learn_light costs, in seconds of some machine's core.
+/// Cost of learn_light, in seconds of a typical core.
 double cost_of_light(std::size_t people);
 
 /// Sets a model's weights of regions, and how far strangers are apart: of a copy with the flash beside the
@@ -29,9 +28,9 @@ double cost_of_light(std::size_t people);
 void learn_light(const PeoplesPhotos& people, const training::ImageSet& pictures, std::uint64_t seed,
                  training::ProgressClock& clock, FaceModel& model);
 
-/// Of each person, for describe_in_light.
+/// Copies of each person for describe_in_light.
 inline constexpr std::size_t kLightCopies = 9;
-/// What that costs, in the same seconds.
+/// Cost of describe_in_light, in the same unit.
 double cost_of_describing_in_light(std::size_t people);
 /// Roots of the counts of kLightCopies copies of each person, [person][copy]: with the flash beside the
 /// camera, then elsewhere. Otherwise as learn_light.

@@ -60,7 +60,7 @@ std::vector<PhotoPair> draw_pairs(std::span<const std::uint32_t> people, std::si
   };
   std::vector<PhotoPair> pairs;
   std::set<std::pair<std::size_t, std::size_t>> taken;
-  // Where nearly all are taken, drawing further would take long.
+  // If nearly all pairs are taken, further draws would take long.
   for (std::size_t tries = 0; !several.empty() && pairs.size() < count / 2 && tries < 4 * count; ++tries) {
     const auto& own = one_of(several);
     const auto [first, second] = std::minmax({one_of(own), one_of(own)});

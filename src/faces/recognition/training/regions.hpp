@@ -1,5 +1,5 @@
 #pragma once
-/// Which regions of a face tell people apart: weights for chi-square distances.
+/// Learns chi-square weights of face regions by how well they separate people.
 
 #include <cstdint>
 #include <span>

@@ -1,5 +1,5 @@
 #pragma once
-/// How near templates of different people come to each other.
+/// Impostor distribution: distances between templates of different people.
 
 #include <cstdint>
 #include <vector>
@@ -10,6 +10,6 @@ namespace sightline::recognition {
 
 /// Distances at rates from 1e-5 to 0.3, those that enough pairs tell.
 /// @param distances  of pairs of different people; is sorted
-std::vector<StrangerRate> stranger_rates(std::vector<std::uint32_t> distances);
+std::vector<FalseMatchRate> false_match_rates(std::vector<std::uint32_t> distances);
 
 }  // namespace sightline::recognition

@@ -59,7 +59,7 @@ struct BrightDetector : SlidingWindowDetector {
     report(w);
   }
   void report(SlidingWindowWorkspace& w) const {  // wherever candidates were found
-    std::sort(w.candidates.begin(), w.candidates.end(), is_surer);
+    std::sort(w.candidates.begin(), w.candidates.end(), higher_confidence);
     for (const Candidate& c : w.candidates)
       w.detections.push_back({{1.0 * c.x * kCell, 1.0 * c.y * kCell, kCell, kCell}, c.score});
   }

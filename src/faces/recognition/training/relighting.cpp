@@ -1,10 +1,10 @@
-#include "faces/recognition/training/flash_copies.hpp"
+#include "faces/recognition/training/relighting.hpp"
 
 namespace sightline::recognition {
 namespace {
 
-constexpr int kCutLeft = 21, kCutTop = 34, kCutWidth = 88, kCutHeight = 104;  // of a usual crop
-constexpr double kBeside = 0.04, kMoved = 0.01;  // of the distance between the eyes
+constexpr int kCutLeft = 21, kCutTop = 34, kCutWidth = 88, kCutHeight = 104;  // shown part of a crop
+constexpr double kBeside = 0.04, kMoved = 0.01;                               // relative to the eye distance
 
 void displace(FacePoints& points, double deviation, Random& random) {
   for (Point& point : points) {
@@ -15,8 +15,8 @@ void displace(FacePoints& points, double deviation, Random& random) {
 
 }  // namespace
 
-ImageView<std::uint8_t> FlashCopier::copy(GrayView photo, const FacePoints& points, FlashRig rig,
-                                          FlashPlace place, std::uint64_t person, Random& random) {
+ImageView<std::uint8_t> Relighter::copy(GrayView photo, const FacePoints& points, FlashRig rig,
+                                        FlashPlace place, std::uint64_t person, Random& random) {
   const double eyes = CropGeometry().eye_distance;
   cropper_.crop(photo, similarity_of(points), lit_.view());
   light_by_lamp(lit_.view(), draw_flash_scene(rig, place, Random(person), random), random);

@@ -23,7 +23,7 @@ namespace flow = oneapi::tbb::flow;
 struct Token {
   static constexpr int kBegins = -1;
   Slot* slot = nullptr;
-  int device = kBegins;  ///< that it comes from
+  int device = kBegins;  ///< device of the answer
 };
 
 using Step = flow::function_node<Token>;
@@ -31,7 +31,7 @@ using Step = flow::function_node<Token>;
 /// Hands frames to a device, one after the other and as many at once as keep it busy, learns of their end,
 /// and gives the device up where it fails or does not answer. Every frame handed over is answered once, by a
 /// token to the graph's step. Thread-safety: any thread.
-class DeviceLine : public Outstanding::Receiver {
+class DispatchQueue : public Outstanding::Receiver {
  public:
   struct Options {
     bool poll = false;        ///< ask for the end of work rather than be called back
@@ -40,9 +40,9 @@ class DeviceLine : public Outstanding::Receiver {
   /// @param number   of the device, from 0; processor `number` + 1 in traces
   /// @param on_loss  called once, when the device is given up
   /// Everything passed must outlive the object.
-  DeviceLine(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
-             std::string name, const Options& options, flow::graph& graph, Step& step,
-             std::function<void(const std::string& error)> on_loss);
+  DispatchQueue(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
+                std::string name, const Options& options, flow::graph& graph, Step& step,
+                std::function<void(const std::string& error)> on_loss);
 
   const DeviceStages& stages() const { return stages_; }
   const std::string& name() const { return name_; }
@@ -56,11 +56,11 @@ class DeviceLine : public Outstanding::Receiver {
 
   /// Enqueues the frame's next segment, once it is the frame's turn; a token follows.
   void hand_over(Slot& slot);
-  /// The answer to the segment, from the step's side: takes over what the device leaves, and lets the next
-  /// frame in. An error stays in the slot's part, and the device is given up.
+  /// Handles the device's answer to the segment: takes over its results and admits the next frame. An error
+  /// stays in the slot's part, and the device is disabled.
   void take_back(Slot& slot);
 
-  /// Takes the device out of use; `on_loss` is told once.
+  /// Disables the device; calls `on_loss` once.
   void disable(const std::string& error);
   /// Gives the device up where it has not answered in time. To be called now and then, by one thread.
   void watch(const std::vector<std::unique_ptr<Slot>>& slots);
@@ -94,10 +94,10 @@ class DeviceLine : public Outstanding::Receiver {
   std::atomic<double> seconds_{0};
   std::mutex mutex_;
   int at_work_ = 0;  ///< frames handed to the device and not answered
-  int limit_ = 1;    ///< of these
+  int limit_ = 1;    ///< limit of `at_work_`
   DeviceThroughput throughput_;
   std::vector<Slot*> waiting_;
-  std::vector<Slot*> polled_;  ///< slots whose end the poller waits for
+  std::vector<Slot*> polled_;  ///< slots that the poller waits for
   std::condition_variable_any poll_;
   std::unique_ptr<DeviceQueue> clock_queue_;
   DeviceClock clock_;

@@ -1,4 +1,4 @@
-#include "faces/recognition/training/close_cut.hpp"
+#include "faces/recognition/training/tight_crop.hpp"
 
 #include <algorithm>
 
@@ -6,13 +6,13 @@
 
 namespace sightline::recognition {
 
-CloseCut draw_close_cut(Random& random) {
+TightCrop draw_tight_crop(Random& random) {
   // Pixels at each side, where a photo is cut as closely as can be.
   constexpr double kSide = 22, kAbove = 38, kBelow = 15;
   const auto between = [&](double least, double most) { return least + (most - least) * random.unit(); };
   const double closeness = between(0.3, 1);
   const auto cut = [&](double most) { return static_cast<int>(most * closeness * between(0.7, 1.1)); };
-  CloseCut result;
+  TightCrop result;
   result.left = cut(kSide);
   result.top = cut(kAbove);
   result.right = kCropSize.width - cut(kSide);
@@ -20,7 +20,7 @@ CloseCut draw_close_cut(Random& random) {
   return result;
 }
 
-void cut_closely(ImageView<std::uint8_t> crop, const CloseCut& cut) {
+void crop_tightly(ImageView<std::uint8_t> crop, const TightCrop& cut) {
   // Edges first in each row, then whole rows.
   for (int y = cut.top; y < cut.bottom; ++y) {
     std::uint8_t* const row = crop.row(y);

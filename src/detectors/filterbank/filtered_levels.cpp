@@ -1,4 +1,4 @@
-#include "detectors/filterbank/computed_scales.hpp"
+#include "detectors/filterbank/filtered_levels.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ CellEdges::CellEdges(const Grid& grid, Size response_map, double ratio, double f
     : columns(edges_of(grid.cells_x, response_map.width, ratio, first)),
       rows(edges_of(grid.cells_y, response_map.height, ratio, first)) {}
 
-std::vector<int> computed_scales(std::span<const PyramidLevel> levels, double step, int per_octave) {
+std::vector<int> filtered_levels(std::span<const PyramidLevel> levels, double step, int per_octave) {
   const int count = static_cast<int>(levels.size());
   const double apart = per_octave > 0 ? std::log(2.0) / (per_octave * std::log(step)) : 1;
   const int every = std::max(1, static_cast<int>(std::lround(apart)));

@@ -1,4 +1,4 @@
-#include "base/rotation.hpp"
+#include "base/segment_limits.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -37,8 +37,8 @@ const std::map<std::string_view, double>& bytes_of() {
 
 }  // namespace
 
-Rotation parse_rotation(const std::string& text, const std::string& option) {
-  Rotation rotation;
+SegmentLimits parse_segment_limits(const std::string& text, const std::string& option) {
+  SegmentLimits rotation;
   if (text.empty()) return rotation;
   const auto refuse = [&](const std::string& reason) {
     throw Error(ExitCode::usage, option + ": " + reason,

@@ -7,7 +7,7 @@ namespace sightline::pipeline {
 
 namespace {
 
-// Of whatever kind it is.
+// Clears a result of any kind.
 void clear_found(FrameResult& result) {
   result.objects.clear();
   result.output.reset();
@@ -87,31 +87,32 @@ void Pipeline::Impl::search(Slot& slot) {
 bool Pipeline::Impl::deal(Slot& slot) {
   if (slot.is_split() || slot.plan->dealt.none()) return true;
   const auto takes_part = [&](std::size_t device) {
-    return slot.plan->dealt[device] && !lines_[device]->lost();
+    return slot.plan->dealt[device] && !dispatch_queues_[device]->lost();
   };
   const std::lock_guard lock(deal_mutex_);
   double fastest = 0;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const double seconds = lines_[i]->seconds_a_frame();
+  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
+    const double seconds = dispatch_queues_[i]->seconds_a_frame();
     if (takes_part(i) && seconds > 0 && (fastest == 0 || seconds < fastest)) fastest = seconds;
   }
   double first = 0;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
+  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
     if (!takes_part(i)) continue;
-    const double known = lines_[i]->seconds_a_frame();
+    const double known = dispatch_queues_[i]->seconds_a_frame();
     const double seconds = known > 0 ? known : fastest > 0 ? fastest : 1;
-    const double done = seconds * (lines_[i]->load() + 1);
+    const double done = seconds * (dispatch_queues_[i]->load() + 1);
     if (slot.dealt != Slot::kNoDevice && done >= first) continue;
     slot.dealt = i;
     first = done;
   }
   if (slot.dealt == Slot::kNoDevice) return false;
-  lines_[slot.dealt]->add_load(1);
+  dispatch_queues_[slot.dealt]->add_load(1);
   return true;
 }
 
 void Pipeline::Impl::leave_device(Slot& slot) {
-  if (slot.dealt != Slot::kNoDevice) lines_[std::exchange(slot.dealt, Slot::kNoDevice)]->add_load(-1);
+  if (slot.dealt != Slot::kNoDevice)
+    dispatch_queues_[std::exchange(slot.dealt, Slot::kNoDevice)]->add_load(-1);
 }
 
 // Whether a device does something for the frame.
@@ -125,7 +126,7 @@ bool Pipeline::Impl::takes_part(const Slot& slot, std::size_t device) const {
 // False where a device cannot: its part of the slot says why, and it is disabled.
 bool Pipeline::Impl::prepare_devices(Slot& slot) {
   const Schedule& schedule = slot.plan->schedule;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
+  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
     if (!takes_part(slot, i)) continue;
     DevicePart& part = slot.parts[i];
     try {
@@ -140,7 +141,7 @@ bool Pipeline::Impl::prepare_devices(Slot& slot) {
                           device_stages(schedule, processor_, i, slot.dealt));
     } catch (const std::exception& e) {
       set_message(part.error, e.what());
-      lines_[i]->disable(part.error);
+      dispatch_queues_[i]->disable(part.error);
       return false;
     }
   }
@@ -154,13 +155,13 @@ void Pipeline::Impl::run_segments(Slot& slot) {
     if (segment.on_device) {
       slot.handed = segment;
       const std::size_t device = slot.device_of(segment);
-      // What is pinned to the device that the frame is dealt to comes with the rest.
+      // Stages pinned to the frame's own device run with the rest.
       for (; slot.segment + 1 < segments.size(); ++slot.segment) {
         const Segment& next = segments[slot.segment + 1];
         if (!next.on_device || slot.device_of(next) != device) break;
         slot.handed.last = next.last;
       }
-      lines_[device]->hand_over(slot);
+      dispatch_queues_[device]->hand_over(slot);
       return;  // back_from_device goes on
     }
     run_on_cpu(slot, segment.first, segment.last);
@@ -170,10 +171,10 @@ void Pipeline::Impl::run_segments(Slot& slot) {
 
 void Pipeline::Impl::run_split(Slot& slot) {
   int partitions = 1;
-  for (std::size_t i = 0; i < lines_.size(); ++i) partitions += takes_part(slot, i);
+  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) partitions += takes_part(slot, i);
   slot.partitions_left = partitions;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (takes_part(slot, i)) lines_[i]->hand_over(slot);
+  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
+    if (takes_part(slot, i)) dispatch_queues_[i]->hand_over(slot);
   }
   try {
     if (slot.plan->schedule.split < 1) run_on_cpu(slot, 0, processor_.partitionable_stages());
@@ -200,7 +201,7 @@ void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last)
 }
 
 void Pipeline::Impl::back_from_device(Slot& slot, std::size_t device) {
-  lines_[device]->take_back(slot);
+  dispatch_queues_[device]->take_back(slot);
   if (slot.is_split()) {
     partition_done(slot);
   } else if (!slot.parts[device].error.empty()) {
@@ -220,7 +221,7 @@ void Pipeline::Impl::partition_done(Slot& slot) {
     return;
   }
   if (slot.cpu_error.empty()) {
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
+    for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
       if (takes_part(slot, i)) processor_.merge(*slot.workspace, *slot.parts[i].partition);
     }
     slot.ready = now_ns();
@@ -236,8 +237,8 @@ void Pipeline::Impl::retry(Slot& slot) {
     part.error.clear();
     part.failed = false;
     if (!std::exchange(part.abandoned, false)) continue;
-    keep_forever(part.slot.release());  // the device may still write to them, for ever
-    keep_forever(part.partition.release());
+    leak_deliberately(part.slot.release());  // the device may still write to them, for ever
+    leak_deliberately(part.partition.release());
   }
   ++slot.stream->accounts.retried;
   slot.ready = now_ns();

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/device_line.hpp"
+#include "pipeline/runtime/dispatch_queue.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -13,17 +13,17 @@ namespace sightline::pipeline {
 
 using namespace std::chrono_literals;
 
-void keep_forever(const void* object) noexcept try {
+void leak_deliberately(const void* object) noexcept try {
   static std::mutex mutex;
   static auto* const kept = new std::vector<const void*>;
   const std::lock_guard lock(mutex);
   kept->push_back(object);
-} catch (const std::bad_alloc&) {  // nobody finds it any more, but it is still there
+} catch (const std::bad_alloc&) {  // no longer found, but still alive
 }
 
-DeviceLine::DeviceLine(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
-                       std::string name, const Options& options, flow::graph& graph, Step& step,
-                       std::function<void(const std::string& error)> on_loss)
+DispatchQueue::DispatchQueue(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
+                             std::string name, const Options& options, flow::graph& graph, Step& step,
+                             std::function<void(const std::string& error)> on_loss)
     : processor_(processor),
       stages_(stages),
       number_(number),
@@ -38,7 +38,7 @@ DeviceLine::DeviceLine(const FrameProcessor& processor, const DeviceStages& stag
   });
   flow::make_edge(*submit_, step);
   const bool unified = stages_.device().info().unified_memory;
-  // Where copies are needed, those of one frame overlap with the kernels of another.
+  // If copies are needed, those of one frame overlap with the kernels of another.
   limit_ = unified ? 1 : 6;
   waiting_.reserve(64);
   polled_.reserve(64);
@@ -50,15 +50,15 @@ DeviceLine::DeviceLine(const FrameProcessor& processor, const DeviceStages& stag
   if (options_.poll || !unified) poller_ = std::jthread([this](const std::stop_token& stop) { poll(stop); });
 }
 
-void DeviceLine::device_answered(Slot& slot, bool failed) noexcept {
+void DispatchQueue::device_answered(Slot& slot, bool failed) noexcept {
   DevicePart& part = slot.parts[number_];
   if (failed && part.error.empty()) part.failed = true;
   gateway_.load()->try_put(Token{&slot, static_cast<int>(number_)});
   gateway_.load()->release_wait();
 }
 
-// As many frames are handed to the device at once as keep it busy; more would only compete for it.
-void DeviceLine::hand_over(Slot& slot) {
+// Submits only as many frames at once as keep the device busy; more would only compete.
+void DispatchQueue::hand_over(Slot& slot) {
   slot.parts[number_].ready = now_ns();
   {
     const std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ void DeviceLine::hand_over(Slot& slot) {
   submit_->try_put({&slot});
 }
 
-void DeviceLine::next() {
+void DispatchQueue::next() {
   Slot* next = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -86,7 +86,7 @@ void DeviceLine::next() {
 }
 
 // The body of the graph's asynchronous node: whatever happens, exactly one answer follows.
-void DeviceLine::submit(Slot& slot) {
+void DispatchQueue::submit(Slot& slot) {
   DevicePart& part = slot.parts[number_];
   Outstanding& outstanding = *part.outstanding;
   outstanding.open(*this, slot);
@@ -108,7 +108,7 @@ void DeviceLine::submit(Slot& slot) {
   }
 }
 
-void DeviceLine::take_back(Slot& slot) {
+void DispatchQueue::take_back(Slot& slot) {
   DevicePart& part = slot.parts[number_];
   if (part.failed) set_message(part.error, failure_);
   if (!part.error.empty()) disable(part.error);  // before it gets the next one
@@ -123,11 +123,11 @@ void DeviceLine::take_back(Slot& slot) {
   }
 }
 
-void DeviceLine::disable(const std::string& error) {
+void DispatchQueue::disable(const std::string& error) {
   if (!lost_.exchange(true)) on_loss_(error);
 }
 
-void DeviceLine::log_spans(Slot& slot) {
+void DispatchQueue::log_spans(Slot& slot) {
   DevicePart& part = slot.parts[number_];
   const bool split = slot.plan->schedule.split > 0;
   const auto processor = static_cast<std::uint8_t>(number_ + 1);
@@ -161,7 +161,7 @@ void DeviceLine::log_spans(Slot& slot) {
 // Drivers of devices with memory of their own were seen to call back twenty milliseconds after the end of a
 // large copy (NVIDIA 580). Asking costs nothing there, so a thread asks while frames are on the device. It
 // never waits for it.
-void DeviceLine::poll(const std::stop_token& stop) {
+void DispatchQueue::poll(const std::stop_token& stop) {
   constexpr auto kInterval = 25us;
   prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds: sleeps are as short as asked for
   while (!stop.stop_requested()) {
@@ -184,7 +184,7 @@ void DeviceLine::poll(const std::stop_token& stop) {
 }
 
 // A device that does not answer must not stall the run. One that is disabled may still have frames.
-void DeviceLine::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
+void DispatchQueue::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
   const auto limit = static_cast<std::int64_t>(1e9 * options_.stall_limit);
   const std::lock_guard lock(mutex_);
   for (const std::unique_ptr<Slot>& slot : slots) {
@@ -205,13 +205,13 @@ void DeviceLine::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
     part.error = std::move(error);
     part.abandoned = true;
     polled_.erase(std::remove(polled_.begin(), polled_.end(), slot.get()), polled_.end());
-    keep_forever(part.outstanding.release());  // a late answer may still come
+    leak_deliberately(part.outstanding.release());  // a late answer may still come
     part.outstanding = std::move(next);
     device_answered(*slot, true);
   }
 }
 
-void DeviceLine::set_clock() {
+void DispatchQueue::set_clock() {
   if (lost_) return;
   try {
     clock_.synchronise(*clock_queue_);
@@ -220,7 +220,7 @@ void DeviceLine::set_clock() {
   }
 }
 
-bool DeviceLine::can_set_clock(const std::vector<std::unique_ptr<Slot>>& slots) const {
+bool DispatchQueue::can_set_clock(const std::vector<std::unique_ptr<Slot>>& slots) const {
   if (lost_ || !clock_.stale()) return false;
   return std::ranges::none_of(slots, [&](const std::unique_ptr<Slot>& slot) {
     const auto since = slot->parts[number_].outstanding->open_since();

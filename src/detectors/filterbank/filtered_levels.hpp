@@ -1,5 +1,5 @@
 #pragma once
-/// Which levels of a pyramid are filtered, and how the others get their histograms.
+/// Selection of the pyramid levels that are filtered, and approximation of the others' histograms.
 ///
 /// Neighbouring levels show nearly the same structure, and the filters' responses change slowly with scale
 /// (Dollar et al., "Fast Feature Pyramids for Object Detection", 2014). So only some levels, those at
@@ -30,14 +30,14 @@ struct CellEdges {
   explicit CellEdges(const Grid& grid, int first = 0);
   /// Cells of 8x8 pixels of a level, in responses of a level of size `response_map` (pixels) at `ratio` times
   /// the resolution, 1/2 to 2: a cell has at most 16x16 responses, whose sum float holds exactly.
-  /// @param first  where the first cell begins, in pixels of the responses along both axes, >= 0
+  /// @param first  start of the first cell, in pixels of the responses along both axes, >= 0
   CellEdges(const Grid& grid, Size response_map, double ratio, double first = 0);
 };
 
-/// For each level, the index of the computed level whose responses it uses: its own where it is computed.
-/// There are `per_octave` computed scales in an octave, each at the level nearest to where it should be, and
-/// the first level is always one; 0: all are computed.
+/// For each level, the index of the computed level whose responses it uses: its own if it is computed. An
+/// octave has `per_octave` computed scales, each at the level nearest to its ideal scale; the first level is
+/// always computed. 0: all levels are computed.
 /// @param step  ratio of neighbouring levels' scales, above 1
-std::vector<int> computed_scales(std::span<const PyramidLevel> levels, double step, int per_octave);
+std::vector<int> filtered_levels(std::span<const PyramidLevel> levels, double step, int per_octave);
 
 }  // namespace sightline::filterbank
