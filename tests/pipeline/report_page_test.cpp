@@ -13,6 +13,7 @@
 #include "pipeline/report/measurement_output.hpp"
 #include "support/made_up_measurement.hpp"
 #include "support/media.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::pipeline::test {
 namespace {
@@ -194,7 +195,8 @@ note.failures = failures.join();
 </script></body>)";
 
 TEST(ReportPage, RunsInABrowser) {
-  if (chromium().empty()) GTEST_SKIP() << "no Chromium to load the page in";
+  if (!is_thorough()) GTEST_SKIP() << "opens the page in Chromium: tools/test --thorough";
+  ASSERT_NE(chromium(), "") << "no Chromium to load the page in";
   // With one that has nothing to show, and one whose first schedule kept no timeline.
   std::vector<Measurement> all{nasty_measurement(), Measurement(), made_up_measurement(0.4, 25)};
   all[2].schedules[0].timeline.clear();

@@ -8,6 +8,7 @@
 #include "media/reader.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::test {
 namespace {
@@ -18,6 +19,7 @@ using media::test::make_clip;
 class TrainNetwork : public testing::Test {
  protected:
   void SetUp() override {
+    if (!is_thorough()) GTEST_SKIP() << "trains with PyTorch: tools/test --thorough";
     ASSERT_EQ(std::system("/usr/bin/python3 -c 'import numpy, PIL, torch' >/dev/null 2>&1"), 0)
         << "there is no PyTorch here: apt-get install python3-torch python3-numpy python3-pil";
     fs::create_directories(folder_ / "positives");

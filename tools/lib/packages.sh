@@ -12,12 +12,14 @@ readonly SIGHTLINE_PACKAGES=(
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd opencv-data
 )
 
-# To build and run the tests and benchmarks, besides. Chromium opens the report page; Xvfb is the screen that windows
-# are opened on and that is captured, xdotool presses keys there, ffmpeg serves streams, PyTorch trains a network.
+# Besides, to build and run the tests. Xvfb is the screen that windows are opened on and that is captured, xdotool
+# presses keys there, ffmpeg serves streams.
 readonly SIGHTLINE_TEST_PACKAGES=(
-  liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev chromium xvfb xdotool ffmpeg libopencv-dev
-  python3-torch python3-numpy python3-pil
+  liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool ffmpeg libopencv-dev
 )
+
+# Besides, for `tools/test --thorough`: Chromium opens the report page, PyTorch trains a network.
+readonly SIGHTLINE_THOROUGH_PACKAGES=(chromium python3-torch python3-numpy python3-pil)
 
 # To fuzz, besides.
 readonly SIGHTLINE_FUZZ_PACKAGES=(clang libclang-rt-14-dev)
