@@ -1,8 +1,5 @@
 #include "media/stream_input.hpp"
 
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,9 +24,6 @@ namespace sightline::media {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view kGenerator = "lavfi:";
-constexpr std::string_view kScreen = "screen:";
-constexpr std::string_view kCamera = "/dev/video";
 constexpr double kPlaylistPatience = 30;  // s: parts are published seconds apart
 constexpr std::chrono::seconds kLongestOpening{60};
 constexpr std::int64_t kMostMemory = 1 << 30;  // bytes to open an input, besides the pictures to analyse it
@@ -40,23 +34,6 @@ constexpr std::int64_t kMostUnseen = 16 << 20;  // bytes
 
 bool is_pattern(const std::string& input) {
   return av_filename_number_test(input.c_str()) != 0;
-}
-
-// By device number, since udev gives cameras other names too (/dev/v4l/by-id/...).
-bool is_video_device(const std::string& path) {
-  constexpr unsigned video4linux = 81;
-  struct stat facts {};
-  return stat(path.c_str(), &facts) == 0 && S_ISCHR(facts.st_mode) && major(facts.st_rdev) == video4linux;
-}
-
-bool is_network_url(const std::string& input) {
-  const std::size_t end = input.find("://");
-  if (end == std::string::npos || end == 0) return false;
-  const std::string scheme = input.substr(0, end);
-  const bool is_name = std::all_of(scheme.begin(), scheme.end(), [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-  });
-  return is_name && scheme != "file" && scheme != "pipe" && scheme != "fd";
 }
 
 /// The X11 display, as x11grab names it.
@@ -107,22 +84,6 @@ std::string microseconds(double seconds) {
 }
 
 }  // namespace
-
-InputKind kind_of(const std::string& input) {
-  if (input == "-") return InputKind::standard_input;
-  if (is_video_device(input)) return InputKind::camera;
-  std::error_code ignored;
-  if (fs::exists(input, ignored)) return InputKind::file;
-  if (input.starts_with(kGenerator)) return InputKind::generator;
-  if (input.starts_with(kScreen)) return InputKind::screen;
-  if (input.starts_with(kCamera)) return InputKind::camera;  // not plugged in
-  return is_network_url(input) ? InputKind::network : InputKind::file;
-}
-
-bool is_live(const std::string& input) {
-  const InputKind kind = kind_of(input);
-  return kind == InputKind::camera || kind == InputKind::screen || kind == InputKind::network;
-}
 
 void Patience::set(double seconds) {
   seconds_ = seconds;

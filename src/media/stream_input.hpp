@@ -14,15 +14,11 @@
 #include "base/work_limit.hpp"
 #include "media/byte_source.hpp"
 #include "media/ffmpeg.hpp"
+#include "media/input_kind.hpp"
 #include "media/playlist_limits.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::media {
-
-enum class InputKind { standard_input, generator, camera, screen, network, file };
-
-/// Kind of an input, by its name. A pattern of images counts as a file, and so does a name of no other kind.
-InputKind kind_of(const std::string& input);
 
 /// Timeout without data. Thread-safety: one thread at a time.
 class Patience {

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/work_limit.hpp"
-#include "media/stream_input.hpp"
+#include "media/input_kind.hpp"
 #include "media/tiff_reader.hpp"
 
 namespace sightline::media {
