@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "media/input_kind.hpp"
 #include "media/scaler.hpp"
 #include "media/secrets.hpp"
 #include "media/source.hpp"
-#include "media/stream_input.hpp"
 
 namespace sightline::media {
 namespace {
