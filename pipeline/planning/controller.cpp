@@ -13,11 +13,11 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr WindowRule kQualityWindow{0.5, 8, 2};
-constexpr WindowRule kTimeWindow{1, 20, 20};
-constexpr WindowRule kEnergyWindow{2, 20, 20};  // meters are slow
-constexpr double kWorthwhile = 1.1;             // gain of a switch
-constexpr double kSlowSource = 1.2;             // over the predicted time of a frame
+constexpr WindowRule kQualityWindow{kSecond / 2, 8, 2};
+constexpr WindowRule kTimeWindow{kSecond, 20, 20};
+constexpr WindowRule kEnergyWindow{2 * kSecond, 20, 20};  // meters are slow
+constexpr double kWorthwhile = 1.1;                       // gain of a switch
+constexpr double kSlowSource = 1.2;                       // over the predicted time of a frame
 constexpr std::int64_t kBatteryPause = 10 * kSecond;
 constexpr double kHeld = 1.05;  // load that counts as kept
 constexpr double kIdle = 0.25;  // share of the time from which on the processors are not the limit

@@ -50,11 +50,11 @@ void WindowMeter::add(const FrameTrace& trace) {
 }
 
 std::optional<RunWindow> WindowMeter::take(const WindowRule& rule) {
-  const double seconds = 1e-9 * static_cast<double>(end_ - start_);
-  if (seconds < rule.seconds || frames_ < (seconds < 4 * rule.seconds ? rule.frames : rule.slow_frames))
+  const std::int64_t length = end_ - start_;
+  if (length < rule.length || frames_ < (length < 4 * rule.length ? rule.frames : rule.slow_frames))
     return std::nullopt;
   const auto per_frame = [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / frames_; };
-  RunWindow window{static_cast<double>(frames_), seconds / frames_, per_frame(cpu_), per_frame(device_)};
+  RunWindow window{static_cast<double>(frames_), per_frame(length), per_frame(cpu_), per_frame(device_)};
   if (busy_ > 0) window.possible_fps = 1 / per_frame(busy_);
   window.idle_share = 1 - per_frame(busy_) / window.seconds;
   window.limited_by_outputs = writing_ > reading_;

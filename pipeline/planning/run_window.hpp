@@ -22,9 +22,9 @@ struct RunWindow {
 
 /// Minimum length of a window.
 struct WindowRule {
-  double seconds = 0;
+  std::int64_t length = 0;  ///< nanoseconds
   int frames = 0;
-  int slow_frames = 0;  ///< instead of `frames` after four times the seconds
+  int slow_frames = 0;  ///< instead of `frames` after four times the length
 };
 
 /// Sums the traces of a window. A window starts with the end of its first frame, which is not counted.
