@@ -15,23 +15,13 @@ namespace sightline::report {
 using namespace report_parts;
 namespace {
 
-constexpr double kLetter = 7.2, kRow = 22, kBarWidth = 30, kBarGap = 8, kGroupGap = 26, kUnderBars = 74;
-constexpr double kShownFrom = 1.0001;  // marks this far beyond the end of an axis are on it
+constexpr double kLetter = 7.2, kRow = 22;
+constexpr double kBeyond = 1.0001;  // marks this far beyond the end of an axis are on it
 constexpr const char* kGrid = "#dfe3e9";
 constexpr const char* kFaint = "#eef0f2";
-constexpr const char* kInk = "#1f2429";
 
 double length_of(const std::string& text) {
   return kLetter * static_cast<double>(width_of(text));
-}
-
-// A name of at most `longest` characters.
-std::string shortened(const std::string& name, int longest) {
-  int characters = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if ((name[i] & 0xc0) != 0x80 && ++characters > longest) return name.substr(0, i) + "…";
-  }
-  return name;
 }
 
 std::string stroke_of(std::size_t number, double width) {
@@ -40,186 +30,175 @@ std::string stroke_of(std::size_t number, double width) {
                      kDashes[number / kColours.size() % 3]);
 }
 
-std::string rectangle(double x, double y, double width, double height, const std::string& colour,
-                      const std::string& title) {
+std::string rectangle(double x, double y, double width, const std::string& colour, const std::string& title) {
   return fmt::format(
-      "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{:.2f}\" fill=\"{}\"><title>{}</title></rect>\n", at(x),
-      at(y), at(width), height, colour, escape_markup(title));
+      "<rect x=\"{}\" y=\"{}\" width=\"{:.2f}\" height=\"15\" fill=\"{}\"><title>{}</title></rect>\n", at(x),
+      at(y), width, colour, escape_markup(title));
 }
 
-// Values along an axis.
-struct Extent {
-  std::set<double> values;
-  double low = 1e300, high = -1e300;
-
-  void add(double value, const Axis& axis) {
-    if (!std::isfinite(value) || (axis.is_logarithmic && value <= 0)) return;
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
-
-// A mark, and its text: faint where it has none.
-struct Mark {
-  double value = 0;
-  std::string text;
-};
-
-// An axis with its marks.
+// An axis with its marks; those without text are faint.
 struct Scale {
   report_parts::Axis places;
-  std::vector<Mark> marks;
+  std::vector<std::pair<double, std::string>> marks;
 
-  Scale() = default;
-  Scale(const Axis& axis, const Extent& seen, double start, double end) {
-    const double length = std::abs(end - start), most = std::max(length / (start < end ? 70 : 40), 2.0);
+  Scale(const Axis& axis, const std::set<double>& values, double start, double end) {
+    const double most = std::max(std::abs(end - start) / (start < end ? 70 : 40), 2.0);
+    const double least = values.empty() ? 1 : *values.begin(),
+                 greatest = values.empty() ? 1 : *values.rbegin();
     double low = axis.low, high = axis.high;
-    const bool is_given = low != 0 || high != 0;
     if (!axis.names.empty()) {
       low = -0.5, high = static_cast<double>(axis.names.size()) - 0.5;
-      if (start > end) std::swap(start, end);  // from the top
+      std::swap(start, end);
     } else if (axis.is_marked_by_points) {
-      low = seen.low, high = seen.high > seen.low ? seen.high : seen.low + std::max(std::abs(seen.low), 1.0);
-      start += start < end ? 20 : -20, end += start < end ? -20 : 20;
-    } else if (!is_given && axis.is_logarithmic) {
-      low = round_down(seen.low), high = std::max(round_up(seen.high), 2 * low);
-    } else if (!is_given) {
-      const double step = seen.high > 0 ? round_step(seen.high, most) : 1;
-      low = 0, high = std::max(std::ceil(seen.high / step - 1e-9), 1.0) * step;
+      low = least, high = greatest > least ? greatest : least + std::max(std::abs(least), 1.0);
+      start += 20, end -= 20;
+    } else if (low == 0 && high == 0 && axis.is_logarithmic) {
+      low = round_down(least), high = std::max(round_up(greatest), 2 * low);
+    } else if (low == 0 && high == 0) {
+      const double step = greatest > 0 ? round_step(greatest, most) : 1;
+      high = std::max(std::ceil(greatest / step - 1e-9), 1.0) * step;
     }
     places = {low, high, start, end, !axis.is_logarithmic};
-    const auto mark = [&](double value, bool has_text) {
-      const std::string text = axis.text ? axis.text(value) : fmt::format("{:g}", value);
-      marks.push_back({value, has_text ? text : ""});
+    const auto mark = [&](double value, bool has_text = true) {
+      marks.emplace_back(value, !has_text ? "" : axis.text ? axis.text(value) : fmt::format("{:g}", value));
     };
     if (!axis.names.empty()) {
-      for (std::size_t i = 0; i < axis.names.size(); ++i)
-        marks.push_back({static_cast<double>(i), axis.names[i]});
+      for (const std::string& name : axis.names) marks.emplace_back(static_cast<double>(marks.size()), name);
     } else if (axis.is_marked_by_points) {
-      for (const double value : seen.values) mark(value, true);
+      for (const double value : values) mark(value);
     } else if (axis.is_logarithmic) {
       const bool is_wide = high > 1001 * low;  // only powers of ten have a text
-      for (double power = std::pow(10, std::floor(std::log10(low) + 1e-9)); power <= high * kShownFrom;
-           power *= 10) {
+      for (int exponent = static_cast<int>(std::floor(std::log10(low)));
+           std::pow(10, exponent) < high * kBeyond; ++exponent) {
         for (int times = 1; times <= 9; ++times) {
-          const double value = std::stod(fmt::format("{:.6g}", times * power));
-          if (value * kShownFrom < low || value > high * kShownFrom) continue;
-          mark(value, times == 1 || (!is_wide && (times == 2 || times == 5)));
+          const double value = std::stod(fmt::format("{}e{}", times, exponent));
+          if (value * kBeyond >= low && value <= high * kBeyond)
+            mark(value, times == 1 || (!is_wide && (times == 2 || times == 5)));
         }
       }
     } else {
       const double step = round_step(high - low, most);
-      for (double i = std::ceil(low / step - 1e-9); i * step <= low + (high - low) * kShownFrom; ++i)
-        mark(i * step, true);
+      for (double i = std::ceil(low / step - 1e-9) + 0.0; i * step <= low + (high - low) * kBeyond; ++i)
+        mark(i * step);
     }
   }
 
   double operator()(double value) const { return places.place(value); }
 };
 
-class Plot {
- public:
-  Plot(const Chart& chart, double top) : c_(chart) {
+// Values along both axes.
+struct Extents {
+  std::set<double> x, y;
+
+  explicit Extents(const Chart& chart) {
     for (const Line& line : chart.lines) {
       for (const PlotPoint& point : line.points) {
-        if (line.form == Line::Form::dots && chart.y.is_logarithmic && point.y <= 0) continue;
-        is_empty_ = false;
-        seen_x_.add(point.x, chart.x);
-        seen_x_.values.insert(point.x);
+        if (!is_shown(chart, line, point)) continue;
+        x.insert(point.x);
+        // Bars after the first ones may be cut off.
+        const bool widens = line.form != Line::Form::bars || &line == &chart.lines.front();
         for (const double value : {point.y, point.low, point.high})
-          if (value != 0) seen_y_.add(value, chart.y);
+          if (widens && value > 0) y.insert(value);
       }
     }
-    for (const StackedBar& bar : chart.bars) {
-      is_empty_ = false;
-      seen_y_.add(bar.whole() + bar.spread, chart.y);
-    }
-    top_ = top + (chart.subtitle.empty() ? chart.title.empty() ? 16 : 44 : 58);
-    bottom_ = top_ + chart.height;
-    if (is_empty_) return;
-    y_ = Scale(chart.y, seen_y_, bottom_, top_);
-    double widest = 0, legend = 0;
-    for (const Mark& mark : y_.marks) widest = std::max(widest, length_of(mark.text));
-    left_ = std::clamp(widest + 20, 50.0, 420.0) + (chart.y.label.empty() ? 0 : 22);
-    for (const std::string& name : legend_names())
-      legend = std::max(legend, std::min(length_of(name), 300.0) + 80);
-    right_ = chart.bars.empty() ? chart.width - std::max(legend, 24.0) : end_of_bars();
-    width_ = chart.bars.empty() ? chart.width : right_ + legend;
-    if (chart.bars.empty()) x_ = Scale(chart.x, seen_x_, left_, right_);
+    for (const StackedBar& bar : chart.bars) x.insert(bar.whole() + bar.spread);
   }
-
-  bool is_empty() const { return is_empty_; }
-  double width() const { return width_; }
-
-  double end() const {
-    const double below = has_legend_below() ? 24 + kRow * static_cast<double>(c_.lines.size()) : 0;
-    return bottom_ + (c_.bars.empty() ? 34 + (c_.x.label.empty() ? 0 : 24) : kUnderBars) + below;
+  static bool is_shown(const Chart& chart, const Line& line, const PlotPoint& point) {
+    return !chart.y.is_logarithmic || point.y > 0 || line.form == Line::Form::stairs;
   }
+};
+
+struct LegendEntry {
+  std::string stroke, text;
+};
+
+// What the colours mean, each once.
+std::vector<LegendEntry> legend_of(const Chart& chart) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) {
+    const Line& line = chart.lines[i];
+    if (!line.name.empty())
+      entries.push_back({stroke_of(i, line.form == Line::Form::bars ? 12 : line.width), line.name});
+  }
+  for (const StackedBar& bar : chart.bars) {
+    for (const StackedBar::Piece& piece : bar.pieces)
+      if (piece.value > 0 && std::ranges::find(entries, piece.name, &LegendEntry::text) == entries.end())
+        entries.push_back({" stroke=\"" + piece.colour + "\" stroke-width=\"12\"", piece.name});
+  }
+  return entries;
+}
+
+class Plot {
+ public:
+  // Below `top`.
+  Plot(const Chart& chart, const Extents& seen, double top)
+      : c_(chart),
+        top_(top + (chart.title.empty()      ? 16
+                    : chart.subtitle.empty() ? 44
+                                             : 58)),
+        bottom_(top_ + (chart.bars.empty() ? chart.height : kRow * static_cast<double>(chart.bars.size()))),
+        y_(chart.y, seen.y, bottom_, top_),
+        left_(left_of()),
+        x_(chart.x, seen.x, left_, chart.width - (chart.bars.empty() ? 24 : 70)) {}
 
   std::string svg() const {
-    std::string svg = text(left_, top_ - (c_.subtitle.empty() ? 20 : 36), "start", escape_markup(c_.title),
-                           fmt::format(" font-size=\"16\" font-weight=\"bold\" fill=\"{}\"", kInk));
-    if (c_.title.empty()) svg.clear();
+    std::string svg;
+    if (!c_.title.empty())
+      svg += text(left_, top_ - (c_.subtitle.empty() ? 20 : 36), "start", escape_markup(c_.title),
+                  " font-size=\"16\" font-weight=\"bold\"");
     if (!c_.subtitle.empty())
       svg +=
           text(left_, top_ - 16, "start", escape_markup(c_.subtitle), " fill=\"#6a737d\" font-size=\"12\"");
     svg += grid();
-    if (!c_.bars.empty()) return svg + bars();
     for (std::size_t i = 0; i < c_.lines.size(); ++i) svg += line_of(c_.lines[i], i);
-    svg += line(left_, bottom_, right_, bottom_, "#6a737d");
-    return svg + legend();
+    for (std::size_t i = 0; i < c_.bars.size(); ++i) svg += bar_of(c_.bars[i], y_(static_cast<double>(i)));
+    return svg + line(left_, bottom_, right(), bottom_, "#6a737d");
+  }
+
+  // In as many columns as there is room for; `end` moves to its lower end.
+  std::string legend(double& end) const {
+    const std::vector<LegendEntry> entries = legend_of(c_);
+    end = bottom_ + (c_.x.label.empty() ? 36 : 60);
+    if (entries.empty()) return "";
+    double widest = 0;
+    for (const LegendEntry& entry : entries) widest = std::max(widest, length_of(entry.text) + 60);
+    const auto columns = static_cast<std::size_t>(std::max(std::floor((c_.width - left_) / widest), 1.0));
+    std::string svg;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const double x = left_ + widest * static_cast<double>(i % columns);
+      if (i % columns == 0) end += kRow;
+      svg += "<path d=\"M" + at(x) + ' ' + at(end - 16) + "h30\"" + entries[i].stroke + "/>\n" +
+             text(x + 40, end - 12, "start", escape_markup(entries[i].text));
+    }
+    return svg;
   }
 
  private:
-  bool has_legend_below() const {
-    return std::ranges::any_of(c_.lines,
-                               [](const Line& one) { return !one.summary.empty() || !one.more.empty(); });
+  double left_of() const {
+    double widest = 0;
+    for (const auto& [value, name] : y_.marks) widest = std::max(widest, length_of(name));
+    return std::clamp(widest + 20, 50.0, 420.0) + (c_.y.label.empty() ? 0 : 22);
   }
-
-  // Names beside the plot.
-  std::vector<std::string> legend_names() const {
-    std::vector<std::string> names;
-    for (const StackedBar::Piece& piece : pieces()) names.push_back(piece.name);
-    const auto is_named = [](const Line& one) {
-      return one.form != Line::Form::bars && one.form != Line::Form::limit;
-    };
-    if (std::ranges::count_if(c_.lines, is_named) < 2 || has_legend_below()) return names;
-    for (const Line& one : c_.lines)
-      if (is_named(one)) names.push_back(one.name);
-    return names;
-  }
-
-  // Each kind of piece once.
-  std::vector<StackedBar::Piece> pieces() const {
-    std::vector<StackedBar::Piece> all;
-    for (const StackedBar& bar : c_.bars)
-      for (const StackedBar::Piece& piece : bar.pieces)
-        if (piece.value > 0 && std::ranges::find(all, piece.name, &StackedBar::Piece::name) == all.end())
-          all.push_back(piece);
-    return all;
-  }
+  double right() const { return c_.width - 24; }
 
   std::string grid() const {
     std::string faint, strong, labels;
-    for (const Mark& mark : y_.marks) {
-      (mark.text.empty() ? faint : strong) +=
-          line(left_, y_(mark.value), right_, y_(mark.value), mark.text.empty() ? kFaint : kGrid);
-      if (!mark.text.empty())
-        labels += text(left_ - 9, y_(mark.value) + 4.5, "end", escape_markup(mark.text));
+    for (const auto& [value, name] : y_.marks) {
+      (name.empty() ? faint : strong) +=
+          line(left_, y_(value), right(), y_(value), name.empty() ? kFaint : kGrid);
+      if (!name.empty()) labels += text(left_ - 9, y_(value) + 4.5, "end", escape_markup(name));
     }
     double free = 0;
-    for (const Mark& mark : x_.marks) {
-      if (!c_.x.is_marked_by_points)
-        (mark.text.empty() ? faint : strong) +=
-            line(x_(mark.value), top_, x_(mark.value), bottom_, mark.text.empty() ? kFaint : kGrid);
-      const double half = length_of(mark.text) / 2;
-      if (mark.text.empty() || x_(mark.value) - half < free) continue;
-      labels += text(x_(mark.value), bottom_ + 20, "middle", escape_markup(mark.text));
-      free = x_(mark.value) + half + 8;
+    for (const auto& [value, name] : x_.marks) {
+      const double x = x_(value), half = length_of(name) / 2;
+      (name.empty() ? faint : strong) += line(x, top_, x, bottom_, name.empty() ? kFaint : kGrid);
+      if (name.empty() || x - half < free) continue;
+      labels += text(x, bottom_ + 20, "middle", escape_markup(name));
+      free = x + half + 8;
     }
-    if (!c_.x.label.empty())
-      labels += text((left_ + right_) / 2, bottom_ + 46, "middle", escape_markup(c_.x.label));
     const double middle = (top_ + bottom_) / 2;
+    if (!c_.x.label.empty())
+      labels += text((left_ + right()) / 2, bottom_ + 44, "middle", escape_markup(c_.x.label));
     if (!c_.y.label.empty())
       labels += text(20, middle, "middle", escape_markup(c_.y.label),
                      fmt::format(" transform=\"rotate(-90 20 {})\"", at(middle)));
@@ -227,32 +206,19 @@ class Plot {
   }
 
   std::string line_of(const Line& one, std::size_t number) const {
+    if (one.form == Line::Form::bars) return columns_of(one, number);
     std::string svg, path;
-    switch (one.form) {
-      case Line::Form::bars:
-        return bars_of(one, number);
-      case Line::Form::limit:
-        if (one.points.empty() || one.points[0].y > y_.places.high) return "";
-        return fmt::format(
-                   "<path d=\"M{0} {1}H{2}\" stroke=\"{3}\" stroke-width=\"2\" stroke-dasharray=\"6 4\"/>\n",
-                   at(left_), at(y_(one.points[0].y)), at(right_), line_colour(number)) +
-               text(right_ - 4, y_(one.points[0].y) - 6, "end", escape_markup(one.name));
-      case Line::Form::stairs:
-        path = stairs(one);
-        break;
-      default:
-        for (const PlotPoint& point : one.points) {
-          if (c_.y.is_logarithmic && point.y <= 0) continue;
-          const double x = x_(point.x);
-          path += (path.empty() ? "M" : "L") + at(x) + ' ' + at(y_(point.y));
-          if (point.low != point.high) svg += line(x, y_(point.low), x, y_(point.high), line_colour(number));
-          if (one.form == Line::Form::dots)
-            svg += fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>\n", at(x), at(y_(point.y)),
-                               line_colour(number));
-        }
+    for (const PlotPoint& point : one.points) {
+      if (one.form == Line::Form::stairs || !Extents::is_shown(c_, one, point)) continue;
+      const std::string x = at(x_(point.x)), y = at(y_(point.y));
+      path += (path.empty() ? "M" : "L") + x + ' ' + y;
+      if (point.low != point.high)
+        svg += line(x_(point.x), y_(point.low), x_(point.x), y_(point.high), line_colour(number));
+      if (one.form == Line::Form::dots)
+        svg += "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"3\" fill=\"" + line_colour(number) + "\"/>\n";
     }
-    return svg + "<path d=\"" + path + "\"" + stroke_of(number, one.width) + "><title>" +
-           escape_markup(one.name) + "</title></path>\n";
+    if (one.form == Line::Form::stairs) path = stairs(one);
+    return svg + "<path d=\"" + path + "\"" + stroke_of(number, one.width) + "/>\n";
   }
 
   std::string stairs(const Line& one) const {
@@ -268,117 +234,40 @@ class Plot {
       last_y = y;
     }
     // A point by itself would not be drawn.
-    return path.find('H') == std::string::npos && !path.empty() ? path + "h8" : path;
+    return path.find('H') == std::string::npos ? path + "h8" : path;
   }
 
-  std::string bars_of(const Line& one, std::size_t number) const {
-    const double width = x_(1) - x_(0), gap = width > 4 ? 0.15 * width : 0;
-    std::string path, cuts;
+  std::string columns_of(const Line& one, std::size_t number) const {
+    const double step = x_(1) - x_(0), half = (step > 4 ? 0.85 : 1) * step / 2;
+    std::string path;
     for (const PlotPoint& point : one.points) {
-      if (point.y <= 0) continue;
-      const double x = x_(point.x), begin = x - (width - gap) / 2, end = x + (width - gap) / 2;
-      path += "M" + at(begin) + ' ' + at(bottom_) + "V" + fmt::format("{:.2f}", y_(point.y)) + "H" + at(end) +
-              "V" + at(bottom_) + "Z";
-      if (point.y > y_.places.high * kShownFrom)
-        cuts += "<path d=\"M" + at(begin - 3) + ' ' + at(top_ + 18) + "L" + at(end + 3) + ' ' +
-                at(top_ + 12) + "\" stroke=\"#ffffff\" stroke-width=\"4\"/>\n";
+      const double x = x_(point.x);
+      if (point.y > 0)
+        path += fmt::format("M{} {}V{:.2f}H{}V{}Z", at(x - half), at(bottom_), y_(point.y), at(x + half),
+                            at(bottom_));
     }
-    if (path.empty()) return "";
-    path = "<path d=\"" + path + "\" fill=\"" + line_colour(number) + "\"/>\n" + cuts;
-    if (one.name.empty()) return path;
-    return path + text(right_, bottom_ + 46, "end", escape_markup(one.name),
-                       fmt::format(" fill=\"{}\" font-weight=\"bold\"", line_colour(number)));
+    return "<path d=\"" + path + "\" fill=\"" + line_colour(number) + "\"/>\n";
   }
 
-  std::string legend() const {
+  std::string bar_of(const StackedBar& bar, double y) const {
     std::string svg;
-    double y = has_legend_below() ? bottom_ + (c_.x.label.empty() ? 58 : 82) : top_ + 12;
-    if (!has_legend_below() && legend_names().empty()) return svg;
-    for (std::size_t i = 0; i < c_.lines.size(); ++i, y += kRow) {
-      const Line& one = c_.lines[i];
-      const double x = has_legend_below() ? left_ : right_ + 20;
-      svg +=
-          "<path d=\"M" + at(x) + ' ' + at(y - 4.5) + "h30\"" + stroke_of(i, one.width) + "/>\n" +
-          text(x + 40, y, "start", escape_markup(shortened(one.name, 41)), fmt::format(" fill=\"{}\"", kInk));
-      if (!has_legend_below()) continue;
-      svg += text(left_ + 430, y, "end", escape_markup(one.summary),
-                  fmt::format(" fill=\"{}\" font-weight=\"bold\"", kInk)) +
-             text(right_, y, "end", escape_markup(one.more), " fill=\"#6a737d\" font-size=\"12\"");
-    }
-    return svg;
-  }
-
-  // Bars of a group stand in the middle of it, where its name is wider.
-  double room_beside(const std::string& group) const {
-    const auto count = static_cast<double>(std::ranges::count(c_.bars, group, &StackedBar::group));
-    return std::max(length_of(group) - (count * (kBarWidth + kBarGap) - kBarGap), 0.0) / 2;
-  }
-
-  double end_of_bars() const {
-    double x = left_ + kGroupGap;
-    for (std::size_t i = 0; i < c_.bars.size(); ++i) {
-      if (i == 0 || c_.bars[i].group != c_.bars[i - 1].group)
-        x += 2 * room_beside(c_.bars[i].group) + (i > 0 ? kGroupGap - kBarGap : 0);
-      x += kBarWidth + kBarGap;
-    }
-    return x - kBarGap;
-  }
-
-  std::string bars() const {
-    std::string svg;
-    double x = left_ + kGroupGap / 2, group_start = x;
-    for (std::size_t i = 0; i < c_.bars.size(); ++i) {
-      const StackedBar& bar = c_.bars[i];
-      if (i == 0 || bar.group != c_.bars[i - 1].group) {
-        if (i > 0) x += kGroupGap - kBarGap;
-        group_start = x;
-        x += room_beside(bar.group);
-      }
-      svg += bar_of(bar, x);
-      x += kBarWidth + kBarGap;
-      if (i + 1 < c_.bars.size() && c_.bars[i + 1].group == bar.group) continue;
-      x += room_beside(bar.group);
-      svg += text((group_start + x - kBarGap) / 2, bottom_ + kUnderBars - 8, "middle",
-                  escape_markup(bar.group), " font-weight=\"bold\"");
-    }
-    double y = top_ + 12;
-    for (const StackedBar::Piece& piece : pieces()) {
-      svg += rectangle(right_ + 18, y - 10, 14, 12, piece.colour, piece.name) +
-             text(right_ + 40, y, "start", escape_markup(shortened(piece.name, 41)));
-      y += kRow;
-    }
-    return svg;
-  }
-
-  std::string bar_of(const StackedBar& bar, double x) const {
-    std::string svg;
-    const double middle = x + kBarWidth / 2, whole = bar.whole();
-    double below = 0;
+    double from = 0;
     for (const StackedBar::Piece& piece : bar.pieces) {
       if (piece.value <= 0) continue;
-      svg +=
-          rectangle(x, y_(below + piece.value), kBarWidth, y_(below) - y_(below + piece.value), piece.colour,
-                    bar.group + ", " + bar.label + ": " + piece.name + ": " + figures(piece.value));
-      below += piece.value;
+      svg += rectangle(x_(from), y - 7.5, x_(from + piece.value) - x_(from), piece.colour,
+                       bar.label + ": " + piece.name + ": " + figures(piece.value));
+      from += piece.value;
     }
-    const std::string turned = " font-size=\"11\" transform=\"rotate({} {} {})\"";
-    if (!bar.missing.empty()) {
-      svg += text(middle + 4, bottom_ - 6, "start", escape_markup(bar.missing),
-                  fmt::format(fmt::runtime(turned), -90, at(middle + 4), at(bottom_ - 6)));
-    } else {
-      svg += text(middle, y_(whole + bar.spread) - 5, "middle", figures(whole), " font-size=\"11\"");
-    }
-    if (bar.spread > 0)
-      svg += line(middle, y_(whole - bar.spread), middle, y_(whole + bar.spread), "#333333");
-    return svg + text(middle, bottom_ + 14, "end", escape_markup(bar.label),
-                      fmt::format(fmt::runtime(turned), -35, at(middle), at(bottom_ + 14)));
+    if (bar.spread > 0) svg += line(x_(from - bar.spread), y, x_(from + bar.spread), y, "#333333");
+    return svg + text(x_(from + bar.spread) + 6, y + 4.5, "start",
+                      escape_markup(bar.missing.empty() ? figures(from) : bar.missing), " font-size=\"12\"");
   }
 
   const Chart& c_;
-  bool is_empty_ = true;
-  Extent seen_x_, seen_y_;
-  Scale x_, y_;
-  double left_ = 0, right_ = 0, width_ = 0, top_ = 0, bottom_ = 0;
+  double top_, bottom_;
+  Scale y_;
+  double left_;
+  Scale x_;
 };
 
 }  // namespace
@@ -396,12 +285,13 @@ const char* line_colour(std::size_t number) {
 std::string to_svg(const std::vector<Chart>& charts) {
   std::string plots;
   double end = 0, width = 0;
-  for (const Chart& chart : charts) {
-    const Plot plot(chart, end);
-    if (plot.is_empty()) continue;
-    plots += plot.svg();
-    end = plot.end();
-    width = std::max(width, plot.width());
+  for (Chart chart : charts) {
+    for (const StackedBar& bar : chart.bars) chart.y.names.push_back(bar.label);
+    const Extents seen(chart);
+    if (seen.x.empty()) continue;
+    const Plot plot(chart, seen, end);
+    plots += plot.svg() + plot.legend(end);
+    width = std::max(width, chart.width);
   }
   return plots.empty() ? "" : picture(width, end, charts.front().label, plots);
 }

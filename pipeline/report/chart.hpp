@@ -12,9 +12,9 @@ struct Axis {
   bool is_logarithmic = false;
   double low = 0, high = 0;          ///< both 0: round numbers around the values
   bool is_marked_by_points = false;  ///< has marks at the points' values, instead of round ones
-  /// Text of a mark; a mark without text has a faint line. Default: the number.
+  /// Text of a mark. Default: the number.
   std::function<std::string(double)> text = {};
-  std::vector<std::string> names = {};  ///< of the values 0, 1, ..., which have rows
+  std::vector<std::string> names = {};  ///< of the values 0, 1, ..., from the top
 };
 
 struct PlotPoint {
@@ -28,39 +28,37 @@ struct Line {
     dots,    ///< a line with a dot at each point
     plain,   ///< a line
     stairs,  ///< y holds until the next point's x
-    bars,    ///< a bar from 0 to each y, as wide as 1; cut off at the end of the axis
-    limit    ///< across the plot, at the first point's y
+    bars     ///< a bar from 0 to each y, as wide as 1
   };
-  std::string name = {};
-  std::vector<PlotPoint> points = {};
+  std::string name;  ///< in the legend; may be empty
+  std::vector<PlotPoint> points;
   Form form = Form::dots;
   double width = 2;
-  std::string summary = {}, more = {};  ///< in the legend, which is then below the plot
 };
 
-/// Bars that are made of pieces.
+/// A bar from left to right that is made of pieces.
 struct StackedBar {
   struct Piece {
     double value = 0;
     std::string colour;
     std::string name;
   };
-  std::string label = {};
-  std::string group = {};  ///< bars of one stand together, with its name below
+  std::string label;
   std::vector<Piece> pieces = {};
   double spread = 0;         ///< at both sides of the end
   std::string missing = {};  ///< why there is no bar
+
   double whole() const;
 };
 
 struct Chart {
-  std::string label = {};  ///< what it shows, for screen readers
+  std::string label;       ///< what it shows, for screen readers
   std::string title = {};  ///< above the plot
   std::string subtitle = {};
   Axis x = {}, y = {};
   std::vector<Line> lines = {};
-  std::vector<StackedBar> bars = {};  ///< instead of lines
-  double width = 1080, height = 340;  ///< of all, and of the plot
+  std::vector<StackedBar> bars = {};  ///< instead of lines; y has their names
+  double width = 1080, height = 340;  ///< of all, and of a plot of lines
 };
 
 /// Charts below each other, as a picture. Empty where nothing has a point.

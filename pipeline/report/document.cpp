@@ -4,10 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/markup.hpp"
 #include "base/text.hpp"
@@ -31,6 +30,12 @@ std::pair<std::string, std::string> heads_of(const Column& column) {
   return {column.head.substr(0, tab), tab < column.head.size() ? column.head.substr(tab + 1) : ""};
 }
 
+using Json = nlohmann::ordered_json;
+
+std::string finite_text(double value) {
+  return std::isfinite(value) ? shortest(value) : "";
+}
+
 // --- text
 
 // A column of a terminal's table: the lines of its head, which end together, then a cell a row.
@@ -38,11 +43,12 @@ struct TextColumn {
   std::vector<std::string> lines;
   std::size_t width = 0;
 
-  TextColumn(const std::string& head, std::size_t head_lines, const Table& table, std::size_t column,
-             std::string Cell::*member) {
-    lines = lines_of(head);
-    lines.insert(lines.begin(), head_lines - lines.size(), "");
+  TextColumn(const std::string& head, const Table& table, std::size_t column, std::string Cell::*member)
+      : lines{head} {
     for (const auto& row : table.rows) lines.push_back(column < row.size() ? row[column].*member : "");
+    widen();
+  }
+  void widen() {
     for (const std::string& line : lines) width = std::max(width, width_of(line));
   }
 };
@@ -56,15 +62,19 @@ std::vector<TextColumn> text_columns(const Table& table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].in == In::page) continue;
     const auto [head, beside] = heads_of(table.columns[i]);
-    columns.emplace_back(head, head_lines, table, i, &Cell::text);
+    std::vector<std::string> above = lines_of(head);
+    TextColumn& column = columns.emplace_back(above.back(), table, i, &Cell::text);
     const auto has_small = [i](const auto& row) { return i < row.size() && !row[i].small.empty(); };
-    if (!std::ranges::any_of(table.rows, has_small)) continue;
-    TextColumn& column = columns.back();
-    const TextColumn small(beside, head_lines, table, i, &Cell::small);
-    for (std::size_t line = 0; line < column.lines.size(); ++line)
-      column.lines[line] =
-          flush_right(column.lines[line], column.width) + ' ' + flush_right(small.lines[line], small.width);
-    column.width += 1 + small.width;
+    if (std::ranges::any_of(table.rows, has_small)) {
+      const TextColumn small(beside, table, i, &Cell::small);
+      for (std::size_t line = 0; line < column.lines.size(); ++line)
+        column.lines[line] =
+            flush_right(column.lines[line], column.width) + ' ' + flush_right(small.lines[line], small.width);
+    }
+    above.pop_back();
+    above.insert(above.begin(), head_lines - 1 - above.size(), "");
+    column.lines.insert(column.lines.begin(), above.begin(), above.end());
+    column.widen();
   }
   return columns;
 }
@@ -163,22 +173,19 @@ std::string markup_of(const Table& table) {
 }
 
 std::string markup_of(const Chart& chart) {
-  const std::string svg = to_svg({chart});
-  return svg.empty() ? "" : "<div class=\"scroll\">" + svg + "</div>\n";
+  std::string svg = to_svg({chart});
+  if (svg.empty()) return "";
+  constexpr std::string_view kNamespace = " xmlns=\"http://www.w3.org/2000/svg\"";  // HTML knows it
+  return "<div class=\"scroll\">" + svg.erase(svg.find(kNamespace), kNamespace.size()) + "</div>\n";
 }
 
 std::string markup_of(const Facts& facts) {
   std::string text;
   for (const auto& [name, value] : facts.items) {
-    if (value.empty()) continue;
-    text +=
-        fmt::format(fmt::runtime(facts.are_tiles ? "<div class=\"tile\"><b>{1}</b><span>{0}</span></div>\n"
-                                                 : "<dt>{}</dt><dd>{}</dd>\n"),
-                    escape_markup(name), escape_markup(value));
+    if (!value.empty())
+      text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
   }
-  if (text.empty()) return "";
-  return facts.are_tiles ? "<div class=\"tiles\">\n" + text + "</div>\n"
-                         : "<dl class=\"facts\">\n" + text + "</dl>\n";
+  return text.empty() ? "" : "<dl class=\"facts\">\n" + text + "</dl>\n";
 }
 
 std::string markup_of(const List& list) {
@@ -222,12 +229,6 @@ std::string filled(std::string_view text, const std::map<std::string, std::strin
 }
 
 }  // namespace
-
-Cell::Cell(double value) : is_number(true) {
-  std::array<char, 40> digits;
-  if (std::isfinite(value))
-    text.assign(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
-}
 
 std::string to_text(const Table& table) {
   if (table.rows.empty()) return "";
@@ -285,13 +286,21 @@ std::string to_html(const Document& document) {
                                                        {"script", report_page_file("report_page.js")}});
 }
 
-std::string to_csv(const Table& table) {
+std::string to_csv(const std::vector<Json>& rows, const std::vector<std::string>& columns) {
   std::vector<std::string> fields;
-  for (const Column& column : table.columns) fields.push_back(csv_field(column.head));
+  for (const std::string& column : columns) fields.push_back(csv_field(column.substr(0, column.find("=/"))));
   std::string text = fmt::format("{}\n", fmt::join(fields, ","));
-  for (const auto& row : table.rows) {
+  for (const Json& row : rows) {
     fields.clear();
-    for (const Cell& cell : row) fields.push_back(cell.is_number ? cell.text : csv_field(cell.text));
+    for (const std::string& column : columns) {
+      const std::size_t path = column.find("=/");
+      const Json value = path == column.npos ? row.value(column, Json())
+                                             : row.value(Json::json_pointer(column.substr(path + 1)), Json());
+      fields.push_back(value.is_string()         ? csv_field(value.get<std::string>())
+                       : value.is_number_float() ? finite_text(value.get<double>())
+                       : value.is_null()         ? ""
+                                                 : value.dump());
+    }
     text += fmt::format("{}\n", fmt::join(fields, ","));
   }
   return text;

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,15 +20,11 @@ namespace sightline::report {
 /// Outputs that show something: a terminal, a page, or both.
 enum class In { text, page, both };
 
-/// A cell of a table: text, or a number that CSV has exactly.
 struct Cell {
   Cell() = default;
   Cell(std::string shown) : text(std::move(shown)) {}
   Cell(const char* shown) : text(shown) {}
-  /// In the shortest form that reads back as the same number; empty where it is not finite.
-  Cell(double value);
-  Cell(const std::optional<double>& value) : Cell(value ? Cell(*value) : Cell()) {}
-  Cell(std::integral auto value) : text(std::to_string(value)), is_number(true) {}
+  Cell(std::integral auto value) : text(std::to_string(value)) {}
 
   std::string text = {};
   std::string small = {};  ///< beside it, smaller: a spread
@@ -37,7 +34,6 @@ struct Cell {
   std::optional<double> bar = {};    ///< page: length of a bar, of 1
   std::optional<double> tick = {};   ///< page: mark on the bar, of 1
   std::optional<double> shade = {};  ///< page: place in a range of colours, of 1
-  bool is_number = false;
 };
 
 struct Column {
@@ -79,9 +75,17 @@ using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// Named values; those that are empty are left out.
 struct Facts {
-  NamedTexts items = {};
-  bool are_tiles = false;  ///< page: few values, in large letters
+  NamedTexts items;
 };
+/// What every measurement says of itself.
+Facts facts_of(const auto& m) {
+  const std::string note = m.meter_note.empty() ? "" : ": " + m.meter_note;
+  return {{{"Machine", m.machine},
+           {"Program", m.program},
+           {"Input", m.input},
+           {"Model", m.model},
+           {"Energy", (m.meter.empty() ? "no meter" : m.meter) + note}}};
+}
 struct List {
   std::vector<std::string> items = {};
 };
@@ -129,8 +133,10 @@ std::string to_text(const Document& document);
 std::string to_text(const Table& table);
 /// A page that needs no other file and no network.
 std::string to_html(const Document& document);
-/// RFC 4180 with a header.
-std::string to_csv(const Table& table);
+/// RFC 4180 with a header, and a row for each object: numbers in the shortest form that reads back as the
+/// same number, nothing for what is null or not there.
+/// @param columns  keys, or "name=/path/to/it"
+std::string to_csv(const std::vector<nlohmann::ordered_json>& rows, const std::vector<std::string>& columns);
 
 /// Columns of a terminal that a text takes.
 std::size_t width_of(std::string_view text);
@@ -143,6 +149,10 @@ std::string figures(double value);
 /// Seconds as milliseconds, or joules as millijoules, without the unit.
 inline std::string thousandths(double value) {
   return figures(value * 1e3);
+}
+/// A rate, which is 0 where it was not worked out.
+inline std::string rate_text(double fps) {
+  return fps > 0 ? figures(fps) : "-";
 }
 /// "93%"; "-" where it is not finite.
 std::string whole_percent(double share);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "pipeline/report/document.hpp"
 #include "pipeline/report/sweep_output.hpp"
 
@@ -18,11 +19,6 @@ namespace {
 
 using namespace report;
 using Json = nlohmann::ordered_json;
-
-// A rate that was not worked out is 0.
-std::string rate(double fps) {
-  return fps > 0 ? figures(fps) : "-";
-}
 
 std::string megabytes(std::int64_t bytes) {
   return bytes > 0 ? fmt::format("{:.0f}", static_cast<double>(bytes) / 1e6) : "-";
@@ -64,9 +60,8 @@ std::vector<StageRow> stage_rows(const Measurement& measurement) {
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     std::size_t next = 0;  // new rows go after that of the stage before, or to their namesakes
     for (const StageResult& stage : schedules[i].stages) {
-      const auto named = [&](const StageRow& row) { return row.name == stage.name; };
-      auto row = std::find_if(rows.begin(), rows.end(),
-                              [&](const StageRow& r) { return named(r) && !r.results[i]; });
+      const auto named = [&](auto& row) { return row.name == stage.name; };
+      auto row = std::find_if(rows.begin(), rows.end(), [&](auto& r) { return named(r) && !r.results[i]; });
       if (row == rows.end()) {
         const auto namesake = std::find_if(rows.rbegin(), rows.rend(), named).base();
         row = namesake == rows.begin() ? rows.begin() + static_cast<std::ptrdiff_t>(next) : namesake;
@@ -106,11 +101,6 @@ std::string bound_remark(const Measurement& measurement) {
 
 // --- tables and charts
 
-double utilisation_of(const ScheduleResult& s, const std::string& processor) {
-  const auto found = std::ranges::find(s.processors, processor, &ProcessorResult::name);
-  return found == s.processors.end() ? NAN : found->utilisation;
-}
-
 Section schedules_section(const Measurement& m) {
   using S = ScheduleResult;
   std::vector<std::string> processors;
@@ -120,45 +110,42 @@ Section schedules_section(const Measurement& m) {
     most = std::max({most, s.fps_median, s.bound_fps});
   }
   std::vector<ColumnOf<S>> columns{
-      {"schedule", [](const S& s) { return s.schedule; }},
+      {"schedule", &S::schedule},
       {"frames/s\tspread",
-       [most](const S& s) {
-         Cell cell(rate(s.fps_median));
+       [most](auto& s) {
+         Cell cell(rate_text(s.fps_median));
          cell.small = spread(s);
          cell.bar = s.fps_median / most;
          if (s.bound_fps > 0) cell.tick = s.bound_fps / most;
          return cell;
        }},
-      {"p50 ms", [](const S& s) { return thousandths(s.latency_p50); }},
-      {"p95 ms", [](const S& s) { return thousandths(s.latency_p95); }},
-      {"p99 ms", [](const S& s) { return thousandths(s.latency_p99); }},
-      {"bound", [](const S& s) { return rate(s.bound_fps); }},
-      {"share", [](const S& s) { return s.bound_fps > 0 ? whole_percent(s.bound_share) : "-"; }},
-      {"overlap", [](const S& s) { return figures(s.overlap_factor); }},
+      {"p50 ms", [](auto& s) { return thousandths(s.latency_p50); }},
+      {"p95 ms", [](auto& s) { return thousandths(s.latency_p95); }},
+      {"p99 ms", [](auto& s) { return thousandths(s.latency_p99); }},
+      {"bound", [](auto& s) { return rate_text(s.bound_fps); }},
+      {"share", [](auto& s) { return s.bound_fps > 0 ? whole_percent(s.bound_share) : "-"; }},
+      {"overlap", [](auto& s) { return figures(s.overlap_factor); }},
       {"busy %",
-       [&](const S& s) {
-         std::vector<std::string> shares;
-         for (const std::string& name : processors) shares.push_back(whole_percent(utilisation_of(s, name)));
-         std::string text = fmt::format("{}", fmt::join(shares, "/"));
-         std::erase(text, '%');
+       [&](auto& s) {
+         std::string text;
+         for (const std::string& name : processors) {
+           const auto found = std::ranges::find(s.processors, name, &ProcessorResult::name);
+           text += (text.empty() ? "" : "/") +
+                   (found == s.processors.end() ? "-" : fmt::format("{:.0f}", found->utilisation * 100));
+         }
          return text;
-       },
-       In::text}};
-  for (const std::string& name : processors)
-    columns.push_back(
-        {name + "\nbusy", [name](const S& s) { return whole_percent(utilisation_of(s, name)); }, In::page});
-  columns.push_back({"frames\nin flight", [](const S& s) { return s.in_flight; }, In::page});
-  columns.push_back({"MB", [](const S& s) { return megabytes(s.peak_memory_bytes); }});
-  columns.push_back({"J/frame", [&m](const S& s) { return energy_text(m, s); }});
+       }},
+      {"frames\nin flight", &S::in_flight, In::page},
+      {"MB", [](auto& s) { return megabytes(s.peak_memory_bytes); }},
+      {"J/frame", [&m](auto& s) { return energy_text(m, s); }}};
   Table table = table_of(m.schedules, columns);
   table.best = best_schedule(m);
   table.style = "schedules";
   return {
       "Schedules",
       {{table},
-       {Note{fmt::format("busy: {}", fmt::join(processors, " / "))}, In::text},
-       {Note{"bound: rate of the slowest processor, from isolated stage times; share: rate reached / bound"},
-        In::text},
+       {Note{fmt::format("busy: {}", fmt::join(processors, " / "))}},
+       {Note{"bound: rate of the slowest processor, from isolated stage times; share: rate reached / bound"}},
        {Note{"The bar is the rate, the tick its bound."}, In::page},
        {Note{bound_remark(m)}}}};
 }
@@ -192,11 +179,11 @@ Colours colours_of(std::span<const Measurement> measurements) {
 }
 
 Chart stage_chart(const Measurement& m, const Colours& colours) {
-  Chart chart{.label = "Stage times by schedule", .y = {.label = "ms per frame"}};
+  Chart chart{.label = "Stage times by schedule", .x = {.label = "ms per frame"}};
   for (const ScheduleResult& s : m.schedules) {
     for (const auto& [label, seconds] :
          {std::pair("alone", &StageResult::alone), {"run", &StageResult::seconds}}) {
-      StackedBar& bar = chart.bars.emplace_back(StackedBar{label, s.schedule});
+      StackedBar& bar = chart.bars.emplace_back(StackedBar{s.schedule + ", " + label});
       for (const StageResult& stage : s.stages)
         bar.pieces.push_back(
             {1e3 * stage.*seconds, fmt::format("var(--c{})", colours.at(stage.name)), stage.name});
@@ -215,28 +202,15 @@ Section stages_section(const Measurement& m, const Colours& colours) {
         'A' + std::min<std::ptrdiff_t>(std::ranges::find(processors, name) - processors.begin(), 25));
   };
   for (const std::string& name : processors) legend.push_back(fmt::format("{}: {}", letter(name), name));
-  std::vector<ColumnOf<StageRow>> columns{
-      {"stage, ms a frame", [](const StageRow& row) { return row.name; }}};
+  std::vector<ColumnOf<StageRow>> columns{{"stage, ms a frame", &StageRow::name}};
   for (std::size_t i = 0; i < m.schedules.size(); ++i) {
-    const std::string& schedule = m.schedules[i].schedule;
-    columns.push_back({schedule + "  \nalone   run  ",
-                       [i, &letter](const StageRow& row) {
-                         const StageResult* const r = row.results[i];
-                         return r ? fmt::format("{:>5} {:>5} {}", thousandths(r->alone),
-                                                thousandths(r->seconds), letter(r->processor))
-                                  : "";
-                       },
-                       In::text});
-    columns.push_back({schedule,
-                       [i](const StageRow& row) {
+    columns.push_back({m.schedules[i].schedule + "  \nrun\talone  ", [i, &letter](auto& row) {
                          const StageResult* const r = row.results[i];
                          Cell cell(r ? thousandths(r->seconds) : "");
-                         if (!r) return cell;
-                         cell.small = "alone " + thousandths(r->alone);
-                         cell.below = r->processor;
+                         if (r)
+                           cell.small = fmt::format("{:>5} {}", thousandths(r->alone), letter(r->processor));
                          return cell;
-                       },
-                       In::page});
+                       }});
   }
   Table table = table_of(stage_rows(m), columns);
   table.style = "stages";
@@ -245,7 +219,7 @@ Section stages_section(const Measurement& m, const Colours& colours) {
           {{stage_chart(m, colours)},
            {Note{"Each bar adds up all that a frame needs, also what runs at the same time."}, In::page},
            {table},
-           {Note{fmt::format("{}", fmt::join(legend, ", "))}, In::text}}};
+           {Note{fmt::format("{}", fmt::join(legend, ", "))}}}};
 }
 
 Table overlap_table(const ScheduleResult& s) {
@@ -279,15 +253,15 @@ Section work_section(const Measurement& m, In in) {
   if (m.work.empty()) return {};
   const auto all = static_cast<double>(std::max<std::int64_t>(m.work.front().count, 1));
   const Table table = table_of<WorkCount>(
-      m.work, {{"the first frame", [](const WorkCount& one) { return one.what; }},
+      m.work, {{"the first frame", &WorkCount::what},
                {"count",
-                [all](const WorkCount& one) {
+                [all](auto& one) {
                   Cell cell(one.count);
                   cell.bar = std::log10(std::max<double>(static_cast<double>(one.count), 0) + 1) /
                              std::log10(all + 1);
                   return cell;
                 }},
-               {"of all", [all](const WorkCount& one) {
+               {"of all", [all](auto& one) {
                   return fmt::format("{:.4g}%", 100 * static_cast<double>(one.count) / all);
                 }}});
   return {
@@ -296,13 +270,8 @@ Section work_section(const Measurement& m, In in) {
 }
 
 Section measurement_facts(const Measurement& m) {
-  Facts facts{{{"Machine", m.machine},
-               {"Program", m.program},
-               {"Input", subject(m)},
-               {"Model", m.model},
-               {"Accuracy", m.accuracy},
-               {"Energy", (m.meter.empty() ? "no meter" : m.meter) +
-                              (m.meter_note.empty() ? "" : ": " + m.meter_note)}}};
+  Facts facts = facts_of(m);
+  facts.items.emplace_back("Accuracy", m.accuracy);
   for (const ScheduleResult& s : m.schedules) {
     std::string how = fmt::format("{}; {} in flight, {} frames", s.mapping, s.in_flight, s.frames);
     if (s.split > 0) how += fmt::format(", {} of a frame on the device", whole_percent(s.split));
@@ -310,25 +279,6 @@ Section measurement_facts(const Measurement& m) {
     facts.items.emplace_back(s.schedule, how);
   }
   return {"What was measured", {{facts, In::page}}};
-}
-
-Facts headline(const Measurement& m) {
-  Facts tiles{{}, true};
-  if (m.schedules.empty()) return tiles;
-  const ScheduleResult& best = m.schedules[*best_schedule(m)];
-  if (const ScheduleResult* next = runner_up(m); next && next->fps_median > 0)
-    tiles.items.emplace_back(
-        "the rate of " + next->schedule + ", the next best" +
-            (clear_winner(best, *next) ? "" : "; their repeats overlap: no clear winner"),
-        fmt::format("{:.2f}×", best.fps_median / next->fps_median));
-  if (best.bound_fps > 0)
-    tiles.items.emplace_back(fmt::format("of the bound, {} frames/s{}", rate(best.bound_fps),
-                                         bound_remark(m).empty() ? "" : ", an estimate: see below the table"),
-                             whole_percent(best.bound_share));
-  tiles.items.emplace_back("latency, 95 of 100 frames", thousandths(best.latency_p95) + " ms");
-  tiles.items.emplace_back("overlap factor", figures(best.overlap_factor));
-  if (best.joules_per_frame) tiles.items.emplace_back("a frame", energy_text(m, best) + " J");
-  return tiles;
 }
 
 // What tells a measurement from those beside it.
@@ -345,30 +295,24 @@ Section side_by_side(std::span<const Measurement> measurements) {
       if (i < m.schedules.size()) rows.emplace_back(&m, &m.schedules[i]);
   }
   return {"",
-          {{table_of<Pair>(rows,
-                           {{"side by side", [](const Pair& p) { return variant_of(*p.first); }},
-                            {"schedule", [](const Pair& p) { return p.second->schedule; }},
-                            {"frames/s", [](const Pair& p) { return rate(p.second->fps_median); }},
-                            {"ms a frame",
-                             [](const Pair& p) {
-                               return p.second->fps_median > 0 ? thousandths(1 / p.second->fps_median) : "-";
-                             }},
-                            {"p50 ms", [](const Pair& p) { return thousandths(p.second->latency_p50); }},
-                            {"J/frame", [](const Pair& p) { return energy_text(*p.first, *p.second); }}})}}};
+          {{table_of<Pair>(rows, {{"side by side", [](auto& p) { return variant_of(*p.first); }},
+                                  {"schedule", [](auto& p) { return p.second->schedule; }},
+                                  {"frames/s", [](auto& p) { return rate_text(p.second->fps_median); }},
+                                  {"ms a frame",
+                                   [](auto& p) {
+                                     return p.second->fps_median > 0 ? thousandths(1 / p.second->fps_median)
+                                                                     : "-";
+                                   }},
+                                  {"p50 ms", [](auto& p) { return thousandths(p.second->latency_p50); }},
+                                  {"J/frame", [](auto& p) { return energy_text(*p.first, *p.second); }}})}}};
 }
 
 // --- programs
 
 // JSON that may stand in a <script>: nothing in it ends the element or starts a comment.
 std::string script_json(const Json& json) {
-  std::string result;
-  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else {
-      result += c;
-    }
-  }
+  std::string result = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (std::size_t at = 0; (at = result.find('<', at)) != result.npos;) result.replace(at, 1, "\\u003c");
   return result;
 }
 
@@ -439,11 +383,11 @@ Document measurement_document(std::span<const Measurement> measurements) {
     const auto best = best_schedule(m);
     Part& part = document.parts.emplace_back(
         Part{best ? fmt::format("{} reaches {} frames/s", m.schedules[*best].schedule,
-                                rate(m.schedules[*best].fps_median))
+                                rate_text(m.schedules[*best].fps_median))
                   : "Nothing was measured",
              subject(m) + (m.decoding ? ", decoding in the run" : ", frames in memory"),
              {}});
-    part.sections = {{"", {{headline(m), In::page}}}};
+    part.sections = {Section{"", {{Note{verdict(m)}, In::page}}}};
     if (!m.schedules.empty()) {
       part.sections.push_back(schedules_section(m));
       part.sections.push_back({"", {{Raw{kTimelineCard}}}});
@@ -543,7 +487,7 @@ std::string verdict(const Measurement& measurement) {
   const auto number = best_schedule(measurement);
   if (!number) return "nothing was measured";
   const ScheduleResult& best = measurement.schedules[*number];
-  std::string text = fmt::format("best: {} with {} frames/s", best.schedule, rate(best.fps_median));
+  std::string text = fmt::format("best: {} with {} frames/s", best.schedule, rate_text(best.fps_median));
   if (best.bound_fps > 0)
     text += fmt::format(", {} of the bound of {}", whole_percent(best.bound_share), best.bound_by);
   const ScheduleResult* next = runner_up(measurement);
@@ -573,44 +517,26 @@ std::string measurements_as_json(std::span<const Measurement> measurements) {
 }
 
 std::string measurements_as_csv(std::span<const Measurement> measurements) {
-  using Pair = std::pair<const Measurement*, const ScheduleResult*>;
-  std::vector<Pair> rows;
+  std::vector<Json> rows;
   for (const Measurement& m : measurements) {
-    for (const ScheduleResult& s : m.schedules) rows.emplace_back(&m, &s);
+    const Json all = as_json(m);
+    for (const ScheduleResult& s : m.schedules) {
+      Json& row = rows.emplace_back(all);
+      row.update(as_json(s));
+      std::string utilisation;
+      for (const ProcessorResult& one : s.processors)
+        utilisation += (utilisation.empty() ? "" : ";") + one.name + '=' +
+                       (std::isfinite(one.utilisation) ? shortest(one.utilisation) : "");
+      row["utilisation"] = utilisation;
+    }
   }
-  const auto utilisation = [](const Pair& p) {
-    std::vector<std::string> shares;
-    for (const ProcessorResult& one : p.second->processors)
-      shares.push_back(one.name + '=' + Cell(one.utilisation).text);
-    return fmt::format("{}", fmt::join(shares, ";"));
-  };
   return to_csv(
-      table_of<Pair>(rows, {{"input", [](const Pair& p) { return p.first->input; }},
-                            {"width", [](const Pair& p) { return p.first->frame_size.width; }},
-                            {"height", [](const Pair& p) { return p.first->frame_size.height; }},
-                            {"variant", [](const Pair& p) { return p.first->variant; }},
-                            {"schedule", [](const Pair& p) { return p.second->schedule; }},
-                            {"mapping", [](const Pair& p) { return p.second->mapping; }},
-                            {"in_flight", [](const Pair& p) { return p.second->in_flight; }},
-                            {"split", [](const Pair& p) { return p.second->split; }},
-                            {"frames", [](const Pair& p) { return p.second->frames; }},
-                            {"fps", [](const Pair& p) { return p.second->fps_median; }},
-                            {"fps_lowest", [](const Pair& p) { return p.second->fps_lowest; }},
-                            {"fps_highest", [](const Pair& p) { return p.second->fps_highest; }},
-                            {"latency_p50_ms", [](const Pair& p) { return p.second->latency_p50 * 1e3; }},
-                            {"latency_p95_ms", [](const Pair& p) { return p.second->latency_p95 * 1e3; }},
-                            {"latency_p99_ms", [](const Pair& p) { return p.second->latency_p99 * 1e3; }},
-                            {"bound_fps", [](const Pair& p) { return p.second->bound_fps; }},
-                            {"bound_by", [](const Pair& p) { return p.second->bound_by; }},
-                            {"bound_share", [](const Pair& p) { return p.second->bound_share; }},
-                            {"overlap_factor", [](const Pair& p) { return p.second->overlap_factor; }},
-                            {"utilisation", utilisation},
-                            {"peak_memory_bytes", [](const Pair& p) { return p.second->peak_memory_bytes; }},
-                            {"joules_per_frame", [](const Pair& p) { return p.second->joules_per_frame; }},
-                            {"model", [](const Pair& p) { return p.first->model; }},
-                            {"machine", [](const Pair& p) { return p.first->machine; }},
-                            {"program", [](const Pair& p) { return p.first->program; }},
-                            {"kernels", [](const Pair& p) { return p.first->kernels; }}}));
+      rows,
+      split("input,width,height,variant,schedule,mapping,in_flight,split,frames,fps,fps_lowest,fps_highest,"
+            "latency_p50_ms=/latency_ms/p50,latency_p95_ms=/latency_ms/p95,"
+            "latency_p99_ms=/latency_ms/p99,bound_fps,bound_by,bound_share,overlap_factor,utilisation,"
+            "peak_memory_bytes,joules_per_frame,model,machine,program,kernels",
+            ','));
 }
 
 }  // namespace sightline::pipeline

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "pipeline/report/document.hpp"
 
 namespace sightline::pipeline {
@@ -23,10 +23,6 @@ constexpr const char* kRestColour = "#8a919c";
 
 char letter_of(std::size_t processor) {
   return static_cast<char>('A' + std::min<std::size_t>(processor, 25));
-}
-
-std::string fps_text(double fps) {
-  return fps > 0 ? figures(fps) : "-";
 }
 
 std::string watts_text(const std::optional<Power>& power) {
@@ -44,19 +40,18 @@ Cell joules_cell(const StageMeasurement& m, const std::optional<FrameJoules>& jo
 std::vector<const AloneRow*> by_stage(const StageMeasurement& m) {
   std::vector<const AloneRow*> rows;
   for (const AloneRow& row : m.rows) rows.push_back(&row);
-  const auto rank = [&](const AloneRow* one) {
-    const AloneRow& row = *one;
-    const std::size_t stage = row.kind == AloneRow::Kind::upload     ? 0
-                              : row.kind == AloneRow::Kind::download ? m.stages.size() + 1
-                                                                     : row.stage + 1;
-    return std::pair(stage, row.processor);
+  const auto rank = [&](const AloneRow* row) {
+    const std::size_t stage = row->kind == AloneRow::Kind::upload     ? 0
+                              : row->kind == AloneRow::Kind::download ? m.stages.size() + 1
+                                                                      : row->stage + 1;
+    return std::pair(stage, row->processor);
   };
   std::ranges::stable_sort(rows, {}, rank);
   return rows;
 }
 
 // For each stage that was measured on several processors: which of them takes less of what is known.
-std::vector<std::string> comparisons(const StageMeasurement& m, const std::vector<std::string>& names) {
+std::vector<std::string> comparisons(const StageMeasurement& m) {
   std::vector<std::string> lines;
   for (std::size_t stage = 0; stage < m.stages.size(); ++stage) {
     std::vector<const AloneRow*> rows;
@@ -67,15 +62,15 @@ std::vector<std::string> comparisons(const StageMeasurement& m, const std::vecto
     const auto [fast, slow] = std::ranges::minmax(rows, {}, [](const AloneRow* row) { return row->seconds; });
     const double ratio = slow->seconds / std::max(fast->seconds, 1e-12);
     std::string line =
-        fmt::format("{}: {} is {} times as fast as {}", m.stages[stage], names[fast->processor],
-                    ratio > 1000 ? "more than 1000" : figures(ratio), names[slow->processor]);
+        fmt::format("{}: {} is {} times as fast as {}", m.stages[stage], letter_of(fast->processor),
+                    ratio > 1000 ? "more than 1000" : figures(ratio), letter_of(slow->processor));
     std::erase_if(rows, [](const AloneRow* row) { return !row->joules || row->joules->above_idle <= 0; });
     if (rows.size() >= 2) {
       const auto [least, most] =
           std::ranges::minmax(rows, {}, [](const AloneRow* row) { return row->joules->above_idle; });
-      line += fmt::format("; {} takes {} less energy above idle than {}", names[least->processor],
+      line += fmt::format("; {} takes {} less energy above idle than {}", letter_of(least->processor),
                           whole_percent(1 - least->joules->above_idle / most->joules->above_idle),
-                          names[most->processor]);
+                          letter_of(most->processor));
     }
     lines.push_back(line);
   }
@@ -127,25 +122,20 @@ Table alone_table(const StageMeasurement& m) {
   if (m.idle_after) rows.push_back(&after);
   // What only a stage has.
   const auto of_stage = [&](auto cell) {
-    return [&, cell](const Row& row) { return row == &before || row == &after ? Cell() : Cell(cell(*row)); };
+    return [&, cell](auto& row) { return row == &before || row == &after ? Cell() : Cell(cell(*row)); };
   };
   std::vector<ColumnOf<Row>> columns{
-      {"alone", [](const Row& row) { return row->name + (row->made_ready ? " +" : ""); }},
-      {"on", of_stage([](const AloneRow& row) { return std::string(1, letter_of(row.processor)); }),
-       In::text},
-      {"on", of_stage([&](const AloneRow& row) { return m.processors[row.processor]; }), In::page},
-      {"ms", of_stage([](const AloneRow& row) {
-         return row.does_nothing() ? "<0.001" : thousandths(row.seconds);
-       })},
-      {"frames/s",
-       of_stage([](const AloneRow& row) { return row.does_nothing() ? "-" : fps_text(row.fps()); })},
-      {"busy", of_stage([](const AloneRow& row) { return whole_percent(row.utilisation); })},
-      {"W", [](const Row& row) { return watts_text(row->power); }},
-      {"mJ/frame\t±", of_stage([&](const AloneRow& row) { return joules_cell(m, row.joules); })},
+      {"alone", [](auto& row) { return row->name + (row->made_ready ? " +" : ""); }},
+      {"on", of_stage([](auto& row) { return std::string(1, letter_of(row.processor)); })},
+      {"ms", of_stage([](auto& row) { return row.does_nothing() ? "<0.001" : thousandths(row.seconds); })},
+      {"frames/s", of_stage([](auto& row) { return row.does_nothing() ? "-" : rate_text(row.fps()); })},
+      {"busy", of_stage([](auto& row) { return whole_percent(row.utilisation); })},
+      {"W", [](auto& row) { return watts_text(row->power); }},
+      {"mJ/frame\t±", of_stage([&](auto& row) { return joules_cell(m, row.joules); })},
       {"above idle",
-       of_stage([](const AloneRow& row) { return row.joules ? thousandths(row.joules->above_idle) : "-"; })}};
+       of_stage([](auto& row) { return row.joules ? thousandths(row.joules->above_idle) : "-"; })}};
   for (std::size_t i = 0; i < m.part_names.size(); ++i)
-    columns.push_back({m.part_names[i], of_stage([i](const AloneRow& row) {
+    columns.push_back({m.part_names[i], of_stage([i](auto& row) {
                          return row.joules && i < row.joules->parts.size() ? thousandths(row.joules->parts[i])
                                                                            : "";
                        })});
@@ -157,36 +147,33 @@ Table alone_table(const StageMeasurement& m) {
 Table whole_table(const StageMeasurement& m, const std::vector<WholeRow>& rows, bool is_mapping) {
   const In in_schedules = is_mapping ? In::page : In::both, in_mappings = is_mapping ? In::both : In::page;
   const auto part_of = [](double JoulesExplained::*part) {
-    return [part](const WholeRow& row) {
-      const auto parts = explained(row);
-      return parts ? thousandths(*parts.*part) : "";
-    };
+    return [part](auto& row) { return explained(row) ? thousandths((*explained(row)).*part) : ""; };
   };
   Table table = table_of<WholeRow>(
-      rows,
-      {{is_mapping ? "every mapping" : "schedule", &WholeRow::name},
-       {"flight", [](const WholeRow& row) { return row.schedule.in_flight; }, in_mappings},
-       {"frames/s", [](const WholeRow& row) { return fps_text(row.fps); }},
-       {"predicted", [](const WholeRow& row) { return fps_text(row.predicted_fps); }, in_mappings},
-       {"overlap", [](const WholeRow& row) { return figures(row.overlap_factor); }, in_schedules},
-       {"busy %",
-        [](const WholeRow& row) {
-          std::vector<std::string> shares;
-          for (const double share : row.utilisations) shares.push_back(fmt::format("{:.0f}", share * 100));
-          return fmt::format("{}", fmt::join(shares, "/"));
-        },
-        in_schedules},
-       {"W", [](const WholeRow& row) { return watts_text(row.power); }},
-       {"mJ/frame\t±", [&](const WholeRow& row) { return joules_cell(m, row.joules); }},
-       {"above idle",
-        [](const WholeRow& row) { return row.joules ? thousandths(row.joules->above_idle) : "-"; }, In::page},
-       {"predicted",
-        [](const WholeRow& row) { return row.predicted_joules ? thousandths(*row.predicted_joules) : "-"; },
-        in_mappings},
-       {"idle", part_of(&JoulesExplained::idle), in_schedules},
-       {"stages", part_of(&JoulesExplained::stages), in_schedules},
-       {"rest", part_of(&JoulesExplained::rest), in_schedules},
-       {"mapping", &WholeRow::mapping, In::page}});
+      rows, {{is_mapping ? "every mapping" : "schedule", &WholeRow::name},
+             {"flight", [](auto& row) { return row.schedule.in_flight; }, in_mappings},
+             {"frames/s", [](auto& row) { return rate_text(row.fps); }},
+             {"predicted", [](auto& row) { return rate_text(row.predicted_fps); }, in_mappings},
+             {"overlap", [](auto& row) { return figures(row.overlap_factor); }, in_schedules},
+             {"busy %",
+              [](auto& row) {
+                std::vector<std::string> shares;
+                for (const double share : row.utilisations)
+                  shares.push_back(fmt::format("{:.0f}", share * 100));
+                return fmt::format("{}", fmt::join(shares, "/"));
+              },
+              in_schedules},
+             {"W", [](auto& row) { return watts_text(row.power); }},
+             {"mJ/frame\t±", [&](auto& row) { return joules_cell(m, row.joules); }},
+             {"above idle", [](auto& row) { return row.joules ? thousandths(row.joules->above_idle) : "-"; },
+              In::page},
+             {"predicted",
+              [](auto& row) { return row.predicted_joules ? thousandths(*row.predicted_joules) : "-"; },
+              in_mappings},
+             {"idle", part_of(&JoulesExplained::idle), in_schedules},
+             {"stages", part_of(&JoulesExplained::stages), in_schedules},
+             {"rest", part_of(&JoulesExplained::rest), in_schedules},
+             {"mapping", &WholeRow::mapping, In::page}});
   table.best = most_frugal(rows);
   table.style = "schedules";
   return table;
@@ -234,7 +221,7 @@ Chart bars_of(const StageMeasurement& m) {
   const bool energy = !m.meter.empty();
   const std::string unit = energy ? "mJ" : "ms";
   Chart chart{.label = (energy ? "Energy of a frame, mJ: " : "Time of a frame, ms: ") + subject_of(m),
-              .y = {.label = unit + " per frame"}};
+              .x = {.label = unit + " per frame"}};
   chart.title = chart.label;
   const auto add = [&](StackedBar bar, const std::optional<FrameJoules>& joules) {
     if (energy && joules) bar.spread = 1e3 * joules->spread;
@@ -242,14 +229,14 @@ Chart bars_of(const StageMeasurement& m) {
     chart.bars.push_back(std::move(bar));
   };
   for (const AloneRow* row : by_stage(m)) {
-    StackedBar bar{short_name(m, row->processor), row->name};
+    StackedBar bar{row->name + ", " + short_name(m, row->processor)};
     if (!energy)
       bar.pieces = {{1e3 * row->seconds, line_colour(row->processor), m.processors[row->processor]}};
     if (energy && row->joules) bar.pieces = stage_pieces(m, *row->joules);
     add(bar, row->joules);
   }
   for (const WholeRow& row : m.schedules) {
-    StackedBar bar{row.name, "whole schedules"};
+    StackedBar bar{"schedule " + row.name};
     if (!energy) bar.pieces = {{row.fps > 0 ? 1e3 / row.fps : 0, kRestColour, "a schedule's frame"}};
     if (energy && row.joules) bar.pieces = schedule_pieces(row);
     add(bar, row.joules);
@@ -259,18 +246,16 @@ Chart bars_of(const StageMeasurement& m) {
 
 std::vector<Block> notes_of(const std::vector<std::string>& lines) {
   std::vector<Block> blocks;
-  for (const std::string& line : lines) blocks.push_back({Note{line}, In::text});
+  for (const std::string& line : lines) blocks.push_back({Note{line}});
   return blocks;
 }
 
 Section stage_facts(const StageMeasurement& m) {
-  Facts facts{{{"Input", m.input}, {"Machine", m.machine}, {"Program", m.program}, {"Model", m.model}}};
+  Facts facts = facts_of(m);
   if (m.idle_before)
     facts.items.emplace_back(
         "Idle power",
         fmt::format("{} W before, {} W after", figures(m.idle_before->watts), figures(m.idle_after->watts)));
-  for (const std::string& line : remarks(m)) facts.items.emplace_back("Note", line);
-  for (const std::string& line : comparisons(m, m.processors)) facts.items.emplace_back("Compared", line);
   return {"What was measured", {{facts, In::page}}};
 }
 
@@ -291,18 +276,14 @@ const NamedTexts kStagesGuide{
 Document stage_document(const StageMeasurement& m) {
   const std::string title =
       fmt::format("Stages alone: {}{}{}", subject_of(m), m.variant.empty() ? "" : ", ", m.variant);
-  std::vector<std::string> letters, processors;
-  for (std::size_t i = 0; i < m.processors.size(); ++i) {
-    letters.emplace_back(1, letter_of(i));
-    processors.push_back(letters.back() + ": " + m.processors[i]);
-  }
-  std::string explanation;
-  if (!m.meter.empty())
-    explanation = fmt::format(
-        "idle: {} W over the time of a frame; stages: sum of the isolated stages and copies above idle; "
-        "rest: the "
-        "difference to the whole (hand-over, waiting threads, output), below 0 if stages share what is awake",
-        figures(m.idle_watts));
+  std::vector<std::string> processors;
+  for (std::size_t i = 0; i < m.processors.size(); ++i)
+    processors.push_back(fmt::format("{}: {}", letter_of(i), m.processors[i]));
+  const std::string explanation = fmt::format(
+      "idle: {} W over the time of a frame; stages: sum of the isolated stages and copies above idle; rest: "
+      "the "
+      "difference to the whole (hand-over, waiting threads, output), below 0 if stages share what is awake",
+      figures(m.idle_watts));
   return {
       "Sightline: " + title,
       {{title,
@@ -310,12 +291,12 @@ Document stage_document(const StageMeasurement& m) {
                     m.frame_size.width, m.frame_size.height, m.variant.empty() ? "" : ", ", m.variant,
                     figures(m.seconds), m.repeats, m.repeats == 1 ? "" : "s"),
         {{m.meter.empty() ? "Time of a frame" : "Energy of a frame", {{bars_of(m)}}},
-         {"Each stage alone",
-          {{alone_table(m)}, {Note{fmt::format("{}", fmt::join(processors, ", "))}, In::text}}},
+         {"Each stage alone", {{alone_table(m)}, {Note{fmt::format("{}", fmt::join(processors, ", "))}}}},
          {"", notes_of(remarks(m))},
-         {"", notes_of(comparisons(m, letters))},
+         {"", notes_of(comparisons(m))},
          {"Whole schedules",
-          {{whole_table(m, m.schedules, false)}, {Note{m.schedules.empty() ? "" : explanation}}}},
+          {{whole_table(m, m.schedules, false)},
+           {Note{m.schedules.empty() || m.meter.empty() ? "" : explanation}}}},
          {"Every mapping of stages",
           {{whole_table(m, m.mappings, true)},
            {Note{m.mappings.empty() ? ""
@@ -394,6 +375,23 @@ Json whole_json(const StageMeasurement& m, const WholeRow& row) {
   return json;
 }
 
+// All but the rows.
+Json measurement_json(const StageMeasurement& m) {
+  return {{"program", m.program},
+          {"machine", m.machine},
+          {"input", m.input},
+          {"width", m.frame_size.width},
+          {"height", m.frame_size.height},
+          {"model", m.model},
+          {"variant", m.variant.empty() ? Json() : Json(m.variant)},
+          {"seconds", m.seconds},
+          {"repeats", m.repeats},
+          {"meter", m.meter.empty() ? Json() : Json(m.meter)},
+          {"meter_note", m.meter_note.empty() ? Json() : Json(m.meter_note)},
+          {"idle_before", power_json(m, m.idle_before)},
+          {"idle_after", power_json(m, m.idle_after)}};
+}
+
 }  // namespace
 
 std::string stages_as_text(const StageMeasurement& m) {
@@ -409,19 +407,7 @@ std::string stages_as_svg(const StageMeasurement& m) {
 }
 
 std::string stages_as_json(const StageMeasurement& m) {
-  Json json{{"program", m.program},
-            {"machine", m.machine},
-            {"input", m.input},
-            {"width", m.frame_size.width},
-            {"height", m.frame_size.height},
-            {"model", m.model},
-            {"variant", m.variant.empty() ? Json() : Json(m.variant)},
-            {"seconds", m.seconds},
-            {"repeats", m.repeats},
-            {"meter", m.meter.empty() ? Json() : Json(m.meter)},
-            {"meter_note", m.meter_note.empty() ? Json() : Json(m.meter_note)},
-            {"idle_before", power_json(m, m.idle_before)},
-            {"idle_after", power_json(m, m.idle_after)}};
+  Json json = measurement_json(m);
   json["processors"] = Json::array();
   for (std::size_t i = 0; i < m.processors.size(); ++i)
     json["processors"].push_back({{"name", m.processors[i]}, {"seen_by_meter", m.seen[i] ? true : false}});
@@ -438,64 +424,35 @@ std::string stages_as_json(const StageMeasurement& m) {
 }
 
 std::string stages_as_csv(const StageMeasurement& m) {
-  Table table;
-  for (const char* name : {"input",
-                           "width",
-                           "height",
-                           "variant",
-                           "kind",
-                           "name",
-                           "processor",
-                           "ms",
-                           "fps",
-                           "utilisation",
-                           "overlap_factor",
-                           "watts",
-                           "watts_lowest",
-                           "watts_highest",
-                           "joules",
-                           "joules_above_idle",
-                           "joules_spread",
-                           "joules_predicted",
-                           "joules_idle",
-                           "joules_stages",
-                           "joules_rest"})
-    table.columns.push_back({name});
-  for (const std::string& part : m.part_names) table.columns.push_back({"watts of " + part});
-  for (const char* name : {"model", "machine", "program", "meter"}) table.columns.push_back({name});
-  const auto add = [&](const std::vector<Cell>& of_row, const std::optional<Power>& power,
-                       const std::optional<FrameJoules>& joules, const std::vector<Cell>& of_whole) {
-    std::vector<Cell>& cells = table.rows.emplace_back(
-        std::vector<Cell>{m.input, m.frame_size.width, m.frame_size.height, m.variant});
-    const auto append = [&](const std::vector<Cell>& more) {
-      cells.insert(cells.end(), more.begin(), more.end());
-    };
-    append(of_row);
-    append(power ? std::vector<Cell>{power->watts, power->lowest, power->highest} : std::vector<Cell>(3));
-    append(joules ? std::vector<Cell>{joules->whole, joules->above_idle, joules->spread}
-                  : std::vector<Cell>(3));
-    append(of_whole);
-    for (std::size_t i = 0; i < m.part_names.size(); ++i)
-      cells.push_back(power ? Cell(power->parts.at(i)) : Cell());
-    append({m.model, m.machine, m.program, m.meter});
+  const Json all = measurement_json(m);
+  std::vector<Json> rows;
+  const auto add = [&](const char* kind, const Json& what) {
+    Json& row = rows.emplace_back(all);
+    row["kind"] = kind;
+    row.update(what);
+    for (std::size_t i = 0; what["power"].is_object() && i < m.part_names.size(); ++i)
+      row["watts of " + m.part_names[i]] = what["power"]["parts"][m.part_names[i]];
   };
-  const std::vector<Cell> no_whole(4);
-  if (m.idle_before) add({"idle", "before", "", "", "", "", ""}, m.idle_before, {}, no_whole);
-  for (const AloneRow* row : by_stage(m))
-    add({kind_of(*row), row->name, m.processors[row->processor], row->seconds * 1e3, row->fps(),
-         row->utilisation, ""},
-        row->power, row->joules, no_whole);
-  if (m.idle_after) add({"idle", "after", "", "", "", "", ""}, m.idle_after, {}, no_whole);
-  for (const auto& [kind, rows] : {std::pair("schedule", &m.schedules), {"mapping", &m.mappings}}) {
-    for (const WholeRow& row : *rows) {
-      const auto parts = explained(row);
-      add({kind, row.name, row.mapping, row.fps > 0 ? 1e3 / row.fps : 0.0, row.fps, "", row.overlap_factor},
-          row.power, row.joules,
-          {row.predicted_joules, parts ? Cell(parts->idle) : Cell(), parts ? Cell(parts->stages) : Cell(),
-           parts ? Cell(parts->rest) : Cell()});
+  if (m.idle_before) add("idle", {{"name", "before"}, {"power", power_json(m, m.idle_before)}});
+  for (const AloneRow* row : by_stage(m)) add("", row_json(m, *row));
+  if (m.idle_after) add("idle", {{"name", "after"}, {"power", power_json(m, m.idle_after)}});
+  for (const auto& [kind, wholes] : {std::pair("schedule", &m.schedules), {"mapping", &m.mappings}}) {
+    for (const WholeRow& whole : *wholes) {
+      Json json = whole_json(m, whole);
+      json["processor"] = whole.mapping;
+      json["ms"] = whole.fps > 0 ? 1e3 / whole.fps : 0;
+      add(kind, json);
     }
   }
-  return to_csv(table);
+  std::vector<std::string> columns = split(
+      "input,width,height,variant,kind,name,processor,ms,fps,utilisation,overlap_factor,watts=/power/watts,"
+      "watts_lowest=/power/lowest,watts_highest=/power/highest,joules=/joules/whole,"
+      "joules_above_idle=/joules/above_idle,joules_spread=/joules/spread,joules_predicted=/predicted_joules,"
+      "joules_idle=/explained/idle,joules_stages=/explained/stages,joules_rest=/explained/rest",
+      ',');
+  for (const std::string& part : m.part_names) columns.push_back("watts of " + part);
+  for (const char* name : {"model", "machine", "program", "meter"}) columns.emplace_back(name);
+  return to_csv(rows, columns);
 }
 
 }  // namespace sightline::pipeline

@@ -72,8 +72,8 @@ TEST(MeasurementText, ShowsTheNumbers) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(text[2 + i], expected[i]);
   EXPECT_EQ(text.back(), "best: gpu with 250.0 frames/s, 80% of the bound of GPU; 2.50 times cpu");
   const std::string all = measurements_as_text({&m, 1});
-  EXPECT_THAT(all, HasSubstr("\nfilter              6.10  8.00 A   3.00  3.10 B\n"));
-  EXPECT_THAT(all, HasSubstr("\nupload                            0.300 0.400 B\n"));
+  EXPECT_THAT(all, HasSubstr("\nfilter             8.00  6.10 A   3.10  3.00 B\n"));
+  EXPECT_THAT(all, HasSubstr("\nupload                           0.400 0.300 B\n"));
   EXPECT_THAT(all, HasSubstr("A: CPU, B: GPU"));
 }
 
