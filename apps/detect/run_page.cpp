@@ -13,6 +13,7 @@ namespace sightline::apps {
 namespace {
 
 using namespace report;
+using History = pipeline::RunHistory::Summary;
 
 const NamedTexts kRunGuide{
     {"Rate", "Frames whose result was delivered, a second; of a camera, no more than it gives."},
@@ -32,8 +33,7 @@ Chart over_time(const std::string& label, double seconds) {
 }
 
 // The last interval is not over: what there is of it says little where it is short.
-Chart rate_chart(const RunOnPage& run) {
-  const auto& history = run.history;
+Chart rate_chart(const History& history, const pipeline::KnobPolicy& policy) {
   Chart chart = over_time("Frames per second over time", history.seconds);
   chart.y.label = "frames/s";
   Line rates{"frames/s", {}, Line::Form::stairs};
@@ -50,14 +50,13 @@ Chart rate_chart(const RunOnPage& run) {
   rates.points.push_back(
       {history.interval * static_cast<double>(rates.points.size()), rates.points.back().y});
   chart.lines = {rates};
-  if (run.policy.kind == pipeline::KnobPolicy::Kind::hold && run.policy.limit <= 4 * most)
+  if (policy.kind == pipeline::KnobPolicy::Kind::hold && policy.limit <= 4 * most)
     chart.lines.push_back(
-        {describe(run.policy), {{0, run.policy.limit}, {chart.x.high, run.policy.limit}}, Line::Form::plain});
+        {describe(policy), {{0, policy.limit}, {chart.x.high, policy.limit}}, Line::Form::plain});
   return chart;
 }
 
-Chart setting_chart(const RunOnPage& run) {
-  const auto& history = run.history;
+Chart setting_chart(const History& history) {
   Chart chart = over_time("The setting over time", history.seconds);
   if (history.settings.size() < 2 || history.turns.empty()) return chart;
   for (const ProcessorSetting& one : history.settings) chart.y.names.push_back(one.name);
@@ -101,30 +100,22 @@ Table stages_table(const pipeline::RunReport& report) {
 
 }  // namespace
 
-RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
-                  const pipeline::RunReport& report, const pipeline::RunHistory& history) {
-  return {input,
-          engine.detector->info().model,
-          knob ? knob->summary() : "",
-          policy_of(engine.knob),
-          report,
-          history.summary()};
-}
-
-std::string run_page(const RunOnPage& run) {
-  const double rate = static_cast<double>(run.report.frames) / std::max(run.history.seconds, 1e-9);
-  const Chart settings = setting_chart(run);
-  const Table by_setting = settings_table(run.report);
-  return to_html({"Sightline: " + run.input,
-                  {{fmt::format("{} frames at {:.1f} per second", run.report.frames, rate),
-                    fmt::format("{}. {}. {} in {}", run.input, run.model,
-                                counted(run.report.objects, "object"), duration_text(run.history.seconds)),
-                    {{"Rate over time", {{rate_chart(run)}}},
-                     {"Setting over time", {{settings}, {Note{settings.lines.empty() ? "" : run.knob}}}},
-                     {"Frames by setting",
-                      {{by_setting}, {Note{by_setting.rows.empty() ? "" : accuracy_text(run.report)}}}},
-                     {"Stages", {{stages_table(run.report)}}}}}},
-                  kRunGuide});
+std::string run_page(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
+                     const pipeline::RunReport& report, const pipeline::RunHistory& run) {
+  const History history = run.summary();
+  const double rate = static_cast<double>(report.frames) / std::max(history.seconds, 1e-9);
+  const Chart settings = setting_chart(history);
+  const Table by_setting = settings_table(report);
+  return to_html(
+      {"Sightline: " + input,
+       {{fmt::format("{} frames at {:.1f} per second", report.frames, rate),
+         fmt::format("{}. {}. {} in {}", input, engine.detector->info().model,
+                     counted(report.objects, "object"), duration_text(history.seconds)),
+         {{"Rate over time", {{rate_chart(history, policy_of(engine.knob))}}},
+          {"Setting over time", {{settings}, {Note{knob && !settings.lines.empty() ? knob->summary() : ""}}}},
+          {"Frames by setting", {{by_setting}, {Note{by_setting.rows.empty() ? "" : accuracy_text(report)}}}},
+          {"Stages", {{stages_table(report)}}}}}},
+       kRunGuide});
 }
 
 }  // namespace sightline::apps

@@ -10,21 +10,11 @@
 
 namespace sightline::apps {
 
-/// What a page tells of a run.
-struct RunOnPage {
-  std::string input;  ///< what was searched, for people
-  std::string model;  ///< with what
-  std::string knob;   ///< what came of the policy (Knob::summary); may be empty
-  pipeline::KnobPolicy policy;
-  pipeline::RunReport report;
-  pipeline::RunHistory::Summary history;
-};
-
-/// Of a run that has ended. @param knob  may be null
-RunOnPage page_of(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
-                  const pipeline::RunReport& report, const pipeline::RunHistory& history);
-
-/// A page of HTML that needs no other file: rate and setting over time, the frames by setting, stage times.
-std::string run_page(const RunOnPage& run);
+/// A page of HTML that needs no other file, of a run that has ended: rate and setting over time, the frames
+/// by setting, stage times.
+/// @param input  what was searched, for people
+/// @param knob   may be null
+std::string run_page(const std::string& input, const Engine& engine, const pipeline::Knob* knob,
+                     const pipeline::RunReport& report, const pipeline::RunHistory& history);
 
 }  // namespace sightline::apps

@@ -97,7 +97,6 @@ Section group_section(const Experiment& e, const std::string& group) {
   }
   Table table = table_of(rows, columns);
   table.best = e.fastest(group);
-  table.style = "schedules";
   columns = {head};
   for (const PictureResult& picture : e.pictures) {
     if (picture.group != group) continue;
@@ -111,7 +110,6 @@ Section group_section(const Experiment& e, const std::string& group) {
                        }});
   }
   Table pictures = table_of(rows, columns);
-  pictures.style = "stages";
   pictures.fold = "Picture by picture: ms, objects";
   return {group + ": " + pictures_text(e, group),
           {{table}, {Note{fastest_text(e, group)}}, {pictures, In::page}},

@@ -140,7 +140,6 @@ Section schedules_section(const Measurement& m) {
       {"J/frame", [&m](auto& s) { return energy_text(m, s); }}};
   Table table = table_of(m.schedules, columns);
   table.best = best_schedule(m);
-  table.style = "schedules";
   return {
       "Schedules",
       {{table},
@@ -161,19 +160,12 @@ wait for it. Point at a frame to follow it.</p>
 )";
 
 // A colour of the style sheet for each stage and copy, the same in all charts.
-using Colours = std::map<std::string, int>;
+using Colours = std::map<std::string, std::size_t>;
 
 Colours colours_of(std::span<const Measurement> measurements) {
-  Colours colours{{"decode", 0}, {"output", 9}};
-  int next = 0;
-  const auto add = [&](const std::string& name) {
-    if (colours.emplace(name, 1 + next % 8).second) ++next;
-  };
+  Colours colours;
   for (const Measurement& m : measurements) {
-    for (const std::string& name : m.trace_info.stages) add(name);
-    for (const StageRow& row : stage_rows(m)) add(row.name);
-    add("upload");
-    add("download");
+    for (const StageRow& row : stage_rows(m)) colours.emplace(row.name, colours.size() % 10);
   }
   return colours;
 }
@@ -213,7 +205,6 @@ Section stages_section(const Measurement& m, const Colours& colours) {
                        }});
   }
   Table table = table_of(stage_rows(m), columns);
-  table.style = "stages";
   table.fold = "All times, and where the stages ran";
   return {"Stages, ms a frame",
           {{stage_chart(m, colours)},

@@ -140,7 +140,6 @@ Table alone_table(const StageMeasurement& m) {
                                                                            : "";
                        })});
   Table table = table_of(rows, columns);
-  table.style = "schedules";
   return table;
 }
 
@@ -175,7 +174,6 @@ Table whole_table(const StageMeasurement& m, const std::vector<WholeRow>& rows, 
              {"rest", part_of(&JoulesExplained::rest), in_schedules},
              {"mapping", &WholeRow::mapping, In::page}});
   table.best = most_frugal(rows);
-  table.style = "schedules";
   return table;
 }
 
