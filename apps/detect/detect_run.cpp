@@ -345,7 +345,7 @@ class DetectRun {
       spdlog::info("wrote {}", a_.contact_sheet);
     }
     write_if_named(a_.report,
-                   [&] { return run_page(page_of(inputs_text(), engine_, *controller_, total_, history_)); });
+                   [&] { return run_page(inputs_text(), engine_, *controller_, total_, history_); });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   }
 

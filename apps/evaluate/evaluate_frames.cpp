@@ -31,6 +31,7 @@
 #include "media/folder.hpp"
 #include "media/reader.hpp"
 #include "model/safetensors.hpp"
+#include "pipeline/report/curve_plot.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 #include "pipeline/runtime/sources.hpp"
 
@@ -317,7 +318,7 @@ void calibrate(const FrameArguments& a, const Config& config,
   model.save(a.calibrated);
   spdlog::info("wrote {}", a.calibrated);
   if (a.reliability.empty()) return;
-  write_report(a.reliability, reliability_svg(reliability, file.stem().string()));
+  write_report(a.reliability, report::to_svg({reliability_chart(reliability, file.stem().string())}));
   spdlog::info("wrote {}", a.reliability);
 }
 

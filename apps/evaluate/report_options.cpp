@@ -26,7 +26,8 @@ void write_reports(const ReportArguments& report, const std::vector<NamedCurve>&
   if (!report.svg.empty()) {
     const bool frames = unit == FalsePositiveUnit::per_image;
     const std::string shown = std::string("Miss rate per ") + (frames ? "frame" : unit_name(unit));
-    write_report(report.svg, curves_as_svg(curves, unit, report.title.empty() ? shown : report.title));
+    write_report(report.svg,
+                 report::to_svg({curve_chart(curves, unit, report.title.empty() ? shown : report.title)}));
   }
   for (const std::string* file : {&report.csv, &report.svg}) {
     if (!file->empty()) spdlog::info("wrote {}", *file);

@@ -213,8 +213,7 @@ void LiveSession::finish() {
   if (trace_) trace_->finish();
   if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   if (trace_) spdlog::info("wrote {}", a_.trace);
-  write_if_named(a_.report,
-                 [&] { return run_page(page_of(a_.input, engine_, *controller_, report_, history_)); });
+  write_if_named(a_.report, [&] { return run_page(a_.input, engine_, *controller_, report_, history_); });
   if (recorder_ && !recorder_->status().error.empty()) {
     throw Error(ExitCode::failed, "the recording failed: " + recorder_->status().error,
                 "the part that was recorded can be played");

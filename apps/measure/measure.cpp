@@ -94,10 +94,10 @@ int run_variants(const MeasureArguments& a, int verbosity) {
   request.options.stop = &stop_requested();
   if (verbosity >= 0) request.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
   const pipeline::Experiment experiment = measure_variants(a.detector, request);
-  std::fputs(pipeline::experiment_as_text(experiment).c_str(), stdout);
+  std::fputs(pipeline::experiments_as_text({&experiment, 1}).c_str(), stdout);
   write_if_named(a.json, [&] { return pipeline::experiment_as_json(experiment); });
   write_if_named(a.csv, [&] { return pipeline::experiment_as_csv(experiment); });
-  write_if_named(a.report, [&] { return pipeline::experiment_as_page(experiment); });
+  write_if_named(a.report, [&] { return pipeline::experiments_as_page({&experiment, 1}); });
   if (stop_requested())
     spdlog::warn("stopped after {}; the others are skipped",
                  counted(std::ssize(experiment.pictures), "picture"));

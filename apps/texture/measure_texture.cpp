@@ -12,10 +12,12 @@
 #include "apps/cli/writable.hpp"
 #include "apps/common/engine.hpp"
 #include "apps/common/media_options.hpp"
-#include "apps/texture/texture_page.hpp"
+#include "apps/measure/measure_variants.hpp"
+#include "apps/texture/texture_experiment.hpp"
 #include "base/error.hpp"
+#include "base/hardware.hpp"
 #include "media/reader.hpp"
-#include "texture/measurement.hpp"
+#include "pipeline/report/experiment_output.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -24,7 +26,8 @@ struct MeasureTextureArguments {
   std::string input;
   std::vector<std::string> operators{"grid"};
   std::string mapping = "plain";
-  texture::MeasurementOptions options;
+  TextureExperimentOptions options;
+  int repeats = 9;
   std::string device = "auto";
   std::string json, report;
 };
@@ -55,14 +58,21 @@ int run_measure_texture(MeasureTextureArguments a, int verbosity) {
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no picture");
   const Image<std::uint8_t> picture = to_gray(*frame);
-  a.options.stop = &stop_requested();
-  if (verbosity >= 0) a.options.progress = [](const std::string& what) { spdlog::info("{}", what); };
+  a.options.experiment.repeats = a.repeats;
+  a.options.experiment.energy_seconds = 0;
+  a.options.experiment.stop = &stop_requested();
+  if (verbosity >= 0)
+    a.options.experiment.progress = [](const std::string& what) { spdlog::info("{}", what); };
   a.options.report = print_texture_trial;
-  texture::TextureMeasurement measurement = texture::measure(picture.view(), a.options, devices);
-  measurement.picture = a.input;
-  std::fputs(as_text(measurement).c_str(), stdout);
-  write_if_named(a.json, [&] { return as_json(measurement); });
-  write_if_named(a.report, [&] { return texture_page(measurement); });
+  TextureExperiment measured = run_texture_experiment(picture.view(), a.options, devices);
+  for (pipeline::Experiment& one : measured.experiments) {
+    one.input = a.input;
+    one.program = program_text();
+    one.machine = fmt::format("{}, {} of {} threads", cpu_name(), measured.threads, hardware_threads());
+  }
+  std::fputs(pipeline::experiments_as_text(measured.experiments).c_str(), stdout);
+  write_if_named(a.json, [&] { return texture_json(measured, a.input); });
+  write_if_named(a.report, [&] { return pipeline::experiments_as_page(measured.experiments); });
   return 0;
 }
 
@@ -95,7 +105,7 @@ void add_measure_texture(CLI::App& measure, Common& common) {
       .separated_by(',');
   options.add("--tune", &a->options.tune,
               "First tune the kernels for the largest picture, and use the fastest from then on");
-  options.add("--repeats N", &a->options.runs, "Runs of each measurement; the fastest counts")
+  options.add("--repeats N", &a->repeats, "Runs of each measurement; JSON has the fastest")
       .between(1, 1000)
       .show_default();
   options.add("--threads N", &a->options.threads, "CPU threads (default: all)").between(1, 1024);

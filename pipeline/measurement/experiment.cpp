@@ -64,7 +64,7 @@ class Experimenter {
         take_turn(picture, i, std::min(kTurn, options_.repeats - done), result.times[i]);
       }
     }
-    for (std::size_t i = 0; i < result.times.size() && !energy_.empty(); ++i) {
+    for (std::size_t i = 0; i < result.times.size() && !energy_.empty() && options_.energy_seconds > 0; ++i) {
       if (stopped()) return false;
       count_energy(picture, i, result.times[i]);
     }
@@ -77,6 +77,10 @@ class Experimenter {
       const std::int64_t start = now_ns();
       searcher->search(picture.pixels.view());
       times.seconds.push_back(seconds_since(start));
+      for (const auto& [name, seconds] : searcher->parts()) {
+        double& least = times.parts.try_emplace(name, seconds).first->second;
+        least = std::min(least, seconds);
+      }
     }
   }
 
@@ -136,6 +140,10 @@ double geometric_mean(const std::vector<double>& values) {
 
 }  // namespace
 
+double PictureTimes::fastest() const {
+  return seconds.empty() ? 0 : *std::ranges::min_element(seconds);
+}
+
 double PictureTimes::mean() const {
   return seconds.empty()
              ? 0
@@ -169,9 +177,11 @@ GroupTimes Experiment::group_times(const std::string& group, std::size_t impleme
     if (times.joules) joules.push_back(*times.joules);
     result.deviation += times.deviation() / times.mean();
     result.objects += times.objects;
+    for (const auto& [name, seconds] : times.parts) result.parts[name] += seconds;
   }
   if (means.empty()) return result;
   result.deviation /= static_cast<double>(means.size());
+  for (auto& [name, seconds] : result.parts) seconds /= static_cast<double>(means.size());
   result.seconds = geometric_mean(means);
   result.speed_up = geometric_mean(baselines) / result.seconds;
   if (joules.size() == means.size()) result.joules = geometric_mean(joules);

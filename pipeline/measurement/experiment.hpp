@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ struct ExperimentPicture {
 
 struct ExperimentOptions {
   int repeats = 20;  ///< timed runs of each implementation on each picture
-  /// Time for which a meter counts for each implementation and picture. Sensors are slow.
+  /// Time for which a meter counts for each implementation and picture. Sensors are slow. 0: none counts.
   double energy_seconds = 1.5;
   MeterOptions meters;
   std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty
@@ -44,8 +45,10 @@ struct ExperimentOptions {
 struct PictureTimes {
   std::vector<double> seconds;  ///< of each run, in order
   std::int64_t objects = 0;
-  std::optional<double> joules;  ///< a run
+  std::optional<double> joules;         ///< a run
+  std::map<std::string, double> parts;  ///< Searcher::parts, the least of the runs
 
+  double fastest() const;
   double mean() const;
   double deviation() const;  ///< the sample's; 0 for one run
 };
@@ -59,11 +62,12 @@ struct PictureResult {
 
 /// Times of one implementation for a group of pictures.
 struct GroupTimes {
-  double seconds = 0;            ///< geometric mean of the pictures' means
-  double deviation = 0;          ///< mean of the pictures' deviations, relative to their means
-  std::int64_t objects = 0;      ///< in all pictures
-  double speed_up = 0;           ///< against the baseline; 0 where there is none
-  std::optional<double> joules;  ///< a picture, geometric mean
+  double seconds = 0;                   ///< geometric mean of the pictures' means
+  double deviation = 0;                 ///< mean of the pictures' deviations, relative to their means
+  std::int64_t objects = 0;             ///< in all pictures
+  double speed_up = 0;                  ///< against the baseline; 0 where there is none
+  std::optional<double> joules;         ///< a picture, geometric mean
+  std::map<std::string, double> parts;  ///< seconds of a picture, mean
 };
 
 struct Experiment {

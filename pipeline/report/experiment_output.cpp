@@ -4,19 +4,20 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json_text.hpp"
-#include "base/markup.hpp"
 #include "base/median.hpp"
-#include "pipeline/report/measurement_text.hpp"
-#include "pipeline/report/report_page.hpp"
+#include "base/text.hpp"
+#include "pipeline/report/document.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
+using namespace report;
 using Json = nlohmann::ordered_json;
 
-std::string energy_text(const Experiment& e, const std::optional<double>& joules) {
+std::string joules_text(const Experiment& e, const std::optional<double>& joules) {
   if (joules) return figures(*joules);
   return e.meter.empty() ? "no meter" : "-";
 }
@@ -32,8 +33,8 @@ std::string pictures_text(const Experiment& e, const std::string& group) {
     if (count == 0 || area(picture.size) > area(largest)) largest = picture.size;
     ++count;
   }
-  std::string text =
-      fmt::format("{} picture{}, {}x{}", count, count == 1 ? "" : "s", smallest.width, smallest.height);
+  std::string text = fmt::format("{}, {}x{}", counted(static_cast<std::int64_t>(count), "picture"),
+                                 smallest.width, smallest.height);
   if (largest != smallest) text += fmt::format(" to {}x{}", largest.width, largest.height);
   return text;
 }
@@ -42,12 +43,12 @@ std::string baseline_name(const Experiment& e) {
   return name_of(e.implementations[e.baseline]);
 }
 
-std::string verdict(const Experiment& e, const std::string& group) {
+std::string fastest_text(const Experiment& e, const std::string& group) {
   const std::size_t best = e.fastest(group);
   if (best == e.implementations.size()) return {};
   const GroupTimes times = e.group_times(group, best);
   std::string text =
-      fmt::format("fastest: {} with {} ms", name_of(e.implementations[best]), milliseconds(times.seconds));
+      fmt::format("fastest: {} with {} ms", name_of(e.implementations[best]), thousandths(times.seconds));
   if (best != e.baseline)
     text += fmt::format(", {} times as fast as {}", figures(times.speed_up), baseline_name(e));
   return text;
@@ -61,123 +62,167 @@ std::vector<std::string> findings(const Experiment& e) {
   return {fmt::format("all {} variants of Sightline found the same objects, to the bit", ours)};
 }
 
-std::string group_table(const Experiment& e, const std::string& group) {
-  std::vector<std::vector<std::string>> rows{
-      {"implementation", "ms", "deviation", "objects", "speed-up", "J"}};
-  for (std::size_t i = 0; i < e.implementations.size(); ++i) {
-    const GroupTimes times = e.group_times(group, i);
-    rows.push_back({name_of(e.implementations[i]), milliseconds(times.seconds),
-                    fmt::format("{:.1f}%", times.deviation * 100), std::to_string(times.objects),
-                    figures(times.speed_up), energy_text(e, times.joules)});
-  }
-  return aligned(rows);
-}
-
-Json number_or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json();
-}
-
-// --- the page -------------------------------------------------------------------------------------------
-
-std::string group_card(const Experiment& e, const std::string& group) {
+Section group_section(const Experiment& e, const std::string& group) {
+  struct Row {
+    const Implementation* implementation;
+    GroupTimes times;
+    std::size_t number;
+  };
+  std::vector<Row> rows;
   double longest = 0;
-  for (std::size_t i = 0; i < e.implementations.size(); ++i)
-    longest = std::max(longest, e.group_times(group, i).seconds);
-  std::string text = fmt::format(
-      "<section class=\"card\">\n<h2>{}: {}</h2>\n<div class=\"scroll\"><table class=\"schedules\">\n"
-      "<thead><tr><th scope=\"col\">implementation</th><th scope=\"col\">ms</th><th scope=\"col\">deviation"
-      "</th><th scope=\"col\">objects</th><th scope=\"col\">speed-up</th><th "
-      "scope=\"col\">J</th></tr></thead>"
-      "\n<tbody>\n",
-      escape_markup(group), pictures_text(e, group));
-  for (std::size_t i = 0; i < e.implementations.size(); ++i) {
-    const GroupTimes times = e.group_times(group, i);
-    text += i == e.fastest(group) ? "<tr class=\"best\">" : "<tr>";
-    text += fmt::format("<th scope=\"row\">{}</th>", escape_markup(name_of(e.implementations[i])));
-    text +=
-        fmt::format("<td class=\"fps\">{}<span class=\"rate\"><i style=\"width:{:.1f}%\"></i></span></td>",
-                    milliseconds(times.seconds), longest > 0 ? 100 * times.seconds / longest : 0);
-    text += table_cell(fmt::format("{:.1f}%", times.deviation * 100)) +
-            table_cell(std::to_string(times.objects)) + table_cell(figures(times.speed_up)) +
-            table_cell(energy_text(e, times.joules)) + "</tr>\n";
+  std::set<std::string> parts;
+  for (const Implementation& one : e.implementations) {
+    rows.push_back({&one, e.group_times(group, rows.size()), rows.size()});
+    longest = std::max(longest, rows.back().times.seconds);
+    for (const auto& [name, seconds] : rows.back().times.parts) parts.insert(name);
   }
-  return text +
-         fmt::format("</tbody></table></div>\n<p class=\"note\">{}.</p>\n", escape_markup(verdict(e, group)));
-}
-
-// Every picture of a group, a column each.
-std::string pictures_details(const Experiment& e, const std::string& group) {
-  std::string text =
-      "<details><summary>Picture by picture: ms, objects</summary>\n<div class=\"scroll\"><table "
-      "class=\"stages\">\n<thead><tr><th scope=\"col\">implementation</th>";
+  const ColumnOf<Row> head{"implementation", [](auto& row) { return name_of(*row.implementation); }};
+  std::vector<ColumnOf<Row>> columns{
+      head,
+      {"ms",
+       [longest](auto& row) {
+         Cell cell(thousandths(row.times.seconds));
+         cell.bar = row.times.seconds / longest;
+         return cell;
+       }},
+      {"deviation", [](auto& row) { return fmt::format("{:.1f}%", row.times.deviation * 100); }},
+      {"objects", [](auto& row) { return row.times.objects; }},
+      {"speed-up", [](auto& row) { return figures(row.times.speed_up); }},
+      {"J", [&e](auto& row) { return joules_text(e, row.times.joules); }}};
+  for (const std::string& name : parts) {
+    columns.push_back({name, [name](auto& row) {
+                         const auto found = row.times.parts.find(name);
+                         return found == row.times.parts.end() ? "-" : thousandths(found->second);
+                       }});
+  }
+  Table table = table_of(rows, columns);
+  table.best = e.fastest(group);
+  columns = {head};
   for (const PictureResult& picture : e.pictures) {
     if (picture.group != group) continue;
-    text += fmt::format("<th scope=\"col\">{}<br><small>{}x{}</small></th>", escape_markup(picture.name),
-                        picture.size.width, picture.size.height);
+    columns.push_back({fmt::format("{}\n{}x{}", picture.name, picture.size.width, picture.size.height),
+                       [&picture](auto& row) {
+                         const PictureTimes& times = picture.times[row.number];
+                         Cell cell(thousandths(times.mean()));
+                         cell.small = "±" + thousandths(times.deviation());
+                         cell.below = std::to_string(times.objects);
+                         return cell;
+                       }});
   }
-  text += "</tr></thead>\n<tbody>\n";
-  for (std::size_t i = 0; i < e.implementations.size(); ++i) {
-    text += fmt::format("<tr><th scope=\"row\">{}</th>", escape_markup(name_of(e.implementations[i])));
-    for (const PictureResult& picture : e.pictures) {
-      if (picture.group != group) continue;
-      const PictureTimes& times = picture.times[i];
-      text += fmt::format("<td>{}<small>±{}</small><br><small>{}</small></td>", milliseconds(times.mean()),
-                          milliseconds(times.deviation()), times.objects);
+  Table pictures = table_of(rows, columns);
+  pictures.fold = "Picture by picture: ms, objects";
+  return {group + ": " + pictures_text(e, group),
+          {{table}, {Note{fastest_text(e, group)}}, {pictures, In::page}},
+          In::both};
+}
+
+// What runs where, in the order of the table.
+Facts places_of(const Experiment& e) {
+  Facts places;
+  for (const Implementation& one : e.implementations) {
+    if (places.items.empty() || places.items.back().first != one.runs_on) {
+      places.items.emplace_back(one.runs_on, one.name);
+    } else if (!places.items.back().second.ends_with(one.name)) {
+      places.items.back().second += ", " + one.name;
     }
-    text += "</tr>\n";
   }
-  return text + "</tbody></table></div></details>\n";
+  return places;
 }
 
-std::string facts(const Experiment& e) {
-  std::string text = "<section class=\"card\">\n<h2>What was measured</h2>\n<dl class=\"facts\">\n";
-  const auto fact = [&](const std::string& name, const std::string& value) {
-    if (!value.empty())
-      text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_markup(name), escape_markup(value));
-  };
-  fact("Machine", e.machine);
-  fact("Program", e.program);
-  fact("Input", e.input);
-  fact("Model", e.model);
-  fact("Energy",
-       (e.meter.empty() ? "no meter" : e.meter) + (e.meter_note.empty() ? "" : ": " + e.meter_note));
-  for (const Implementation& one : e.implementations) fact(name_of(one), one.runs_on);
-  for (const std::string& what : e.left_out) fact("Skipped", what);
-  return text + "</dl>\n</section>\n";
+const NamedTexts kExperimentGuide{
+    {"ms",
+     "From the picture in memory until its objects are there, one picture at a time: the mean of the runs; "
+     "of a group, the geometric mean of its pictures."},
+    {"Deviation",
+     "The runs' standard deviation as a share of their mean; of a group, the mean of these shares."},
+    {"Objects", "That are found. Sightline's implementations must all find the same."},
+    {"Speed-up", "Ratio of the geometric means."},
+    {"J", "Joules a picture, from a meter that the machine has."},
+    {"Kernels, upload, download, reading",
+     "Parts of the time on the device's clock, in ms, the least of the runs. Reading: a kernel that reads "
+     "the picture "
+     "and does nothing else, which is a bound."},
+    {"Ordinary, new buffers",
+     "The whole in ms, the least of the runs, with the picture in memory that the device cannot copy from by "
+     "itself, and "
+     "with the making of buffers."},
+    {"Copied, mapped", "How pictures and results get to a device and back."}};
+
+// Each implementation's times over the pixels of groups of pictures.
+Section sizes_section(const Experiment& e) {
+  Chart chart{.label = "Time over size"};
+  chart.x = {.label = "pixels of a picture", .is_logarithmic = true, .is_marked_by_points = true};
+  chart.y = {.is_logarithmic = true, .text = [](double ms) { return fmt::format("{:g} ms", ms); }};
+  for (std::size_t i = 0; i < e.implementations.size(); ++i) {
+    Line& line = chart.lines.emplace_back(Line{name_of(e.implementations[i]), {}});
+    for (const std::string& group : e.groups()) {
+      const Size size = std::ranges::find(e.pictures, group, &PictureResult::group)->size;
+      line.points.push_back({1.0 * size.width * size.height, 1e3 * e.group_times(group, i).seconds});
+    }
+  }
+  if (e.groups().size() < 2) chart.lines.clear();
+  return {chart.label, {{chart}}};
 }
 
-constexpr const char* kExperimentGuide =
-    R"(<dt>ms</dt><dd>From the picture in memory until its objects are there, one picture at a time: the mean of the
-runs; of a group, the geometric mean of its pictures.</dd>
-<dt>Deviation</dt><dd>The runs' standard deviation as a share of their mean; of a group, the mean of these shares.</dd>
-<dt>Objects</dt><dd>That are found. Sightline's implementations must all find the same.</dd>
-<dt>Speed-up</dt><dd>Ratio of the geometric means.</dd>
-<dt>J</dt><dd>Joules a picture, from a meter that the machine has.</dd>
-<dt>Copied, mapped</dt><dd>How pictures and results get to a device and back.</dd>
-)";
+Part part_of(const Experiment& e) {
+  Part part{fmt::format("{} implementations, {} pictures", e.implementations.size(), e.pictures.size()),
+            fmt::format("{}; {} runs each, one picture at a time; speed-up against {}", e.input, e.repeats,
+                        baseline_name(e)),
+            {sizes_section(e)}};
+  for (const std::string& group : e.groups()) part.sections.push_back(group_section(e, group));
+  Section notes{"", {{places_of(e)}}};
+  for (const std::string& what : e.left_out) notes.blocks.push_back({Note{"skipped: " + what}});
+  if (!e.meter_note.empty()) notes.blocks.push_back({Note{"energy: " + e.meter_note}, In::text});
+  for (const std::string& what : findings(e)) notes.blocks.push_back({Note{what}});
+  part.sections.push_back(notes);
+  part.sections.push_back({"What was measured", {{facts_of(e), In::page}}});
+  return part;
+}
+
+Document experiment_document(std::span<const Experiment> experiments) {
+  Document document{"Sightline: " + experiments.front().input, {}, kExperimentGuide};
+  for (const Experiment& e : experiments) document.parts.push_back(part_of(e));
+  return document;
+}
+
+Json group_json(const Experiment& e, const std::string& group, std::size_t i) {
+  const GroupTimes t = e.group_times(group, i);
+  return {{"implementation", name_of(e.implementations[i])},
+          {"ms", t.seconds * 1e3},
+          {"deviation", t.deviation},
+          {"objects", t.objects},
+          {"speed_up", t.speed_up},
+          {"joules", t.joules ? Json(*t.joules) : Json()}};
+}
+
+Json picture_json(const PictureResult& picture) {
+  return {{"picture", picture.name},
+          {"group", picture.group},
+          {"width", picture.size.width},
+          {"height", picture.size.height}};
+}
+
+Json times_json(const Experiment& e, const PictureResult& picture, std::size_t i) {
+  const PictureTimes& t = picture.times[i];
+  Json runs = Json::array();
+  for (const double seconds : t.seconds) runs.push_back(seconds * 1e3);
+  return {{"implementation", name_of(e.implementations[i])},
+          {"ms", t.mean() * 1e3},
+          {"deviation_ms", t.deviation() * 1e3},
+          {"median_ms", median(t.seconds) * 1e3},
+          {"runs_ms", runs},
+          {"objects", t.objects},
+          {"joules", t.joules ? Json(*t.joules) : Json()}};
+}
 
 }  // namespace
 
-std::string experiment_as_text(const Experiment& e) {
-  std::string text = fmt::format("{}; {} runs each, one picture at a time; speed-up against {}\n", e.input,
-                                 e.repeats, baseline_name(e));
-  for (const std::string& group : e.groups())
-    text += fmt::format("\n{}: {}\n\n{}\n{}\n", group, pictures_text(e, group), group_table(e, group),
-                        verdict(e, group));
-  text += '\n';
-  std::vector<std::pair<std::string, std::string>> places;  // what runs there, in the order of the table
-  for (const Implementation& one : e.implementations) {
-    if (!places.empty() && places.back().second == one.runs_on) {
-      if (!places.back().first.ends_with(one.name)) places.back().first += ", " + one.name;
-    } else {
-      places.emplace_back(one.name, one.runs_on);
-    }
-  }
-  for (const auto& [names, where] : places) text += fmt::format("{}: {}\n", names, where);
-  for (const std::string& what : e.left_out) text += fmt::format("skipped: {}\n", what);
-  if (!e.meter_note.empty()) text += fmt::format("energy: {}\n", e.meter_note);
-  for (const std::string& what : findings(e)) text += what + '\n';
-  return text;
+std::string experiments_as_text(std::span<const Experiment> experiments) {
+  return to_text(experiment_document(experiments));
+}
+
+std::string experiments_as_page(std::span<const Experiment> experiments) {
+  return to_html(experiment_document(experiments));
 }
 
 std::string experiment_as_json(const Experiment& e) {
@@ -201,89 +246,52 @@ std::string experiment_as_json(const Experiment& e) {
   json["groups"] = Json::array();
   for (const std::string& group : e.groups()) {
     Json times = Json::array();
-    for (std::size_t i = 0; i < e.implementations.size(); ++i) {
-      const GroupTimes t = e.group_times(group, i);
-      times.push_back({{"implementation", name_of(e.implementations[i])},
-                       {"ms", t.seconds * 1e3},
-                       {"deviation", t.deviation},
-                       {"objects", t.objects},
-                       {"speed_up", t.speed_up},
-                       {"joules", number_or_null(t.joules)}});
-    }
+    for (std::size_t i = 0; i < e.implementations.size(); ++i) times.push_back(group_json(e, group, i));
     json["groups"].push_back({{"group", group}, {"times", times}});
   }
   json["pictures"] = Json::array();
   for (const PictureResult& picture : e.pictures) {
-    Json times = Json::array();
-    for (std::size_t i = 0; i < picture.times.size(); ++i) {
-      const PictureTimes& t = picture.times[i];
-      Json runs = Json::array();
-      for (const double seconds : t.seconds) runs.push_back(seconds * 1e3);
-      times.push_back({{"implementation", name_of(e.implementations[i])},
-                       {"ms", t.mean() * 1e3},
-                       {"deviation_ms", t.deviation() * 1e3},
-                       {"median_ms", median(t.seconds) * 1e3},
-                       {"runs_ms", runs},
-                       {"objects", t.objects},
-                       {"joules", number_or_null(t.joules)}});
-    }
-    json["pictures"].push_back({{"picture", picture.name},
-                                {"group", picture.group},
-                                {"width", picture.size.width},
-                                {"height", picture.size.height},
-                                {"times", times}});
+    Json& one = json["pictures"].emplace_back(picture_json(picture));
+    one["times"] = Json::array();
+    for (std::size_t i = 0; i < picture.times.size(); ++i) one["times"].push_back(times_json(e, picture, i));
   }
   return json_text(json, 2) + '\n';
 }
 
 std::string experiment_as_csv(const Experiment& e) {
-  std::string text =
-      "group,picture,width,height,implementation,buffers,runs_on,runs,mean_ms,deviation_ms,median_ms,objects,"
-      "speed_up,joules,model,machine,program\n";
-  const auto row = [&](std::vector<std::string> fields, const Implementation& one,
-                       const std::vector<std::string>& values) {
-    fields.insert(fields.end(),
-                  {field(one.name), one.buffers, field(one.runs_on), std::to_string(e.repeats)});
-    fields.insert(fields.end(), values.begin(), values.end());
-    fields.insert(fields.end(), {field(e.model), field(e.machine), field(e.program)});
-    text += fmt::format("{}\n", fmt::join(fields, ","));
+  std::vector<Json> rows;
+  const auto add = [&](Json row, std::size_t i) {
+    const Implementation& one = e.implementations[i];
+    row.update(Json{{"implementation", one.name},
+                    {"buffers", one.buffers},
+                    {"runs_on", one.runs_on},
+                    {"runs", e.repeats},
+                    {"model", e.model},
+                    {"machine", e.machine},
+                    {"program", e.program}});
+    rows.push_back(std::move(row));
   };
-  const auto joules = [](const std::optional<double>& value) { return value ? field(*value) : ""; };
   for (const PictureResult& picture : e.pictures) {
     for (std::size_t i = 0; i < picture.times.size(); ++i) {
-      const PictureTimes& t = picture.times[i];
-      row({field(picture.group), field(picture.name), std::to_string(picture.size.width),
-           std::to_string(picture.size.height)},
-          e.implementations[i],
-          {field(t.mean() * 1e3), field(t.deviation() * 1e3), field(median(t.seconds) * 1e3),
-           std::to_string(t.objects), field(picture.times[e.baseline].mean() / t.mean()), joules(t.joules)});
+      Json row = picture_json(picture);
+      row.update(times_json(e, picture, i));
+      row["speed_up"] = picture.times[e.baseline].mean() / picture.times[i].mean();
+      add(row, i);
     }
   }
   for (const std::string& group : e.groups()) {
     for (std::size_t i = 0; i < e.implementations.size(); ++i) {
+      Json row = group_json(e, group, i);
       const GroupTimes t = e.group_times(group, i);
-      row({field(group), "", "", ""}, e.implementations[i],
-          {field(t.seconds * 1e3), field(t.seconds * t.deviation * 1e3), "", std::to_string(t.objects),
-           field(t.speed_up), joules(t.joules)});
+      row["deviation_ms"] = t.seconds * t.deviation * 1e3;
+      row["group"] = group;
+      add(row, i);
     }
   }
-  return text;
-}
-
-std::string experiment_as_page(const Experiment& e) {
-  std::string sections = fmt::format(
-      "<article>\n<h1>{} implementations, {} pictures</h1>\n<p class=\"subject\">{}; {} runs each, one "
-      "picture at "
-      "a time; speed-up against {}</p>\n",
-      e.implementations.size(), e.pictures.size(), escape_markup(e.input), e.repeats,
-      escape_markup(baseline_name(e)));
-  for (const std::string& group : e.groups())
-    sections += group_card(e, group) + pictures_details(e, group) + "</section>\n";
-  for (const std::string& what : findings(e))
-    sections += fmt::format("<p class=\"note\">{}.</p>\n", escape_markup(what));
-  sections += facts(e) + "</article>\n";
-  return report_page("Sightline: " + e.input, sections, kExperimentGuide,
-                     R"({"colours":{},"measurements":[]})");
+  return to_csv(
+      rows, split("group,picture,width,height,implementation,buffers,runs_on,runs,mean_ms=/ms,deviation_ms,"
+                  "median_ms,objects,speed_up,joules,model,machine,program",
+                  ','));
 }
 
 }  // namespace sightline::pipeline

@@ -1,6 +1,7 @@
 #pragma once
 /// Experiments for people and programs, as measurement_output.hpp puts measurements.
 
+#include <span>
 #include <string>
 
 #include "pipeline/measurement/experiment.hpp"
@@ -9,7 +10,7 @@ namespace sightline::pipeline {
 
 /// A table for each group of pictures, a line an implementation; then what was fastest, and whether all of
 /// ours found the same.
-std::string experiment_as_text(const Experiment& experiment);
+std::string experiments_as_text(std::span<const Experiment> experiments);
 
 /// `{"input":..,"baseline":..,"implementations":[{"name":..,"buffers":..,"runs_on":..}],
 ///   "groups":[{"group":..,"pictures":..,"times":[{"implementation":..,"ms":..,"speed_up":..,..}]}],
@@ -21,6 +22,6 @@ std::string experiment_as_json(const Experiment& experiment);
 std::string experiment_as_csv(const Experiment& experiment);
 
 /// A page of HTML that needs no other file, network or script.
-std::string experiment_as_page(const Experiment& experiment);
+std::string experiments_as_page(std::span<const Experiment> experiments);
 
 }  // namespace sightline::pipeline

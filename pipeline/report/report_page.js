@@ -294,7 +294,7 @@ class Timeline {
 
 // One choice of schedule for the timeline and the matrix of a measurement.
 function setUp(section, measurement) {
-  if (!measurement.schedules.length) return 0;
+  if (!measurement?.schedules.length) return 0;
   const timeline = new Timeline(section, measurement);
   const places = [...section.querySelectorAll(".pick")], matrices = [...section.querySelectorAll("figure")];
   const choose = (index) => {

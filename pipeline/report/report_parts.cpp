@@ -15,13 +15,16 @@ std::string at(double value) {
 }
 
 double Axis::place(double value) const {
-  const double part = std::log(std::clamp(value, low, high) / low) / std::log(high / low);
+  const double inside = std::clamp(value, low, high);
+  const double part =
+      is_linear ? (inside - low) / (high - low) : std::log(inside / low) / std::log(high / low);
   return start + part * (end - start);
 }
 
 std::string picture(double width, double height, const std::string& label, const std::string& content) {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + at(width) + ' ' + at(height) +
-         "\" role=\"img\" aria-label=\"" + escape_markup(label) +
+         "\" width=\"" + at(width) + "\" height=\"" + at(height) + "\" role=\"img\" aria-label=\"" +
+         escape_markup(label) +
          "\" font-family=\"sans-serif\" font-size=\"13\">\n"
          "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" +
          content + "</svg>\n";

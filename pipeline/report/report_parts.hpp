@@ -10,12 +10,14 @@ namespace sightline::report_parts {
 /// A coordinate: a tenth of a unit is finer than a screen shows.
 std::string at(double value);
 
-/// A logarithmic axis from `low` to `high`, both above 0, over the places from `start` to `end`.
+/// An axis from `low` to `high` over the places from `start` to `end`; the ends of a logarithmic one are
+/// above 0.
 struct Axis {
   double low = 0;
   double high = 0;
   double start = 0;
   double end = 0;
+  bool is_linear = false;
 
   /// Values outside the axis are put at its ends.
   double place(double value) const;

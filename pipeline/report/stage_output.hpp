@@ -19,13 +19,4 @@ std::string stages_as_page(const StageMeasurement& measurement);
 /// These bars alone, as SVG: a bar for each stage on each processor, then one for each schedule.
 std::string stages_as_svg(const StageMeasurement& measurement);
 
-/// Remarks on the figures and on what they leave out; a sentence each.
-std::vector<std::string> remarks(const StageMeasurement& measurement);
-/// For each stage that was measured on several processors: which of them takes less of what is known.
-/// @param names  of the processors
-std::vector<std::string> comparisons(const StageMeasurement& measurement,
-                                     const std::vector<std::string>& names);
-/// The rows in the order of the stages, each stage's processors side by side: places in `rows`.
-std::vector<std::size_t> by_stage(const StageMeasurement& measurement);
-
 }  // namespace sightline::pipeline

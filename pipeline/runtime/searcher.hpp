@@ -2,6 +2,9 @@
 /// Searches pictures one after the other, without a pipeline.
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "image/view.hpp"
 #include "pipeline/runtime/schedule.hpp"
@@ -16,6 +19,8 @@ class Searcher {
   virtual ~Searcher() = default;
   /// Searches a picture without log messages. Throws Error (failed) and DeviceError.
   virtual FrameResult search(GrayView picture) = 0;
+  /// Seconds of parts of the last search, and of other ways to do the same, by name.
+  virtual std::vector<std::pair<std::string, double>> parts() { return {}; }
 };
 
 /// Runs a frame processor by a schedule, which must not split frames.

@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "base/error.hpp"
-#include "base/markup.hpp"
 
 namespace sightline {
 namespace {
@@ -158,39 +157,6 @@ std::string reliability_table(const Reliability& reliability) {
   }
   return text + fmt::format("mean difference {:.3f} for boxes with a confidence of at least 0.1\n",
                             reliability.error);
-}
-
-std::string reliability_svg(const Reliability& reliability, const std::string& title) {
-  constexpr double side = 360, left = 60, top = 40;
-  const auto x = [](double value) { return left + side * value; };
-  const auto y = [](double value) { return top + side * (1 - value); };
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"450\" height=\"460\" font-family=\"sans-serif\" "
-      "font-size=\"13\">\n<rect width=\"450\" height=\"460\" fill=\"white\"/>\n"
-      "<text x=\"{}\" y=\"24\" font-size=\"15\">{}</text>\n",
-      left, escape_markup(title));
-  for (int i = 0; i <= 5; ++i) {
-    const double at = i / 5.0;
-    svg += fmt::format(
-        "<path d=\"M{0} {1}V{2}M{3} {4}H{5}\" stroke=\"#ddd\"/>\n<text x=\"{0}\" y=\"{6}\" "
-        "text-anchor=\"middle\">{7:.1f}</text>\n<text x=\"{8}\" y=\"{9}\" "
-        "text-anchor=\"end\">{7:.1f}</text>\n",
-        x(at), y(0), y(1), x(0), y(at), x(1), y(0) + 18, at, x(0) - 8, y(at) + 4);
-  }
-  svg += fmt::format("<path d=\"M{} {}L{} {}\" stroke=\"#888\" stroke-dasharray=\"4 4\"/>\n", x(0), y(0),
-                     x(1), y(1));
-  for (const ReliabilityRow& row : reliability.rows) {
-    svg += fmt::format(
-        "<path d=\"M{0:.1f} {1:.1f}V{2:.1f}\" stroke=\"#1f77b4\"/>\n<circle cx=\"{0:.1f}\" cy=\"{3:.1f}\" "
-        "r=\"4\" fill=\"#1f77b4\"/>\n",
-        x(row.confidence), y(row.low), y(row.high), y(row.right));
-  }
-  return svg +
-         fmt::format(
-             "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">confidence</text>\n"
-             "<text transform=\"translate(18 {}) rotate(-90)\" text-anchor=\"middle\">share of boxes that "
-             "are right</text>\n</svg>\n",
-             x(0.5), y(0) + 40, y(0.5));
 }
 
 }  // namespace sightline

@@ -44,7 +44,5 @@ Reliability cross_validate_calibration(std::span<const std::vector<JudgedBox>> p
 
 /// The table as text, with a heading.
 std::string reliability_table(const Reliability& reliability);
-/// The plot (share that is right against confidence) as SVG.
-std::string reliability_svg(const Reliability& reliability, const std::string& title);
 
 }  // namespace sightline

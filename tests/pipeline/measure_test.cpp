@@ -463,7 +463,7 @@ TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
               std::vector<std::string>{"--schedules", "cpu", "--preload", "2", "--frames", "10", "--sweep",
                                        "2", "--json", folder_ / "m.json", "--report", folder_ / "m.html"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {"sweep of phases: scan and finish", "sweep of shares", "* fastest", "o own ",
+  for (const char* words : {"Sweep of phases: scan and finish", "Sweep of shares", "* fastest", "o own ",
                             "naive kernels", "queue kernels"})
     EXPECT_THAT(outcome.out, HasSubstr(words));
   EXPECT_THAT(outcome.err, HasSubstr("sweep of shares: row 4 of 4"));

@@ -398,7 +398,7 @@ TEST_F(QualityProgram, EachLineSaysWhatFoundIt) {
 
   const std::string page = bytes_of(folder_ / "run.html");
   EXPECT_THAT(page, HasSubstr("<h2>Setting over time</h2>"));
-  EXPECT_THAT(page, HasSubstr("<th>3 filters, step 1.48</th>"));
+  EXPECT_THAT(page, HasSubstr("<th scope=\"row\">3 filters, step 1.48</th>"));
   EXPECT_THAT(page, HasSubstr("kept within 5% at "));
 
   std::map<std::string, std::vector<Json>> plain;

@@ -69,7 +69,7 @@ void expect_numbers(const std::string& page, const Measurement& m) {
     const std::string name = s.schedule == kNasty ? kNastyEscaped : s.schedule;
     SCOPED_TRACE(name);
     const std::vector<std::string> cells = row(page, name);
-    ASSERT_GE(cells.size(), 12u);
+    ASSERT_GE(cells.size(), 13u);
     EXPECT_EQ(cells[1], number(s.fps_median, 1));
     EXPECT_EQ(cells[3], number(s.latency_p50 * 1e3, 1));
     EXPECT_EQ(cells[4], number(s.latency_p95 * 1e3, 1));
@@ -77,13 +77,13 @@ void expect_numbers(const std::string& page, const Measurement& m) {
     EXPECT_EQ(cells[6], number(s.bound_fps, 1));
     EXPECT_EQ(cells[7], number(s.bound_share * 100, 0) + "%");
     EXPECT_EQ(cells[8], number(s.overlap_factor, 2));
-    EXPECT_EQ(cells[9], number(s.processors[0].utilisation * 100, 0) + "%");
-    EXPECT_EQ(cells[11], std::to_string(s.in_flight));
-    EXPECT_EQ(cells[12], number(static_cast<double>(s.peak_memory_bytes) / 1e6, 0));
-    EXPECT_EQ(cells[13], "no meter");
+    EXPECT_THAT(cells[9], ::testing::StartsWith(number(s.processors[0].utilisation * 100, 0) + "/"));
+    EXPECT_EQ(cells[10], std::to_string(s.in_flight));
+    EXPECT_EQ(cells[11], number(static_cast<double>(s.peak_memory_bytes) / 1e6, 0));
+    EXPECT_EQ(cells[12], "no meter");
     for (const StageResult& stage : s.stages) {
       const std::string time = number(stage.seconds * 1e3, stage.seconds < 0.9995e-3 ? 3 : 2);
-      EXPECT_THAT(page, HasSubstr(time + "<small>alone")) << stage.name;
+      EXPECT_THAT(page, HasSubstr(time + "<small>")) << stage.name;
     }
   }
 }

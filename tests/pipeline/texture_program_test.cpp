@@ -360,5 +360,31 @@ TEST_F(TextureProgram, NamesOfFilesReachNoTerminalAsTheyAre) {
   }
 }
 
+TEST_F(TextureProgram, SpeedIsMeasuredBySizeAndWorkGroup) {
+  std::vector<std::string> command{"measure",  "texture",    p(),         "--sizes", "64,96",
+                                   "--groups", "1,2",        "--repeats", "2",       "--device",
+                                   "none",     "--variants", "global",    "--json",  folder_ / "t.json"};
+  EXPECT_THAT(expect_run(0, "", command).out, HasSubstr("side 96: 1 picture, 96x96"));
+  Json json = load_json(folder_ / "t.json");
+  EXPECT_EQ(json.at("cpu").size(), 2u);
+  EXPECT_EQ(json.at("cpu")[1].at("size"), 96);
+  for (const char* key : {"serial_ms", "one_thread_ms", "threads_ms", "read_ms", "increments_ms"})
+    EXPECT_GT(json.at("cpu")[1].at(key).get<double>(), 0) << key;
+  EXPECT_TRUE(json.at("devices").empty());
+  if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL CPU device here";
+  command[10] = "cpu";
+  command.push_back("--overwrite");
+  expect_run(0, "", command);
+  json = load_json(folder_ / "t.json").at("devices").at(0);
+  EXPECT_EQ(json.at("sizes"), Json({64, 96}));
+  EXPECT_EQ(json.at("read_ms").size(), 2u);
+  EXPECT_EQ(json.at("by_size").size(), 2u * 3) << "global, only its writes, and what is tuned";
+  EXPECT_EQ(json.at("by_size")[5].at("variant"), "tuned");
+  EXPECT_EQ(json.at("by_group").size(), 2u * 2);
+  EXPECT_EQ(json.at("by_group")[3].at("group"), 2);
+  for (const char* key : {"kernel_ms", "host_ms", "ordinary_ms", "whole_ms"})
+    EXPECT_GT(json.at("by_group")[3].at(key).get<double>(), 0) << key;
+}
+
 }  // namespace
 }  // namespace sightline::test

@@ -14,6 +14,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+std::string curves_as_svg(const std::vector<NamedCurve>& curves, FalsePositiveUnit unit,
+                          const std::string& title) {
+  return report::to_svg({curve_chart(curves, unit, title)});
+}
+
 TEST(Report, CsvIsExact) {
   const std::vector<NamedCurve> curves{{"a, \"b\"", "", {{1.5, 0, 1}, {-0.1, 1e-5, 0.25}}, 492, 2160000}};
   EXPECT_EQ(curves_as_csv(curves, FalsePositiveUnit::per_window),
@@ -67,17 +72,16 @@ TEST(Report, SvgShowsCurvesAsStairs) {
       {"one", "5% at 10⁻²", {{3, 0, 0.5}, {2, 0.01, 0.5}, {1, 0.01, 0.1}}, 10, 1000}};
   const auto svg = curves_as_svg(curves, FalsePositiveUnit::per_window, "A title");
   // From the left edge at 50% along to 0.01, where the miss rate falls to the lowest tick, 10%.
-  EXPECT_THAT(svg, HasSubstr("d=\"M84 190.4H408V484\""));
+  EXPECT_THAT(svg, HasSubstr("d=\"M72 170.4H404V464\""));
   EXPECT_THAT(svg, HasSubstr(">false positives per window<"));
   EXPECT_THAT(svg, HasSubstr(">miss rate<"));
   EXPECT_THAT(svg, HasSubstr(">A title<"));
-  EXPECT_THAT(svg, HasSubstr(">5% at 10⁻²<"));
-  EXPECT_THAT(svg, HasSubstr("10 positives, 1,000 windows"));
+  EXPECT_THAT(svg, HasSubstr("one: 5% at 10⁻² (10 positives, 1,000 windows)<"));
 }
 
 TEST(Report, SvgShowsACurveWithoutFalsePositives) {
   const std::vector<NamedCurve> curves{{"one", "", {{3, 0, 0.5}}, 10, 1000}};
-  EXPECT_THAT(curves_as_svg(curves, FalsePositiveUnit::per_image, ""), HasSubstr("d=\"M84 244.9h8\""));
+  EXPECT_THAT(curves_as_svg(curves, FalsePositiveUnit::per_image, ""), HasSubstr("d=\"M72 196.9h8\""));
 }
 
 TEST(Report, SvgEscapesTextAndSurvivesOddInput) {

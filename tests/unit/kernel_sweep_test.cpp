@@ -20,8 +20,6 @@ using pipeline::measurements_as_json;
 using pipeline::measurements_as_page;
 using pipeline::measurements_as_text;
 using pipeline::sweep_as_json;
-using pipeline::sweep_as_text;
-using pipeline::sweep_card;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -81,32 +79,34 @@ TEST(KernelSweep, ItsFastestAndSlowest) {
   EXPECT_EQ(sweep.at(1, 0).setting, "1,41");
 }
 
+std::string sweep_as_text(const KernelSweep& sweep) {
+  return report::to_text(report::Document{"", {{"", "", {pipeline::sweep_section(sweep)}}}, {}});
+}
+
 TEST(KernelSweep, AsText) {
-  EXPECT_EQ(sweep_as_text(some_sweep()),
-            "sweep of phases: scan & finish, ms a frame\n"
-            "across: first\n"
-            "down: further\n"
-            "\n"
-            "         1      8\n"
-            "   0  4.00   1.00*\n"
-            "  40  2.00   1.50o\n"
-            "\n"
-            "* fastest  8,8: 1.00 ms, 2.50 windows beyond\n"
-            "o own      7,9: 1.25 ms, 1.50 windows beyond; 1.25 times the fastest (o: the place next to it)\n"
-            "           plain kernels: 3.00 ms\n"
-            "           codes take 1 ms besides\n"
-            "\n"
-            "windows beyond, a frame\n"
-            "\n"
-            "         1      8\n"
-            "   0  0.00   2.50\n"
-            "  40  0.00   0.00\n");
+  EXPECT_EQ(
+      sweep_as_text(some_sweep()),
+      "Sweep of phases: scan & finish, ms a frame\n"
+      "\n"
+      "across: first; down: further\n"
+      "\n"
+      "         1      8\n"
+      "   0  4.00   1.00* +2.50\n"
+      "  40  2.00   1.50o\n"
+      "\n"
+      "                 setting    ms  of the fastest  windows beyond\n"
+      "* fastest            8,8  1.00           1.00×            2.50\n"
+      "o own                7,9  1.25           1.25×            1.50\n"
+      "           plain kernels  3.00           3.00×            0.00\n"
+      "\n"
+      "own: what the detector has without a sweep; the place next to it is marked. +n: windows beyond, a\n"
+      "frame. Note: codes take 1 ms besides.\n");
 }
 
 TEST(KernelSweep, AsTextWithoutExcess) {
   KernelSweep sweep = some_sweep();
   sweep.points[1].excess = sweep.own.excess = 0;
-  EXPECT_THAT(sweep_as_text(sweep), Not(HasSubstr("beyond, a frame")));
+  EXPECT_THAT(sweep_as_text(sweep), Not(HasSubstr("beyond")));
   sweep.points.clear();
   EXPECT_EQ(sweep_as_text(sweep), "");
 }
@@ -138,11 +138,13 @@ TEST(KernelSweep, AsJson) {
 }
 
 TEST(KernelSweep, AsMap) {
-  const std::string card = sweep_card(some_sweep());
-  EXPECT_THAT(card, HasSubstr("<td class=\"fastest\" style=\"--v:0.00\" title=\"8,8: 1.00 ms, 2.50 windows "
-                              "beyond\">1.00<small>+2.50</small></td>"));
+  pipeline::Measurement measurement;
+  measurement.sweeps = {some_sweep()};
+  const std::string card = measurements_as_page({&measurement, 1});
+  EXPECT_THAT(card, HasSubstr("<td class=\"fastest \" style=\"--v:0.00\" title=\"8,8: 1.00 ms, 2.50 windows "
+                              "beyond\">1.00*<small>+2.50</small></td>"));
   EXPECT_THAT(card, HasSubstr("<td class=\"own\" style=\"--v:0.29\""));
-  EXPECT_THAT(card, HasSubstr("<td class=\"\" style=\"--v:1.00\" title=\"1,1: 4.00 ms"));
+  EXPECT_THAT(card, HasSubstr("<td style=\"--v:1.00\" title=\"1,1: 4.00 ms"));
   EXPECT_THAT(card, HasSubstr("scan &amp; finish"));
   EXPECT_THAT(card, HasSubstr("plain kernels"));
 }
@@ -150,7 +152,7 @@ TEST(KernelSweep, AsMap) {
 TEST(KernelSweep, IsPartOfAllOutputs) {
   pipeline::Measurement measurement;
   measurement.sweeps = {some_sweep()};
-  EXPECT_THAT(measurements_as_text({&measurement, 1}), HasSubstr("\nsweep of phases"));
+  EXPECT_THAT(measurements_as_text({&measurement, 1}), HasSubstr("\nSweep of phases"));
   EXPECT_THAT(measurements_as_json({&measurement, 1}), HasSubstr("\"sweeps\""));
   EXPECT_THAT(measurements_as_page({&measurement, 1}), HasSubstr("Sweep of phases"));
   measurement.sweeps.clear();

@@ -1,6 +1,7 @@
 #pragma once
-/// What a processor can do, for a terminal.
+/// What processors can do, for a terminal and as a page.
 
+#include <span>
 #include <string>
 
 #include "characterisation/characteristics.hpp"
@@ -11,13 +12,8 @@ namespace sightline::apps {
 /// measurement also each figure's smallest, median and largest value.
 std::string characterisation_text(const characterisation::Characteristics& processor);
 
-/// "48 KiB", "1.5 MiB", "2 GiB".
-std::string bytes_text(double bytes);
-
-/// Three digits where there is a fraction: "0.873", "12.1", "1340".
-std::string digits_text(double value);
-
-/// "AMD EPYC, the CPU by itself" or the device's name with its type.
-std::string processor_title(const characterisation::Characteristics& processor);
+/// A page of HTML that needs no other file, network or script: the same of each processor, every curve of all
+/// of them in one plot a quantity with the spread of its repeats, all figures.
+std::string characterisation_page(std::span<const characterisation::Characteristics> processors);
 
 }  // namespace sightline::apps
