@@ -397,34 +397,29 @@ class CompositeDetector::CompositeStages : public DeviceStages {
   const ComputeDevice& device() const override { return *device_; }
   StageSet supported() const override { return supported_; }
 
-  void check(const StageSet& on_device, std::span<const std::string_view> names) const override {
-    const auto quoted = [&](std::size_t stage) { return "'" + std::string(names[stage]) + "'"; };
+  std::optional<MappingConflict> check(const StageSet& on_device) const override {
+    using Kind = MappingConflict::Kind;
     for (std::size_t m = 0; m < own_.size(); ++m) {
-      const Member& member = detector_.members_[m];
-      std::vector<std::string_view> own_names;
-      for (const std::size_t stage : member.stages) own_names.push_back(names[stage]);
-      for (const auto& point : own_[m]) point->check(part_of(on_device, m), own_names);
-      if (!member.behind) continue;
-      const std::size_t first = member.stages.front(), before = detector_.members_[m - 1].stages.back();
-      if (on_device[first] && on_device[before]) {
-        throw Error(ExitCode::usage,
-                    "stage " + quoted(first) + " cannot run on the device right behind " + quoted(before) +
-                        ", whose objects come by way of the host",
-                    "use --map " + std::string(names[first]) + "=cpu");
+      const std::vector<std::size_t>& stages = detector_.members_[m].stages;
+      for (const auto& point : own_[m]) {
+        if (const auto conflict = point->check(part_of(on_device, m)))
+          return MappingConflict{conflict->kind, stages[conflict->stage], stages[conflict->other]};
       }
+      if (!detector_.members_[m].behind) continue;
+      const std::size_t before = detector_.members_[m - 1].stages.back();
+      if (on_device[stages.front()] && on_device[before])
+        return MappingConflict{Kind::host, stages.front(), before};
     }
     // A member's consecutive stages are submitted together, so a stage on the CPU must not part them.
     for (std::size_t i = 0; i < detector_.places_.size(); ++i) {
       const auto [m, own] = detector_.places_[i];
       if (own == 0 || !on_device[i]) continue;
-      std::size_t at = detector_.members_[m].stages[own - 1];
-      if (!on_device[at]) continue;
+      const std::size_t before = detector_.members_[m].stages[own - 1];
+      std::size_t at = before;
       while (on_device[at] && at < i) ++at;
-      if (at == i) continue;
-      throw Error(ExitCode::usage,
-                  "stage " + quoted(i) + " cannot run on the device apart from the stage before it",
-                  "give both to the CPU, or all stages between them to the device");
+      if (on_device[before] && at < i) return MappingConflict{Kind::apart, i, before};
     }
+    return std::nullopt;
   }
 
   std::unique_ptr<DeviceSlot> make_slot() const override {

@@ -37,12 +37,7 @@ void check_contract(std::span<const StageInfo> stages, std::span<const std::stri
 
   ResourceSet known;
   for (std::size_t i = 0; i < resources.size(); ++i) known.insert(i);
-  const auto first_of = [&](ResourceSet set) {
-    for (std::size_t i = 0; i < resources.size(); ++i) {
-      if (set.contains(i)) return quoted(resources[i]);
-    }
-    return std::string("a resource without a number");
-  };
+  const auto first_of = [&](ResourceSet set) { return quoted(resources[*set.first()]); };
   ResourceSet written{kFrameResource};
   ResourceSet unread;
   for (const StageInfo& stage : stages) {

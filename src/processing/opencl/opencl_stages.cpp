@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "base/error.hpp"
 #include "opencl/data.hpp"
 
 namespace sightline {
@@ -17,10 +16,6 @@ void for_each(ResourceSet set, const Use& use) {
   for (std::size_t resource = 0; resource < kMostStages; ++resource) {
     if (set.contains(resource)) use(resource);
   }
-}
-
-std::string in_quotes(std::string_view name) {
-  return "'" + std::string(name) + "'";
 }
 
 // What the host hands to the segment and has use for afterwards.
@@ -59,43 +54,30 @@ OpenClStageBase::OpenClStageBase(const FrameProcessor& processor, const opencl::
   for (const std::size_t stage : stages) supported_.set(stage);
 }
 
-void OpenClStageBase::check(const StageSet& on_device) const {
-  check(on_device, stage_names(*processor_));
-}
-
-void OpenClStageBase::check(const StageSet& on_device, std::span<const std::string_view> names) const {
+std::optional<MappingConflict> OpenClStageBase::check(const StageSet& on_device) const {
   const std::span<const StageInfo> stages = processor_->stages();
-  // The stage that last wrote a resource before `end`, and the first from `begin` on that reads it.
+  // The stage that last wrote a resource before `end`.
   const auto writer = [&](std::size_t resource, std::size_t end) {
-    while (end > 0 && !stages[end - 1].writes.contains(resource)) --end;
-    return std::string(names[end > 0 ? end - 1 : 0]);
+    while (end > 1 && !stages[end - 1].writes.contains(resource)) --end;
+    return end - 1;
   };
-  const auto reader = [&](std::size_t resource, std::size_t begin) {
-    while (begin + 1 < stages.size() && !stages[begin].reads.contains(resource)) ++begin;
-    return begin;
+  // The first stage from `begin` on that runs here, or does not, and reads a resource.
+  const auto reader = [&](std::size_t resource, std::size_t begin, bool here) {
+    while (begin + 1 < stages.size() && (on_device[begin] != here || !stages[begin].reads.contains(resource)))
+      ++begin;
+    return std::min(begin, stages.size() - 1);
   };
   ResourceSet came_back;
   for (const DeviceSegment& segment : plan_transfers(stages, on_device)) {
-    for_each(segment.uploads - (uploads_ - came_back), [&](std::size_t resource) {
-      const std::string to(names[reader(resource, segment.first)]);
-      const std::string from = writer(resource, segment.first);
-      throw Error(
-          ExitCode::usage,
-          "stage " + in_quotes(to) + " runs on the device only after " + in_quotes(from) + " has run there",
-          "use --map " + from + "=gpu," + to + "=gpu or --map " + to + "=cpu");
-    });
-    for_each(segment.downloads - downloads_, [&](std::size_t resource) {
-      const std::string from = writer(resource, segment.last);
-      std::size_t at = segment.last;
-      while (at < stages.size() && (on_device[at] || !stages[at].reads.contains(resource))) ++at;
-      const std::string to(names[std::min(at, stages.size() - 1)]);
-      throw Error(
-          ExitCode::usage,
-          "stage " + in_quotes(from) + " runs on the device only where " + in_quotes(to) + " does so too",
-          "use --schedule gpu or cpu");
-    });
+    if (const auto resource = (segment.uploads - (uploads_ - came_back)).first())
+      return MappingConflict{MappingConflict::Kind::input, reader(*resource, segment.first, true),
+                             writer(*resource, segment.first)};
+    if (const auto resource = (segment.downloads - downloads_).first())
+      return MappingConflict{MappingConflict::Kind::output, writer(*resource, segment.last),
+                             reader(*resource, segment.last, false)};
     came_back = came_back | segment.downloads;
   }
+  return std::nullopt;
 }
 
 void OpenClStageBase::plan_mapping(OpenClSlotBase& slot, const StageSet& on_device) const {

@@ -125,10 +125,8 @@ class OpenClStageBase : public DeviceStages {
   const ComputeDevice& device() const final { return *context_; }
   const opencl::Context& context() const { return *context_; }
   StageSet supported() const final { return supported_; }
-  /// Refuses mappings in which a resource would have to cross that cannot.
-  void check(const StageSet& on_device, std::span<const std::string_view> names) const override;
-  /// The same in the processor's own words.
-  void check(const StageSet& on_device) const;
+  /// Finds a resource that would have to be copied and cannot be.
+  std::optional<MappingConflict> check(const StageSet& on_device) const override;
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const final;
   void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
   void complete(DeviceSlot& slot, Workspace& workspace) const final;
