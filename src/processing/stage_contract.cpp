@@ -26,6 +26,10 @@ void check_names(const Range& named, const Name& name_of, const std::string& wha
 
 }  // namespace
 
+bool all_exact(std::span<const StageInfo> stages) {
+  return std::ranges::all_of(stages, &StageInfo::exact);
+}
+
 void check_contract(std::span<const StageInfo> stages, std::span<const std::string_view> resources) {
   if (stages.empty() || stages.size() > kMostStages) broken(std::to_string(stages.size()) + " stages");
   if (resources.empty() || resources.size() > kMostStages)

@@ -66,8 +66,13 @@ struct StageInfo {
   ResourceSet reuses = {};
   /// Whether its output is part of the frame's result. The last stage's output always is.
   bool makes_result = false;
+  /// Whether the stage gives the same output on every processor, bit for bit.
+  bool exact = true;
   friend constexpr bool operator==(const StageInfo&, const StageInfo&) = default;
 };
+
+/// Whether all stages are exact: the result is then the same under every schedule.
+bool all_exact(std::span<const StageInfo> stages);
 
 /// Throws std::logic_error, naming stage and resource, unless
 ///   - each resource that a stage reads or reuses is the frame or was written by an earlier stage;
