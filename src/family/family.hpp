@@ -91,12 +91,13 @@ struct CommandExample {
 };
 
 struct FamilyInfo {
-  std::string_view name;                     ///< of key `family`, and of `train NAME`
-  std::string_view title;                    ///< for people, in lower case and the plural: "filter banks"
-  std::string_view one;                      ///< the same of one, with its article: "a filter bank"
-  std::string_view model_file;               ///< what a model file is: "Sightline's (.safetensors)"
-  std::string_view shipped_config;           ///< the name of a configuration that ships and uses the family
-  std::span<const char* const> config_keys;  ///< that its detectors read of section [detector]
+  std::string_view name;            ///< of key `family`, and of `train NAME`
+  std::string_view title;           ///< for people, in lower case and the plural: "filter banks"
+  std::string_view one;             ///< the same of one, with its article: "a filter bank"
+  std::string_view model_file;      ///< what a model file is: "Sightline's (.safetensors)"
+  std::string_view shipped_config;  ///< the name of a configuration that ships and uses the family
+  /// Keys that its detectors read of section [detector]; Family adds those of `options` and `variant_axes`.
+  std::vector<std::string> config_keys;
   std::vector<RenamedKey> renamed_keys;
   /// Keys that say something of the configuration's own model: left out where another one is named.
   std::vector<const char*> model_keys;
@@ -117,6 +118,10 @@ struct FamilyInfo {
   /// Models may be given by names that are no paths.
   bool finds_models_by_name = false;
 };
+
+/// Options of families that search with windows of several sizes: scale_step, min_size, max_size,
+/// max_candidates.
+std::vector<KeyOption> window_options();
 
 /// A family. Immutable: thread-safe. The tools are made anew for each command; null where the family has
 /// none.
@@ -156,7 +161,7 @@ class Family {
   virtual SweepFunction* sweep_function() const { return nullptr; }
 
  protected:
-  explicit Family(FamilyInfo info) : info_(std::move(info)) {}
+  explicit Family(FamilyInfo info);
   /// Coarser scales than those of `made`, rising; none where it has no scales of its own.
   static std::vector<SettingChanges> coarser_scales(const DetectorInfo& made);
 

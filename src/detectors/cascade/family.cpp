@@ -20,13 +20,14 @@ FamilyInfo info() {
   info.one = "a cascade";
   info.model_file = "an OpenCV cascade (.xml)";
   info.shipped_config = "faces-opencv";
-  info.config_keys = kConfigKeys;
+  info.config_keys = {"model", "threshold", "early_stages", "label", "max_model_size"};
   info.renamed_keys = {{"scan_stages", "early_stages"}};
-  info.options = {
-      {"min_neighbors", Kind::whole_number, "--min-neighbors N",
-       "Number of windows that must agree on an object, less one; 0: report every window (OpenCV's "
-       "minNeighbors)"}};
-  info.options[0].option.not_negative();
+  info.options = window_options();
+  info.options
+      .emplace_back("min_neighbors", Kind::whole_number, "--min-neighbors N",
+                    "Number of windows that must agree on an object, less one; 0: report every window "
+                    "(OpenCV's minNeighbors)")
+      .option.not_negative();
   info.remarks = {
       {"model", "an .xml file or the name of a cascade that ships with OpenCV; no --config is needed"},
       {"threshold", "the score is the number of windows that agree"},

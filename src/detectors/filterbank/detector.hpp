@@ -114,26 +114,6 @@ class FilterbankDetector : public SlidingWindowDetector {
 /// The model of a configuration that names none, relative to its file.
 inline constexpr char kDefaultModel[] = "models/people.safetensors";
 
-/// What make_filterbank_detector reads of section [detector].
-inline constexpr const char* kConfigKeys[] = {"model",
-                                              "filters",
-                                              "scale_step",
-                                              "min_size",
-                                              "max_size",
-                                              "threshold",
-                                              "confidence",
-                                              "max_overlap",
-                                              "arithmetic",
-                                              "computed_scales",
-                                              "rejection_margin",
-                                              "exact",
-                                              "max_candidates",
-                                              "max_model_size",
-                                              "verify",
-                                              "verify_all",
-                                              "refine",
-                                              "border",
-                                              "clip"};
 /// The most that a configuration may ask for, in pixels of the window.
 inline constexpr int kLargestBorder = 128;
 /// Unless it says otherwise: what the model's window has around the object, in whole cells, and one more. So

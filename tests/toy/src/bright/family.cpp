@@ -153,15 +153,13 @@ struct BrightTrainer : Trainer {  // the threshold lies between the mean luma of
 };
 
 // --- what the family says of itself
-constexpr const char* kKeys[] = {"model", "brighter"};
-
 FamilyInfo describe() {
   FamilyInfo info;
   info.name = "bright";
   info.title = "bright cells";
   info.one = "a detector of bright cells";
   info.model_file = "thresholds (.bright)";
-  info.config_keys = kKeys;
+  info.config_keys = {"model"};
   info.options = {{"brighter", KeyOption::Kind::whole_number, "--brighter LEVELS",
                    "Bright cells: by how much more than the model says"}};
   info.needs_no_config = true;
