@@ -88,7 +88,12 @@ PictureView view_of(PictureView picture, const Crop& crop) {
   const auto [width, height] = crop.size;
   if (picture.is_gray()) {
     const GrayView gray = picture.gray();
-    return GrayView(gray.row(crop.y) + crop.x, width, height, gray.stride());
+    std::optional<ChromaView> chroma = picture.chroma();
+    if (chroma) {
+      chroma->x += crop.x;
+      chroma->y += crop.y;
+    }
+    return {GrayView(gray.row(crop.y) + crop.x, width, height, gray.stride()), chroma};
   }
   PackedView colour = picture.colour();
   colour.data = colour.row(crop.y) + static_cast<std::ptrdiff_t>(crop.x) * bytes_per_pixel(colour.format);
