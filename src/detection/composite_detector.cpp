@@ -276,6 +276,13 @@ std::shared_ptr<const KnownNames> CompositeDetector::known_names() const {
   return joined(several);
 }
 
+FramePixels CompositeDetector::pixels() const {
+  FramePixels all = FramePixels::luma;
+  for (const Member& member : members_)
+    for (const FrameProcessor* point : member.points) all = std::max(all, point->pixels());
+  return all;
+}
+
 const Tunable* CompositeDetector::tunable() const {
   return tuned_ < members_.size() ? members_[tuned_].processor().tunable() : nullptr;
 }

@@ -116,6 +116,7 @@ class CompositeDetector final : public Detector, public NamingDetector {
   std::span<const std::string_view> resources() const override { return resources_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override;
+  FramePixels pixels() const override;
   /// False if the frame is too small for all branches. A branch for which it is too small finds nothing.
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;

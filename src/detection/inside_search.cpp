@@ -124,6 +124,11 @@ class InsideSearch : public ObjectProcessor {
   std::span<const std::string_view> resources() const override { return kInsideResources; }
   std::span<const StageInfo> stages() const override { return kInsideStages; }
   std::unique_ptr<Workspace> make_workspace() const override;
+  FramePixels pixels() const override {
+    FramePixels all = FramePixels::luma;
+    for (const InsideDetector& one : inside_) all = std::max(all, one.detector->pixels());
+    return all;
+  }
   bool prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const override {
     static_cast<InsideWorkspace&>(workspace).frame = frame;
     return true;

@@ -34,7 +34,9 @@ ResourceSet read_again(std::span<const StageInfo> stages, const StageSet& on_dev
 }  // namespace
 
 OpenClSlotBase::OpenClSlotBase(const OpenClStageBase& stages)
-    : queue(stages.context()), input_(stages.gray_program()) {}
+    : queue(stages.context()), input_(stages.gray_program()) {
+  if (stages.reads_colour()) colour_ = opencl::ColourInput(stages.colour_program());
+}
 
 void OpenClSlotBase::launched(std::string_view part, opencl::Event event) {
   if (!again_) add(DeviceSpan::Kind::stage, stage_, part, std::move(event));
@@ -52,6 +54,7 @@ OpenClStageBase::OpenClStageBase(const FrameProcessor& processor, const opencl::
       cache_(cache),
       gray_(opencl::GrayKernels::build(context, cache)) {
   for (const std::size_t stage : stages) supported_.set(stage);
+  if (reads_colour()) colour_ = opencl::ColourInput::build(context, cache);
 }
 
 std::optional<MappingConflict> OpenClStageBase::check(const StageSet& on_device) const {
@@ -106,6 +109,7 @@ void OpenClStageBase::make_memory(OpenClSlotBase& slot, Workspace& workspace) co
       const std::size_t luma = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
       make(resource, std::max(luma, slot.luma_bytes));
       slot.input_.prepare(slot.queue, frame, slot.luma_stride());
+      if (reads_colour()) slot.colour_.prepare(slot.queue, frame, slot.luma_stride());
     } else if (memory_of(workspace, resource)) {
       make(resource, call_bytes_of(slot, workspace, resource));
     } else if (slot.list_of_[resource]) {
@@ -215,22 +219,32 @@ void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) con
 void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& frame,
                                      std::size_t stage) const {
   SharedFrameUpload* const shared = slot.shared_frame;
-  if (shared && shared->ready) {
-    const auto bytes = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
-    slot.add(DeviceSpan::Kind::upload, stage, "copy",
-             slot.queue.copy_after(shared->ready, *static_cast<const opencl::Buffer*>(shared->luma),
-                                   slot.luma(), bytes));
+  const cl_int stride = slot.luma_stride();
+  if (shared && shared->ready && (shared->rgb || !reads_colour())) {
+    const auto copy = [&](const void* from, const opencl::Buffer& to, std::size_t bytes) {
+      slot.add(DeviceSpan::Kind::upload, stage, "copy",
+               slot.queue.copy_after(shared->ready, *static_cast<const opencl::Buffer*>(from), to, bytes));
+    };
+    copy(shared->luma, slot.luma(), static_cast<std::size_t>(stride) * frame.height());
+    if (reads_colour()) copy(shared->rgb, slot.rgb(), opencl::ColourInput::bytes_of(frame.size(), stride));
     return;
   }
-  opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), slot.luma_stride());
+  opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), stride);
   slot.add(DeviceSpan::Kind::upload, stage, "upload", std::move(upload.first));
   slot.add(DeviceSpan::Kind::upload, stage, "upload", upload.last);
   opencl::Event ready = std::move(upload.last);
-  if (!frame.is_gray()) {
-    ready = slot.input_.convert(slot.queue, frame, slot.luma(), slot.luma_stride());
+  const auto converted = [&](opencl::Event event) {
+    ready = std::move(event);
     slot.add(DeviceSpan::Kind::stage, stage, processor_->stages()[stage].name, ready);
+  };
+  if (!frame.is_gray()) converted(slot.input_.convert(slot.queue, frame, slot.luma(), stride));
+  if (reads_colour()) {
+    if (opencl::Event chroma = slot.colour_.upload(slot.queue, frame))
+      slot.add(DeviceSpan::Kind::upload, stage, "upload", std::move(chroma));
+    const opencl::Buffer& pixels = frame.is_gray() ? slot.luma() : slot.input_.packed();
+    converted(slot.colour_.convert(slot.queue, frame, pixels, stride));
   }
-  if (shared) *shared = {&slot.luma(), std::move(ready)};
+  if (shared) *shared = {&slot.luma(), reads_colour() ? &slot.rgb() : nullptr, std::move(ready)};
 }
 
 // What a stage on the CPU wrote is in the device's reach already; what another device left is not.
