@@ -97,7 +97,7 @@ CompositeDetector::CompositeDetector(std::vector<CompositeBranch> branches) : br
   add_members();
   join_infos();
   check_size();
-  add_stages(make_chains());
+  add_stages();
   join_settings();
 }
 
@@ -125,7 +125,7 @@ void CompositeDetector::add_members() {
 }
 
 void CompositeDetector::join_infos() {
-  if (branches_.size() == 1) {
+  if (!several()) {
     info_ = branches_.front().info();
     return;
   }
@@ -161,32 +161,36 @@ void CompositeDetector::check_size() const {
     resources += one.processor().resources().size() - one.first_resource();
   }
   if (stages <= kMostStages && resources <= kMostStages) return;
-  const bool several = branches_.size() > 1;
   throw Error(ExitCode::usage,
-              (several ? std::to_string(branches_.size()) + " detectors have"
-                       : std::string("a detector and what works on its objects have")) +
+              (several() ? std::to_string(branches_.size()) + " detectors have"
+                         : std::string("a detector and what works on its objects have")) +
                   " too many stages together (" + std::to_string(stages) + " of " +
                   std::to_string(kMostStages) + ")",
-              several ? "search with fewer at a time" : "leave some of it out");
+              several() ? "search with fewer at a time" : "leave some of it out");
 }
 
-// Adds the resources, too.
-std::vector<CompositeDetector::Chain> CompositeDetector::make_chains() {
-  std::vector<Chain> chains(branches_.size());
+// Stages that divide frames come first, then the others, then each branch's last.
+void CompositeDetector::add_stages() {
+  enum Phase { divides, follows, ends };
+  struct Step {
+    Place place;
+    StageInfo info;
+    Phase phase;
+  };
+  std::vector<Step> steps;
   resources_.push_back(members_.front().processor().resources().front());
   for (std::size_t m = 0; m < members_.size(); ++m) {
     Member& member = members_[m];
-    Chain& chain = chains[member.branch];
     const FrameProcessor& processor = member.processor();
     const std::span<const std::string_view> names = processor.resources();
+    const std::span<const StageInfo> stages = processor.stages();
     const std::size_t own = member.first_resource(), base = resources_.size();
     for (const std::string_view name : names.subspan(own)) {
-      resources_.push_back(branches_.size() > 1
-                               ? texts_.emplace_back(names_[member.branch] + "'s " + std::string(name))
-                               : name);
+      resources_.push_back(several() ? texts_.emplace_back(names_[member.branch] + "'s " + std::string(name))
+                                     : name);
     }
     // Objects are what the member before writes last.
-    const ResourceSet objects = member.behind ? chain.back().info.writes : ResourceSet();
+    const ResourceSet objects = member.behind ? steps.back().info.writes : ResourceSet();
     const auto here = [&](ResourceSet set) {
       ResourceSet moved = set & ResourceSet{kFrameResource};
       if (member.behind && set.contains(ObjectProcessor::kObjectsResource)) moved = moved | objects;
@@ -195,68 +199,52 @@ std::vector<CompositeDetector::Chain> CompositeDetector::make_chains() {
       }
       return moved;
     };
-    for (StageInfo info : processor.stages()) {
+    const std::size_t divisible = member.behind ? 0 : processor.partitionable_stages();
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      StageInfo info = stages[i];
       for (ResourceSet* set : {&info.reads, &info.writes, &info.reuses}) *set = here(*set);
-      chain.push_back({{m, member.stages.size()}, info});
-      member.stages.push_back(0);  // set by add_stages
-    }
-  }
-  return chains;
-}
-
-// Stages that divide frames, then the others, then each branch's last.
-void CompositeDetector::add_stages(const std::vector<Chain>& chains) {
-  const bool several = branches_.size() > 1;
-  const auto add = [&](std::size_t branch, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      auto [place, info] = chains[branch][i];
-      if (several) {
-        std::string name = names_[branch] + "." + std::string(info.name);
+      const bool is_last = i + 1 == stages.size() && is_last_of_branch(m);
+      if (several()) {
+        std::string& name = texts_.emplace_back(names_[member.branch] + "." + std::string(info.name));
         std::ranges::replace(name, ' ', '-');  // as --map takes it
-        info.name = texts_.emplace_back(std::move(name));
-        info.makes_result = i + 1 == chains[branch].size();
+        info.name = name;
+        info.makes_result = is_last;
       }
-      members_[place.member].stages[place.stage] = places_.size();
-      places_.push_back(place);
-      stages_.push_back(info);
+      steps.push_back({{m, i}, info, is_last ? ends : i < divisible ? divides : follows});
     }
-  };
-  const auto divisible = [&](std::size_t branch) {
-    return std::min(branches_[branch].detector().partitionable_stages(), chains[branch].size() - 1);
-  };
-  for (std::size_t i = 0; i < chains.size(); ++i) add(i, 0, divisible(i));
+    member.stages.resize(stages.size());
+  }
+  std::ranges::stable_sort(steps, {}, &Step::phase);
+  for (const Step& step : steps) {
+    members_[step.place.member].stages[step.place.stage] = places_.size();
+    places_.push_back(step.place);
+    stages_.push_back(step.info);
+  }
   if (std::ranges::all_of(branches_,
                           [](const auto& one) { return one.detector().partitionable_stages() > 0; }))
-    partitionable_ = several ? places_.size() : branches_.front().detector().partitionable_stages();
-  for (std::size_t i = 0; i < chains.size(); ++i) add(i, divisible(i), chains[i].size() - 1);
-  for (std::size_t i = 0; i < chains.size(); ++i) add(i, chains[i].size() - 1, chains[i].size());
+    partitionable_ = static_cast<std::size_t>(std::ranges::count(steps, divides, &Step::phase));
 }
 
 // As many steps to each side as the branch has that can be turned furthest there.
 void CompositeDetector::join_settings() {
-  if (branches_.size() == 1) {
-    const CompositeBranch& branch = branches_.front();
-    configured_ = branch.configured_;
-    for (const NamedDetector& point : branch.points_) {
-      const DetectorInfo& info = point.detector->info();
-      if (!point.name.empty()) settings_.push_back({point.name, info.accuracy, info.missed});
-    }
-    return;
-  }
   std::size_t after = 0;
   for (const CompositeBranch& branch : branches_) {
     configured_ = std::max(configured_, branch.configured_);
     after = std::max(after, branch.points_.size() - 1 - branch.configured_);
   }
-  if (configured_ + after == 0) return;
   for (std::size_t number = 0; number <= configured_ + after; ++number) {
-    ProcessorSetting& joined = settings_.emplace_back();
+    ProcessorSetting joined;
     for (std::size_t i = 0; i < branches_.size(); ++i) {
-      const std::vector<NamedDetector>& points = branches_[i].points_;
-      if (points.size() < 2) continue;
-      joined.name += (joined.name.empty() ? "" : "; ") + names_[i] + ": " +
-                     points[point_of(branches_[i], static_cast<int>(number))].name;
+      const CompositeBranch& branch = branches_[i];
+      const NamedDetector& point = branch.points_[point_of(branch, static_cast<int>(number))];
+      if (!several()) {
+        const DetectorInfo& info = point.detector->info();
+        joined = {point.name, info.accuracy, info.missed};
+      } else if (branch.points_.size() > 1) {
+        joined.name += (joined.name.empty() ? "" : "; ") + names_[i] + ": " + point.name;
+      }
     }
+    if (!joined.name.empty()) settings_.push_back(std::move(joined));
   }
 }
 
@@ -288,7 +276,7 @@ const Tunable* CompositeDetector::tunable() const {
 }
 
 std::vector<WorkCount> CompositeDetector::count_work(PictureView frame) const {
-  if (branches_.size() == 1) return branches_.front().detector().count_work(frame);
+  if (!several()) return branches_.front().detector().count_work(frame);
   std::vector<WorkCount> all;
   for (std::size_t i = 0; i < branches_.size(); ++i) {
     for (const WorkCount& one : branches_[i].detector().count_work(frame))
@@ -357,12 +345,11 @@ void CompositeDetector::merge(Workspace& workspace, Workspace& other) const {
 
 std::vector<Detection> CompositeDetector::take_detections(Workspace& workspace) const {
   auto& w = static_cast<CompositeWorkspace&>(workspace);
-  if (branches_.size() == 1) return take_objects(w, members_.size() - 1);
+  if (!several()) return take_objects(w, members_.size() - 1);
   std::vector<Detection> all;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const std::size_t branch = members_[m].branch;
-    const bool is_last = m + 1 == members_.size() || members_[m + 1].branch != branch;
-    if (!is_last || !w.active[branch]) continue;
+    if (!is_last_of_branch(m) || !w.active[branch]) continue;
     for (Detection& detection : take_objects(w, m)) {
       detection.label = labels_[branch][static_cast<std::size_t>(detection.label)];
       all.push_back(std::move(detection));
@@ -437,7 +424,7 @@ class CompositeDetector::CompositeStages : public DeviceStages {
       if (!own.empty()) own[configured] = own_[m][configured]->make_slot();
     }
     slot->ends.reserve(own_.size());
-    if (detector_.branches_.size() > 1) slot->queue = device_->make_queue();
+    if (detector_.several()) slot->queue = device_->make_queue();
     return slot;
   }
 
