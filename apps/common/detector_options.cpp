@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
-#include "detection/candidate_limit.hpp"
 #include "detectors/registry.hpp"
 #include "faces/recognition/section.hpp"
 #include "model/size_limit.hpp"
@@ -28,28 +27,15 @@ constexpr char kModelSizeHelp[] = "Maximum size of a model file, in MiB";
 
 // What a detector of any family has.
 std::vector<KeyOption> common_options() {
-  const auto option = [](const char* key, Kind kind, const char* name, const char* help) {
-    return KeyOption(key, kind, name, with_remarks(help, key));
-  };
   std::vector<KeyOption> options{
-      option("confidence", Kind::number, "--confidence CONFIDENCE",
-             "Minimum confidence of a detection (0 to 1); lower finds more. It means the same for all "
-             "calibrated models"),
-      option("threshold", Kind::number, "-t,--threshold SCORE",
-             "Minimum raw score of a detection, any number; lower finds more"),
-      option("scale_step", Kind::number, "--scale-step RATIO",
-             "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)"),
-      option("min_size", Kind::number, "--min-size PX",
-             "Minimum height of an object, in pixels; smaller costs more"),
-      option("max_size", Kind::number, "--max-size PX",
-             "Maximum height of an object, in pixels (OpenCV's maxSize)"),
-      option("max_candidates", Kind::whole_number, "--max-candidates N",
-             "Maximum number of windows per frame that reach the last stages, and so of boxes; the best ones "
-             "are kept"),
-      option("max_model_size", Kind::whole_number, "--max-model-size MIB", kModelSizeHelp)};
+      {"confidence", Kind::number, "--confidence CONFIDENCE",
+       "Minimum confidence of a detection (0 to 1); lower finds more. It means the same for all calibrated "
+       "models"},
+      {"threshold", Kind::number, "-t,--threshold SCORE",
+       "Minimum raw score of a detection, any number; lower finds more"},
+      {"max_model_size", Kind::whole_number, "--max-model-size MIB", kModelSizeHelp}};
   options.front().option.between(0, 1);
-  options[5].option.between(1, kMostCandidates);
-  options[6].option.between(1, kLargestModelSize);
+  options.back().option.between(1, kLargestModelSize);
   return options;
 }
 
@@ -75,13 +61,15 @@ void expect_one(const std::vector<Config>& configs) {
                 "name one with --config");
 }
 
-// "Detector: filter banks, census cascades": the families that have the option.
+// "Detector: filter banks, census cascades": the families that have the option, unless all have it.
 std::string group_of_families(const KeyOption& option) {
-  return std::string(kDetectorGroup) + ": " + titles_where([&](const Family& family) {
-           return std::ranges::any_of(family.info().options, [&](const KeyOption& own) {
-             return own.option.name == option.option.name;
-           });
-         });
+  const auto has_it = [&](const Family& family) {
+    return std::ranges::any_of(family.info().options,
+                               [&](const KeyOption& own) { return own.option.name == option.option.name; });
+  };
+  if (std::ranges::all_of(families(), [&](const Family* family) { return has_it(*family); }))
+    return kDetectorGroup;
+  return std::string(kDetectorGroup) + ": " + titles_where(has_it);
 }
 
 }  // namespace
@@ -149,7 +137,10 @@ DetectorOptions::DetectorOptions(std::string default_config) : default_config_(s
     const bool known = std::ranges::any_of(settings_, [&](const DetectorSetting& setting) {
       return setting.description.option.name == option.option.name;
     });
-    if (!known) settings_.push_back({option, {}, {}, {}, false, group});
+    if (known) return;
+    std::string& help =
+        settings_.emplace_back(option, std::nullopt, std::nullopt, "", false, group).description.option.help;
+    help = with_remarks(help, option.key.c_str());
   };
   for (const KeyOption& option : common_options()) add(option, kDetectorGroup);
   for (const Family* family : families()) {
@@ -344,8 +335,7 @@ CompositeBranch DetectorOptions::make_adjustable(const Config& configuration, co
     apply_to(config, wanted);
     for (const auto& [key, value] : changes) {
       if (!reads(family.info(), key)) {
-        const std::vector<std::string> keys(family.info().config_keys.begin(),
-                                            family.info().config_keys.end());
+        const std::vector<std::string>& keys = family.info().config_keys;
         const std::string nearest = nearest_of(key, keys);
         throw Error(ExitCode::usage,
                     fmt::format("'{}' in the settings is not a key of {}", key, family.info().title),

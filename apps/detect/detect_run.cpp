@@ -126,6 +126,7 @@ class DetectRun {
     a_.reading.stop = &stop_;
     a_.reading.deliver_damaged = true;
     a_.reading.keep_going = a_.keep_going;
+    a_.reading.keep_colour = reads_colour(*engine_.detector);
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
     if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);

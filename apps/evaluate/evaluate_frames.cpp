@@ -227,6 +227,7 @@ std::set<std::string> search(const FrameArguments& a, const Engine& engine, cons
                              pipeline::Sink& sink) {
   media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
+  reading.keep_colour = reads_colour(*engine.detector);
   media::Reader reader(a.input, reading);
   MarkedFrames source(reader, truth, a.unlisted_empty);
   pipeline::Pipeline pipeline(*engine.detector, engine.devices(), engine.resolve(), {engine.threads});

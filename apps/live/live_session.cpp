@@ -105,6 +105,7 @@ void LiveSession::open_source() {
   };
   options.stop = &stop_requested();
   if (engine_.threads > 0) a_.reading.threads = engine_.threads;
+  a_.reading.keep_colour = reads_colour(*engine_.detector);
   source_ = pipeline::open_live(a_.input, a_.reading, options);
   source_->start();
   const pipeline::CaptureStatus status = source_->status();

@@ -47,8 +47,10 @@ std::vector<media::Frame> first_frames(const std::string& input, const media::Re
 pipeline::Measurement measure_schedules(const DetectorOptions& detector, const SchedulesRequest& request,
                                         const std::string& kernels, const std::vector<WorkCount>* work) {
   const Engine engine = detector.make();
+  media::ReadOptions reading = request.reading;
+  reading.keep_colour = reads_colour(*engine.detector);
   const std::vector<media::Frame> frames =
-      first_frames(request.input, request.reading, request.preload > 0 ? request.preload : 4);
+      first_frames(request.input, reading, request.preload > 0 ? request.preload : 4);
   pipeline::MeasureOptions options = request.options;
   options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::frames);
   if (!detector.goal().empty() && std::ranges::find(options.schedules, "auto") == options.schedules.end()) {
@@ -63,7 +65,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
   options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
   const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<media::FrameSource> {
     if (request.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
-    return std::make_unique<LoopedFile>(request.input, request.reading, count);
+    return std::make_unique<LoopedFile>(request.input, reading, count);
   };
   pipeline::Measurement measurement =
       pipeline::measure(*engine.detector, engine.devices(), frames, source, request.preload == 0, options);

@@ -11,8 +11,10 @@
 namespace sightline::apps {
 namespace {
 
-media::Frame first_frame(const StagesRequest& request) {
-  media::Reader reader(request.input, request.reading);
+media::Frame first_frame(const StagesRequest& request, const FrameProcessor& processor) {
+  media::ReadOptions reading = request.reading;
+  reading.keep_colour = reads_colour(processor);
+  media::Reader reader(request.input, reading);
   std::optional<media::Frame> frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + request.input + "' has no frame");
   return std::move(*frame);
@@ -34,7 +36,7 @@ void remember_energies(const Engine& engine, const pipeline::StageMeasurement& m
 
 pipeline::StageMeasurement measure_stages(const DetectorOptions& detector, const StagesRequest& request) {
   const Engine engine = detector.make();
-  const media::Frame frame = first_frame(request);
+  const media::Frame frame = first_frame(request, *engine.detector);
   pipeline::MeasureStagesOptions options = request.options;
   options.threads = engine.threads;
   options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::stages);

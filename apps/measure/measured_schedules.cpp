@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -18,18 +20,12 @@ std::vector<std::string> every_mapping(const ProcessorEngine& engine) {
   }
   const pipeline::Devices devices = engine.devices();
   const StageSet supported = devices.supported();
-  const std::vector<std::string_view> stages = stage_names(engine.processor());
   std::vector<std::string> names;
   for (std::uint32_t bits = 0; bits < 1U << count; ++bits) {
     const StageSet mapping(bits);
     if ((mapping & ~supported).any()) continue;
-    try {
-      for (const DeviceStages* device : devices) {
-        if (mapping.any()) device->check(mapping, stages);
-      }
-    } catch (const Error&) {
-      continue;  // stages that do not run there without each other
-    }
+    const auto refuses = [&](const DeviceStages* device) { return device->check(mapping).has_value(); };
+    if (mapping.any() && std::ranges::any_of(devices, refuses)) continue;
     std::string name;
     for (std::size_t i = 0; i < count; ++i) name += mapping[i] ? 'g' : 'c';
     names.push_back(name);

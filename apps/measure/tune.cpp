@@ -56,6 +56,7 @@ int run_tune(TuneArguments a) {
     throw Error(ExitCode::device, "there is no OpenCL device to tune for", "see `sightline devices`");
   const opencl::OpenedDevice device(*chosen);
   const auto detector = family.make(config);
+  reading.keep_colour = reads_colour(*detector);
   media::Reader reader(a.input, reading);
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no frame");

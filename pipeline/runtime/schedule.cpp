@@ -83,6 +83,28 @@ void apply_map(const std::string& map, const FrameProcessor& processor, std::siz
   schedule.name = "custom";
 }
 
+Error conflict_error(const MappingConflict& conflict, std::span<const StageInfo> stages) {
+  using Kind = MappingConflict::Kind;
+  const std::string name(stages[conflict.stage].name), other(stages[conflict.other].name);
+  const std::string on_device = "stage '" + name + "' runs on the device only ";
+  const std::string not_on_device = "stage '" + name + "' cannot run on the device ";
+  switch (conflict.kind) {
+    case Kind::input:
+      return {ExitCode::usage, on_device + "after '" + other + "' has run there",
+              "use --map " + other + "=gpu," + name + "=gpu or --map " + name + "=cpu"};
+    case Kind::output:
+      return {ExitCode::usage, on_device + "where '" + other + "' does so too", "use --schedule gpu or cpu"};
+    case Kind::host:
+      return {ExitCode::usage,
+              not_on_device + "right after '" + other + "', whose objects pass through host memory",
+              "use --map " + name + "=cpu"};
+    case Kind::apart:
+      break;
+  }
+  return {ExitCode::usage, not_on_device + "apart from '" + other + "', the stage before it",
+          "run both on the CPU, or all stages between them on the device"};
+}
+
 }  // namespace
 
 std::span<const std::string_view> schedule_names() {
@@ -197,7 +219,6 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
     throw Error(ExitCode::usage, "the mapping names devices that are not in use", "name them with --device");
   const DeviceSet dealt = dealt_devices(schedule, devices.size());
   const auto stages = processor.stages();
-  const std::vector<std::string_view> names = stage_names(processor);
   for (std::size_t device = 0; device < devices.size(); ++device) {
     if (!used[device]) continue;
     // Stages of a frame that is assigned to the device; else only the stages pinned to it.
@@ -210,7 +231,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
                   "stage '" + std::string(stages[i].name) + "' cannot run on an OpenCL device",
                   "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
     }
-    devices[device].check(wanted, names);
+    if (const auto conflict = devices[device].check(wanted)) throw conflict_error(*conflict, stages);
   }
 }
 

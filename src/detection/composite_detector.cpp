@@ -97,7 +97,7 @@ CompositeDetector::CompositeDetector(std::vector<CompositeBranch> branches) : br
   add_members();
   join_infos();
   check_size();
-  add_stages(make_chains());
+  add_stages();
   join_settings();
 }
 
@@ -125,7 +125,7 @@ void CompositeDetector::add_members() {
 }
 
 void CompositeDetector::join_infos() {
-  if (branches_.size() == 1) {
+  if (!several()) {
     info_ = branches_.front().info();
     return;
   }
@@ -161,32 +161,36 @@ void CompositeDetector::check_size() const {
     resources += one.processor().resources().size() - one.first_resource();
   }
   if (stages <= kMostStages && resources <= kMostStages) return;
-  const bool several = branches_.size() > 1;
   throw Error(ExitCode::usage,
-              (several ? std::to_string(branches_.size()) + " detectors have"
-                       : std::string("a detector and what works on its objects have")) +
+              (several() ? std::to_string(branches_.size()) + " detectors have"
+                         : std::string("a detector and what works on its objects have")) +
                   " too many stages together (" + std::to_string(stages) + " of " +
                   std::to_string(kMostStages) + ")",
-              several ? "search with fewer at a time" : "leave some of it out");
+              several() ? "search with fewer at a time" : "leave some of it out");
 }
 
-// Adds the resources, too.
-std::vector<CompositeDetector::Chain> CompositeDetector::make_chains() {
-  std::vector<Chain> chains(branches_.size());
+// Stages that divide frames come first, then the others, then each branch's last.
+void CompositeDetector::add_stages() {
+  enum Phase { divides, follows, ends };
+  struct Step {
+    Place place;
+    StageInfo info;
+    Phase phase;
+  };
+  std::vector<Step> steps;
   resources_.push_back(members_.front().processor().resources().front());
   for (std::size_t m = 0; m < members_.size(); ++m) {
     Member& member = members_[m];
-    Chain& chain = chains[member.branch];
     const FrameProcessor& processor = member.processor();
     const std::span<const std::string_view> names = processor.resources();
+    const std::span<const StageInfo> stages = processor.stages();
     const std::size_t own = member.first_resource(), base = resources_.size();
     for (const std::string_view name : names.subspan(own)) {
-      resources_.push_back(branches_.size() > 1
-                               ? texts_.emplace_back(names_[member.branch] + "'s " + std::string(name))
-                               : name);
+      resources_.push_back(several() ? texts_.emplace_back(names_[member.branch] + "'s " + std::string(name))
+                                     : name);
     }
     // The objects are the last output of the previous member.
-    const ResourceSet objects = member.behind ? chain.back().info.writes : ResourceSet();
+    const ResourceSet objects = member.behind ? steps.back().info.writes : ResourceSet();
     const auto here = [&](ResourceSet set) {
       ResourceSet moved = set & ResourceSet{kFrameResource};
       if (member.behind && set.contains(ObjectProcessor::kObjectsResource)) moved = moved | objects;
@@ -195,68 +199,52 @@ std::vector<CompositeDetector::Chain> CompositeDetector::make_chains() {
       }
       return moved;
     };
-    for (StageInfo info : processor.stages()) {
+    const std::size_t divisible = member.behind ? 0 : processor.partitionable_stages();
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      StageInfo info = stages[i];
       for (ResourceSet* set : {&info.reads, &info.writes, &info.reuses}) *set = here(*set);
-      chain.push_back({{m, member.stages.size()}, info});
-      member.stages.push_back(0);  // set by add_stages
-    }
-  }
-  return chains;
-}
-
-// Stages that divide frames, then the others, then each branch's last.
-void CompositeDetector::add_stages(const std::vector<Chain>& chains) {
-  const bool several = branches_.size() > 1;
-  const auto add = [&](std::size_t branch, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      auto [place, info] = chains[branch][i];
-      if (several) {
-        std::string name = names_[branch] + "." + std::string(info.name);
+      const bool is_last = i + 1 == stages.size() && is_last_of_branch(m);
+      if (several()) {
+        std::string& name = texts_.emplace_back(names_[member.branch] + "." + std::string(info.name));
         std::ranges::replace(name, ' ', '-');  // as in --map
-        info.name = texts_.emplace_back(std::move(name));
-        info.makes_result = i + 1 == chains[branch].size();
+        info.name = name;
+        info.makes_result = is_last;
       }
-      members_[place.member].stages[place.stage] = places_.size();
-      places_.push_back(place);
-      stages_.push_back(info);
+      steps.push_back({{m, i}, info, is_last ? ends : i < divisible ? divides : follows});
     }
-  };
-  const auto divisible = [&](std::size_t branch) {
-    return std::min(branches_[branch].detector().partitionable_stages(), chains[branch].size() - 1);
-  };
-  for (std::size_t i = 0; i < chains.size(); ++i) add(i, 0, divisible(i));
+    member.stages.resize(stages.size());
+  }
+  std::ranges::stable_sort(steps, {}, &Step::phase);
+  for (const Step& step : steps) {
+    members_[step.place.member].stages[step.place.stage] = places_.size();
+    places_.push_back(step.place);
+    stages_.push_back(step.info);
+  }
   if (std::ranges::all_of(branches_,
                           [](const auto& one) { return one.detector().partitionable_stages() > 0; }))
-    partitionable_ = several ? places_.size() : branches_.front().detector().partitionable_stages();
-  for (std::size_t i = 0; i < chains.size(); ++i) add(i, divisible(i), chains[i].size() - 1);
-  for (std::size_t i = 0; i < chains.size(); ++i) add(i, chains[i].size() - 1, chains[i].size());
+    partitionable_ = static_cast<std::size_t>(std::ranges::count(steps, divides, &Step::phase));
 }
 
 // The joint range to each side is the longest of any branch.
 void CompositeDetector::join_settings() {
-  if (branches_.size() == 1) {
-    const CompositeBranch& branch = branches_.front();
-    configured_ = branch.configured_;
-    for (const NamedDetector& point : branch.points_) {
-      const DetectorInfo& info = point.detector->info();
-      if (!point.name.empty()) settings_.push_back({point.name, info.accuracy, info.missed});
-    }
-    return;
-  }
   std::size_t after = 0;
   for (const CompositeBranch& branch : branches_) {
     configured_ = std::max(configured_, branch.configured_);
     after = std::max(after, branch.points_.size() - 1 - branch.configured_);
   }
-  if (configured_ + after == 0) return;
   for (std::size_t number = 0; number <= configured_ + after; ++number) {
-    ProcessorSetting& joined = settings_.emplace_back();
+    ProcessorSetting joined;
     for (std::size_t i = 0; i < branches_.size(); ++i) {
-      const std::vector<NamedDetector>& points = branches_[i].points_;
-      if (points.size() < 2) continue;
-      joined.name += (joined.name.empty() ? "" : "; ") + names_[i] + ": " +
-                     points[point_of(branches_[i], static_cast<int>(number))].name;
+      const CompositeBranch& branch = branches_[i];
+      const NamedDetector& point = branch.points_[point_of(branch, static_cast<int>(number))];
+      if (!several()) {
+        const DetectorInfo& info = point.detector->info();
+        joined = {point.name, info.accuracy, info.missed};
+      } else if (branch.points_.size() > 1) {
+        joined.name += (joined.name.empty() ? "" : "; ") + names_[i] + ": " + point.name;
+      }
     }
+    if (!joined.name.empty()) settings_.push_back(std::move(joined));
   }
 }
 
@@ -276,12 +264,19 @@ std::shared_ptr<const KnownNames> CompositeDetector::known_names() const {
   return joined(several);
 }
 
+FramePixels CompositeDetector::pixels() const {
+  FramePixels all = FramePixels::luma;
+  for (const Member& member : members_)
+    for (const FrameProcessor* point : member.points) all = std::max(all, point->pixels());
+  return all;
+}
+
 const Tunable* CompositeDetector::tunable() const {
   return tuned_ < members_.size() ? members_[tuned_].processor().tunable() : nullptr;
 }
 
 std::vector<WorkCount> CompositeDetector::count_work(PictureView frame) const {
-  if (branches_.size() == 1) return branches_.front().detector().count_work(frame);
+  if (!several()) return branches_.front().detector().count_work(frame);
   std::vector<WorkCount> all;
   for (std::size_t i = 0; i < branches_.size(); ++i) {
     for (const WorkCount& one : branches_[i].detector().count_work(frame))
@@ -350,12 +345,11 @@ void CompositeDetector::merge(Workspace& workspace, Workspace& other) const {
 
 std::vector<Detection> CompositeDetector::take_detections(Workspace& workspace) const {
   auto& w = static_cast<CompositeWorkspace&>(workspace);
-  if (branches_.size() == 1) return take_objects(w, members_.size() - 1);
+  if (!several()) return take_objects(w, members_.size() - 1);
   std::vector<Detection> all;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const std::size_t branch = members_[m].branch;
-    const bool is_last = m + 1 == members_.size() || members_[m + 1].branch != branch;
-    if (!is_last || !w.active[branch]) continue;
+    if (!is_last_of_branch(m) || !w.active[branch]) continue;
     for (Detection& detection : take_objects(w, m)) {
       detection.label = labels_[branch][static_cast<std::size_t>(detection.label)];
       all.push_back(std::move(detection));
@@ -397,34 +391,29 @@ class CompositeDetector::CompositeStages : public DeviceStages {
   const ComputeDevice& device() const override { return *device_; }
   StageSet supported() const override { return supported_; }
 
-  void check(const StageSet& on_device, std::span<const std::string_view> names) const override {
-    const auto quoted = [&](std::size_t stage) { return "'" + std::string(names[stage]) + "'"; };
+  std::optional<MappingConflict> check(const StageSet& on_device) const override {
+    using Kind = MappingConflict::Kind;
     for (std::size_t m = 0; m < own_.size(); ++m) {
-      const Member& member = detector_.members_[m];
-      std::vector<std::string_view> own_names;
-      for (const std::size_t stage : member.stages) own_names.push_back(names[stage]);
-      for (const auto& point : own_[m]) point->check(part_of(on_device, m), own_names);
-      if (!member.behind) continue;
-      const std::size_t first = member.stages.front(), before = detector_.members_[m - 1].stages.back();
-      if (on_device[first] && on_device[before]) {
-        throw Error(ExitCode::usage,
-                    "stage " + quoted(first) + " cannot run on the device right behind " + quoted(before) +
-                        ", whose objects come by way of the host",
-                    "use --map " + std::string(names[first]) + "=cpu");
+      const std::vector<std::size_t>& stages = detector_.members_[m].stages;
+      for (const auto& point : own_[m]) {
+        if (const auto conflict = point->check(part_of(on_device, m)))
+          return MappingConflict{conflict->kind, stages[conflict->stage], stages[conflict->other]};
       }
+      if (!detector_.members_[m].behind) continue;
+      const std::size_t before = detector_.members_[m - 1].stages.back();
+      if (on_device[stages.front()] && on_device[before])
+        return MappingConflict{Kind::host, stages.front(), before};
     }
     // A member's consecutive stages are submitted together, so a stage on the CPU must not part them.
     for (std::size_t i = 0; i < detector_.places_.size(); ++i) {
       const auto [m, own] = detector_.places_[i];
       if (own == 0 || !on_device[i]) continue;
-      std::size_t at = detector_.members_[m].stages[own - 1];
-      if (!on_device[at]) continue;
+      const std::size_t before = detector_.members_[m].stages[own - 1];
+      std::size_t at = before;
       while (on_device[at] && at < i) ++at;
-      if (at == i) continue;
-      throw Error(ExitCode::usage,
-                  "stage " + quoted(i) + " cannot run on the device apart from the stage before it",
-                  "give both to the CPU, or all stages between them to the device");
+      if (on_device[before] && at < i) return MappingConflict{Kind::apart, i, before};
     }
+    return std::nullopt;
   }
 
   std::unique_ptr<DeviceSlot> make_slot() const override {
@@ -435,7 +424,7 @@ class CompositeDetector::CompositeStages : public DeviceStages {
       if (!own.empty()) own[configured] = own_[m][configured]->make_slot();
     }
     slot->ends.reserve(own_.size());
-    if (detector_.branches_.size() > 1) slot->queue = device_->make_queue();
+    if (detector_.several()) slot->queue = device_->make_queue();
     return slot;
   }
 

@@ -116,6 +116,7 @@ class CompositeDetector final : public Detector, public NamingDetector {
   std::span<const std::string_view> resources() const override { return resources_; }
   std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override;
+  FramePixels pixels() const override;
   /// False if the frame is too small for all branches. A branch for which it is too small finds nothing.
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
@@ -156,18 +157,15 @@ class CompositeDetector final : public Detector, public NamingDetector {
     std::size_t member = 0;
     std::size_t stage = 0;  ///< stage number in the member
   };
-  /// A stage of a branch, with the numbers that its resources have in the CompositeDetector.
-  struct Step {
-    Place place;
-    StageInfo info;
-  };
-  using Chain = std::vector<Step>;
 
+  bool several() const { return branches_.size() > 1; }
+  bool is_last_of_branch(std::size_t member) const {
+    return member + 1 == members_.size() || members_[member + 1].branch != members_[member].branch;
+  }
   void add_members();
   void join_infos();
   void check_size() const;
-  std::vector<Chain> make_chains();
-  void add_stages(const std::vector<Chain>& chains);
+  void add_stages();
   void join_settings();
   std::size_t point_of(const CompositeBranch& branch, int setting) const;
   void hand_over(CompositeWorkspace& workspace, std::size_t member, std::size_t stage) const;

@@ -88,7 +88,12 @@ PictureView view_of(PictureView picture, const Crop& crop) {
   const auto [width, height] = crop.size;
   if (picture.is_gray()) {
     const GrayView gray = picture.gray();
-    return GrayView(gray.row(crop.y) + crop.x, width, height, gray.stride());
+    std::optional<ChromaView> chroma = picture.chroma();
+    if (chroma) {
+      chroma->x += crop.x;
+      chroma->y += crop.y;
+    }
+    return {GrayView(gray.row(crop.y) + crop.x, width, height, gray.stride()), chroma};
   }
   PackedView colour = picture.colour();
   colour.data = colour.row(crop.y) + static_cast<std::ptrdiff_t>(crop.x) * bytes_per_pixel(colour.format);
@@ -119,6 +124,11 @@ class InsideSearch : public ObjectProcessor {
   std::span<const std::string_view> resources() const override { return kInsideResources; }
   std::span<const StageInfo> stages() const override { return kInsideStages; }
   std::unique_ptr<Workspace> make_workspace() const override;
+  FramePixels pixels() const override {
+    FramePixels all = FramePixels::luma;
+    for (const InsideDetector& one : inside_) all = std::max(all, one.detector->pixels());
+    return all;
+  }
   bool prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const override {
     static_cast<InsideWorkspace&>(workspace).frame = frame;
     return true;

@@ -72,7 +72,8 @@ constexpr const char* kOwnKeys[] = {"family", kInside};
 constexpr const char* kPart = "part";
 
 void expect_keys(const Config& config) {
-  config.expect("detector", family_of(config).info().config_keys);
+  for (const std::string& key : family_of(config).info().config_keys)
+    config.expect("detector", std::array{key.c_str()});
   config.expect("detector", kOwnKeys);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "image/colour.hpp"
 #include "image/screen_rows.hpp"
 
 namespace sightline::display {

@@ -91,12 +91,13 @@ struct CommandExample {
 };
 
 struct FamilyInfo {
-  std::string_view name;                     ///< value of key `family`, and NAME in `train NAME`
-  std::string_view title;                    ///< lower case, plural: "filter banks"
-  std::string_view one;                      ///< the same of one, with its article: "a filter bank"
-  std::string_view model_file;               ///< kind of model file: "Sightline's (.safetensors)"
-  std::string_view shipped_config;           ///< the name of a configuration that ships and uses the family
-  std::span<const char* const> config_keys;  ///< keys of section [detector] that its detectors read
+  std::string_view name;            ///< value of key `family`, and NAME in `train NAME`
+  std::string_view title;           ///< lower case, plural: "filter banks"
+  std::string_view one;             ///< the same of one, with its article: "a filter bank"
+  std::string_view model_file;      ///< kind of model file: "Sightline's (.safetensors)"
+  std::string_view shipped_config;  ///< the name of a configuration that ships and uses the family
+  /// Keys of section [detector] that its detectors read; Family adds those of `options` and `variant_axes`.
+  std::vector<std::string> config_keys;
   std::vector<RenamedKey> renamed_keys;
   /// Keys that say something of the configuration's own model: left out where another one is named.
   std::vector<const char*> model_keys;
@@ -117,6 +118,10 @@ struct FamilyInfo {
   /// Models may be given by names that are no paths.
   bool finds_models_by_name = false;
 };
+
+/// Options of families that search with windows of several sizes: scale_step, min_size, max_size,
+/// max_candidates.
+std::vector<KeyOption> window_options();
 
 /// A family. Immutable: thread-safe. Tools are made for each command; null if the family has none.
 class Family {
@@ -156,7 +161,7 @@ class Family {
   virtual SweepFunction* sweep_function() const { return nullptr; }
 
  protected:
-  explicit Family(FamilyInfo info) : info_(std::move(info)) {}
+  explicit Family(FamilyInfo info);
   /// Implements `make`. Notes the model's file (Config::note_file).
   virtual std::unique_ptr<Detector> make_detector(const Config& config) const = 0;
   /// Scales coarser than those of `made`, rising; none if it has no scales of its own.

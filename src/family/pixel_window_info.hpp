@@ -7,8 +7,8 @@
 
 namespace sightline {
 
-/// Options --border and --no-clip, what keys mean, the kernels' variants to compare and what evaluation sets;
-/// names, models and keys are the family's own to add.
+/// Keys, options of windows, --border and --no-clip, what keys mean, the kernels' variants to compare and
+/// what evaluation sets; names, models and further keys are the family's own to add.
 FamilyInfo pixel_window_info(std::span<const char* const> kernel_variants);
 
 }  // namespace sightline

@@ -5,46 +5,6 @@
 #include <cstring>
 
 namespace sightline {
-namespace {
-
-// Rounded high half of a product of 1.15 fixed-point numbers, like the SIMD instruction.
-int multiply_15(int a, int b) {
-  return (a * b + 0x4000) >> 15;
-}
-
-std::uint8_t level(int sum) {
-  return static_cast<std::uint8_t>(std::clamp(std::min(sum, 32767) >> 6, 0, 255));
-}
-
-}  // namespace
-
-YuvWeights yuv_weights(bool bt709, bool full_range) {
-  const double red = bt709 ? 0.2126 : 0.299, blue = bt709 ? 0.0722 : 0.114, green = 1 - red - blue;
-  const double luma = full_range ? 1 : 255.0 / 219, chroma = full_range ? 1 : 255.0 / 224;
-  const auto fixed = [](double value, double one) {
-    return static_cast<std::int16_t>(std::lround(value * one));
-  };
-  YuvWeights w{};
-  w.luma = fixed(luma, 16384);
-  w.offset = fixed((full_range ? 0 : -16 * luma) + 0.5, 64);
-  w.red_v = fixed(2 * (1 - red) * chroma, 8192);
-  w.blue_u = fixed(2 * (1 - blue) * chroma, 8192);
-  w.green_u = fixed(-2 * (1 - blue) * blue / green * chroma, 8192);
-  w.green_v = fixed(-2 * (1 - red) * red / green * chroma, 8192);
-  return w;
-}
-
-void yuv_to_bgra_reference(const std::uint8_t* y, const std::uint8_t* u, const std::uint8_t* v, int width,
-                           const YuvWeights& weights, std::uint8_t* bgra) {
-  for (int x = 0; x < width; ++x, bgra += 4) {
-    const int luma = multiply_15(y[x] << 7, weights.luma) + weights.offset;
-    const int cu = (u[x / 2] - 128) * 256, cv = (v[x / 2] - 128) * 256;
-    bgra[0] = level(luma + multiply_15(cu, weights.blue_u));
-    bgra[1] = level(luma + multiply_15(cu, weights.green_u) + multiply_15(cv, weights.green_v));
-    bgra[2] = level(luma + multiply_15(cv, weights.red_v));
-    bgra[3] = 255;
-  }
-}
 
 void packed_to_bgra(const std::uint8_t* packed, PackedFormat format, int width, std::uint8_t* bgra) {
   if (format == PackedFormat::bgra) {

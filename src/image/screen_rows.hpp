@@ -1,5 +1,6 @@
 #pragma once
 /// Rows of video to rows of a screen: BGRA in memory order (0xAARRGGBB on little-endian machines), A = 255.
+/// image/colour.hpp converts luma and chroma.
 ///
 /// Works row by row, so that intermediate rows stay in the L1 cache and the screen's memory is written once.
 /// Thread-safety: pure functions. Errors: none.
@@ -10,27 +11,6 @@
 #include "image/gray.hpp"
 
 namespace sightline {
-
-/// A YUV matrix as fixed-point weights: R = luma Y + offset + red_v V', and so on, where U' = U - 128.
-struct YuvWeights {
-  std::int16_t luma;    ///< factor in 1/16384
-  std::int16_t offset;  ///< offset in 1/64, with half a level for rounding
-  std::int16_t red_v;   ///< this and the next in 1/8192
-  std::int16_t green_u;
-  std::int16_t green_v;
-  std::int16_t blue_u;
-};
-
-/// BT.709 or BT.601, of samples 0..255 (full range) or 16..235 and 16..240.
-YuvWeights yuv_weights(bool bt709, bool full_range);
-
-/// `u` and `v` have (width + 1) / 2 samples, each for two pixels. SIMD, dispatched at run time; within one
-/// level of the exact formula.
-void yuv_to_bgra(const std::uint8_t* y, const std::uint8_t* u, const std::uint8_t* v, int width,
-                 const YuvWeights& weights, std::uint8_t* bgra);
-/// The same in plain scalar code, bit for bit.
-void yuv_to_bgra_reference(const std::uint8_t* y, const std::uint8_t* u, const std::uint8_t* v, int width,
-                           const YuvWeights& weights, std::uint8_t* bgra);
 
 void packed_to_bgra(const std::uint8_t* packed, PackedFormat format, int width, std::uint8_t* bgra);
 

@@ -11,52 +11,6 @@ HWY_BEFORE_NAMESPACE();
 namespace sightline::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums in 1/64, of even and of odd pixels in 16-bit lanes of their own, to bytes in order.
-template <class V16>
-HWY_INLINE auto levels(V16 even, V16 odd) {
-  const hn::DFromV<V16> d;
-  const hn::Repartition<std::uint8_t, decltype(d)> d8;
-  const auto clamped = [&](V16 sum) {
-    return hn::Min(hn::Max(hn::ShiftRight<6>(sum), hn::Zero(d)), hn::Set(d, 255));
-  };
-  return hn::BitCast(d8, hn::Or(clamped(even), hn::ShiftLeft<8>(clamped(odd))));
-}
-
-// Pixels [0, whole vectors); returns how many were written.
-int yuv_row(const std::uint8_t* HWY_RESTRICT y, const std::uint8_t* HWY_RESTRICT u,
-            const std::uint8_t* HWY_RESTRICT v, int width, const YuvWeights& weights,
-            std::uint8_t* HWY_RESTRICT bgra) {
-  const hn::ScalableTag<std::uint8_t> d8;
-  const hn::Repartition<std::int16_t, decltype(d8)> d16;
-  const hn::RebindToUnsigned<decltype(d16)> du16;
-  const hn::Half<decltype(d8)> d8_half;
-  const int lanes = static_cast<int>(hn::Lanes(d8));
-  const auto luma_weight = hn::Set(d16, weights.luma), offset = hn::Set(d16, weights.offset);
-  const auto red_v = hn::Set(d16, weights.red_v), blue_u = hn::Set(d16, weights.blue_u);
-  const auto green_u = hn::Set(d16, weights.green_u), green_v = hn::Set(d16, weights.green_v);
-  const auto opaque = hn::Set(d8, 255);
-  const auto luma = [&](auto samples) {  // 0..255 in unsigned 16-bit lanes
-    return hn::Add(hn::MulFixedPoint15(hn::BitCast(d16, hn::ShiftLeft<7>(samples)), luma_weight), offset);
-  };
-  const auto chroma = [&](const std::uint8_t* samples) {
-    const auto wide = hn::PromoteTo(d16, hn::LoadU(d8_half, samples));
-    return hn::ShiftLeft<8>(hn::Sub(wide, hn::Set(d16, 128)));
-  };
-  int x = 0;
-  for (; x + lanes <= width; x += lanes) {
-    const auto samples = hn::BitCast(du16, hn::LoadU(d8, y + x));
-    const auto even = luma(hn::And(samples, hn::Set(du16, 0xFF))), odd = luma(hn::ShiftRight<8>(samples));
-    const auto cu = chroma(u + x / 2), cv = chroma(v + x / 2);
-    const auto blue = hn::MulFixedPoint15(cu, blue_u), red = hn::MulFixedPoint15(cv, red_v);
-    const auto green = hn::Add(hn::MulFixedPoint15(cu, green_u), hn::MulFixedPoint15(cv, green_v));
-    hn::StoreInterleaved4(levels(hn::SaturatedAdd(even, blue), hn::SaturatedAdd(odd, blue)),
-                          levels(hn::SaturatedAdd(even, green), hn::SaturatedAdd(odd, green)),
-                          levels(hn::SaturatedAdd(even, red), hn::SaturatedAdd(odd, red)), opaque, d8,
-                          bgra + 4 * static_cast<std::ptrdiff_t>(x));
-  }
-  return x;
-}
-
 // a + (b - a) weight / 128 in 16-bit lanes.
 template <class V16>
 HWY_INLINE V16 mix(V16 a, V16 b, V16 weight) {
@@ -152,7 +106,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sightline {
-HWY_EXPORT(yuv_row);
 HWY_EXPORT(mix_two_rows);
 HWY_EXPORT(halve_two_rows);
 HWY_EXPORT(mix_column_groups);
@@ -165,13 +118,6 @@ std::uint8_t mix_scalar(int a, int b, int weight) {
 }
 
 }  // namespace
-
-void yuv_to_bgra(const std::uint8_t* y, const std::uint8_t* u, const std::uint8_t* v, int width,
-                 const YuvWeights& weights, std::uint8_t* bgra) {
-  const int done = HWY_DYNAMIC_DISPATCH(yuv_row)(y, u, v, width, weights, bgra);
-  yuv_to_bgra_reference(y + done, u + done / 2, v + done / 2, width - done, weights,
-                        bgra + 4 * static_cast<std::ptrdiff_t>(done));
-}
 
 void mix_rows(const std::uint8_t* a, const std::uint8_t* b, int weight, int bytes, std::uint8_t* out) {
   for (int i = HWY_DYNAMIC_DISPATCH(mix_two_rows)(a, b, weight, bytes, out); i < bytes; ++i)

@@ -194,7 +194,7 @@ FramePtr exact_yuv8(const AVFrame& picture) {
   if (!has_exact_luma(picture) || !is_yuv(static_cast<AVPixelFormat>(picture.format))) return nullptr;
   const AVPixFmtDescriptor& from = description_of(picture);
   const AVPixelFormat format = yuv8_format(from);
-  if (from.comp[0].depth <= 8 || format == AV_PIX_FMT_NONE) return nullptr;
+  if (format == AV_PIX_FMT_NONE) return nullptr;
   FramePtr result = make_picture(format, picture.width, picture.height);
   if (av_frame_copy_props(result.get(), &picture) < 0) throw std::bad_alloc();
   Samples samples(picture, std::nullopt);

@@ -29,7 +29,8 @@ bool has_exact_rgb(const AVFrame& picture);
 /// Red, green and blue, 3 bytes a pixel, without gaps.
 std::vector<std::uint8_t> exact_rgb(const AVFrame& picture, const SampleRange& range);
 
-/// A picture of luma and chroma of more than 8 bits in planes of 8 bits; null if there is no such format.
+/// A picture of luma and chroma, packed or of other depths, in planes of 8 bits; null if there is no such
+/// format.
 FramePtr exact_yuv8(const AVFrame& picture);
 
 }  // namespace sightline::media

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "image/colour.hpp"
 #include "media/exact_samples.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/orientation.hpp"
@@ -14,6 +15,16 @@
 
 namespace sightline::media {
 namespace {
+
+// Rows of RGB without gaps, copied.
+FramePtr rgb_picture(const std::uint8_t* rgb, Size size) {
+  FramePtr picture = make_picture(AV_PIX_FMT_RGB24, size.width, size.height);
+  const std::size_t row = static_cast<std::size_t>(size.width) * 3;
+  for (int y = 0; y < size.height; ++y)
+    std::memcpy(picture->data[0] + static_cast<std::ptrdiff_t>(y) * picture->linesize[0],
+                rgb + static_cast<std::size_t>(y) * row, row);
+  return picture;
+}
 
 std::optional<PackedFormat> packed_format(AVPixelFormat format) {
   switch (format) {
@@ -30,6 +41,49 @@ std::optional<PackedFormat> packed_format(AVPixelFormat format) {
     default:
       return std::nullopt;
   }
+}
+
+// Chroma beside plain luma: planes of 8-bit samples, or pairs of them.
+std::optional<ChromaView> chroma_of(const AVFrame& picture) {
+  const AVPixFmtDescriptor& format = *av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
+  const AVComponentDescriptor &u = format.comp[1], &v = format.comp[2];
+  if (format.nb_components < 3 || u.depth != 8 || u.step > 2 || u.step != v.step) return std::nullopt;
+  ChromaView chroma;
+  chroma.u = picture.data[u.plane] + u.offset;
+  chroma.v = picture.data[v.plane] + v.offset;
+  chroma.u_stride = picture.linesize[u.plane];
+  chroma.v_stride = picture.linesize[v.plane];
+  chroma.step = u.step;
+  chroma.shift_x = format.log2_chroma_w;
+  chroma.shift_y = format.log2_chroma_h;
+  chroma.weights = yuv_weights(is_near_bt709(picture), is_full_range(picture));
+  return chroma;
+}
+
+// The picture's own pixels; none if they must be converted.
+std::optional<PictureView> view_of(const AVFrame& picture) {
+  const auto format = static_cast<AVPixelFormat>(picture.format);
+  const int width = picture.width, height = picture.height, stride = picture.linesize[0];
+  if (has_plain_luma(format))
+    return PictureView(GrayView(picture.data[0], width, height, stride), chroma_of(picture));
+  const std::optional<PackedFormat> packed = packed_format(format);
+  if (packed && is_full_range(picture)) return PackedView{picture.data[0], width, height, stride, *packed};
+  return std::nullopt;
+}
+
+bool is_coloured(const AVFrame& picture) {
+  const AVPixFmtDescriptor* const format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
+  return format && (format->nb_components >= 3 || (format->flags & AV_PIX_FMT_FLAG_PAL));
+}
+
+// The picture in a format of which `view_of` makes a view, with the luma that it has without colour.
+std::shared_ptr<const AVFrame> with_colour(const AVFrame& picture, Scaler& scaler) {
+  if (FramePtr planes = exact_yuv8(picture)) return planes;
+  if (has_exact_rgb(picture))
+    return rgb_picture(exact_rgb(picture, std::nullopt).data(), {picture.width, picture.height});
+  FramePtr planes = make_picture(AV_PIX_FMT_YUVJ444P, picture.width, picture.height);
+  scaler.convert(picture, *planes);
+  return planes;
 }
 
 /// Some entries of a palette are of no pixel.
@@ -63,7 +117,8 @@ Frame Frame::damaged(std::string reason, std::int64_t number, double time, std::
   return frame;
 }
 
-FrameBuilder::FrameBuilder() : scaler_(std::make_unique<Scaler>()) {}
+FrameBuilder::FrameBuilder(bool keep_colour)
+    : scaler_(std::make_unique<Scaler>()), keep_colour_(keep_colour) {}
 FrameBuilder::~FrameBuilder() = default;
 FrameBuilder::FrameBuilder(FrameBuilder&&) noexcept = default;
 FrameBuilder& FrameBuilder::operator=(FrameBuilder&&) noexcept = default;
@@ -72,16 +127,16 @@ Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t n
                           std::string name) {
   Frame frame;
   picture = upright(std::move(picture));
-  const auto format = static_cast<AVPixelFormat>(picture->format);
-  const bool full_range = is_full_range(*picture);
-  const std::optional<PackedFormat> packed = packed_format(format);
-  if (has_plain_luma(format)) {
-    frame.view_ = GrayView(picture->data[0], picture->width, picture->height, picture->linesize[0]);
-    frame.range_ = full_range ? LumaRange::full : LumaRange::limited;
-  } else if (packed && full_range) {
-    frame.view_ =
-        PackedView{picture->data[0], picture->width, picture->height, picture->linesize[0], *packed};
-    frame.range_ = LumaRange::full;
+  std::shared_ptr<const AVFrame> shown = picture;
+  std::optional<PictureView> view = view_of(*shown);
+  if (!view && keep_colour_ && is_coloured(*picture)) {
+    shown = with_colour(*picture, *scaler_);
+    view = view_of(*shown);
+    frame.converted_ = shown;
+  }
+  if (view) {
+    frame.view_ = *view;
+    frame.range_ = is_full_range(*shown) ? LumaRange::full : LumaRange::limited;
   } else {
     auto gray = std::make_shared<Image<std::uint8_t>>();
     const bool is_exact = has_exact_luma(*picture);
@@ -90,7 +145,7 @@ Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t n
     else
       scaler_->to_gray(*picture, *gray);
     frame.view_ = std::as_const(*gray).view();
-    frame.range_ = is_exact && !full_range ? LumaRange::limited : LumaRange::full;
+    frame.range_ = is_exact && !is_full_range(*picture) ? LumaRange::limited : LumaRange::full;
     frame.converted_ = std::move(gray);
   }
   frame.picture_ = std::move(picture);
@@ -101,12 +156,7 @@ Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t n
 }
 
 Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number, double time) {
-  FramePtr picture = make_picture(AV_PIX_FMT_RGB24, size.width, size.height);
-  const std::size_t row = static_cast<std::size_t>(size.width) * 3;
-  for (int y = 0; y < size.height; ++y)
-    std::memcpy(picture->data[0] + static_cast<std::ptrdiff_t>(y) * picture->linesize[0],
-                rgb + static_cast<std::size_t>(y) * row, row);
-  return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
+  return FrameBuilder().build(std::shared_ptr<const AVFrame>(rgb_picture(rgb, size)), number, time);
 }
 
 Frame frame_from_gray(GrayView gray, std::int64_t number, double time) {
@@ -179,7 +229,7 @@ Image<std::uint8_t> to_gray(const Frame& frame) {
 std::vector<std::uint8_t> to_rgb(const Frame& frame) {
   if (frame.empty()) return {};
   if (has_exact_rgb(*frame.picture())) return exact_rgb(*frame.picture(), std::nullopt);
-  const FramePtr reduced = exact_yuv8(*frame.picture());
+  const FramePtr reduced = sample_bits(frame) > 8 ? exact_yuv8(*frame.picture()) : nullptr;
   const AVFrame& picture = reduced ? *reduced : *frame.picture();
   FramePtr target = make_picture(AV_PIX_FMT_RGB24, picture.width, picture.height);
   target->color_range = AVCOL_RANGE_JPEG;

@@ -45,11 +45,12 @@ class Frame {
   double time() const { return time_; }
   Size size() const { return view_.size(); }
   /// Picture for a detector, valid as long as any copy of this frame. A view of the decoder's own pixels
-  /// where these are 8-bit luma in a plane of its own (yuv420p, yuv422p, nv12, gray, ...) or packed
-  /// full-range colour (rgb24, bgr24, rgba, bgra, rgb0, bgr0), which is not converted here. Everything else
-  /// (palette, 10-bit, packed YUV, planar RGB, ...) is luma that was converted on decoding: samples of more
-  /// than 8 bits are rounded to the nearest of 8, never dithered, so equal pixels have equal luma in every
-  /// format. The stride may be negative; bytes past a row's end must not be read.
+  /// where these are 8-bit luma in a plane of its own (yuv420p, yuv422p, nv12, gray, ...), with the chroma
+  /// beside it, or packed full-range colour (rgb24, bgr24, rgba, bgra, rgb0, bgr0), which is not converted
+  /// here. Everything else (palette, 10-bit, packed YUV, planar RGB, ...) was converted on decoding: to luma,
+  /// or to luma and chroma or packed colour with the same luma where colour is kept. Samples of more than 8
+  /// bits are rounded to the nearest of 8, never dithered, so equal pixels have equal luma in every format.
+  /// The stride may be negative; bytes past a row's end must not be read.
   PictureView view() const { return view_; }
   /// The view of a frame that is luma. Throws std::bad_variant_access for packed colour; `to_gray` takes
   /// both.
@@ -91,7 +92,7 @@ class Frame {
  private:
   friend class FrameBuilder;
   std::shared_ptr<const AVFrame> picture_;
-  std::shared_ptr<const Image<std::uint8_t>> converted_;
+  std::shared_ptr<const void> converted_;  ///< owns the view's pixels; null: `picture_` does
   PictureView view_;
   LumaRange range_ = LumaRange::limited;
   std::int64_t number_ = 0;
@@ -105,7 +106,8 @@ class Frame {
 /// Thread-safety: one thread at a time.
 class FrameBuilder {
  public:
-  FrameBuilder();
+  /// @param keep_colour  as ReadOptions::keep_colour
+  explicit FrameBuilder(bool keep_colour = false);
   ~FrameBuilder();
   FrameBuilder(FrameBuilder&&) noexcept;
   FrameBuilder& operator=(FrameBuilder&&) noexcept;
@@ -117,6 +119,7 @@ class FrameBuilder {
 
  private:
   std::unique_ptr<Scaler> scaler_;
+  bool keep_colour_;
 };
 
 /// A frame of RGB pixels, 3 bytes each, copied from `rgb` (row after row, no padding).

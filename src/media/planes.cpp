@@ -55,18 +55,6 @@ bool is_bottom_up(const AVFrame& picture, int planes) {
   return std::any_of(picture.linesize, picture.linesize + planes, [](int stride) { return stride < 0; });
 }
 
-YuvMatrix nearest_matrix(const AVFrame& picture) {
-  switch (matrix_of(picture)) {
-    case AVCOL_SPC_BT709:
-    case AVCOL_SPC_BT2020_NCL:
-    case AVCOL_SPC_BT2020_CL:
-    case AVCOL_SPC_SMPTE240M:
-      return YuvMatrix::bt709;
-    default:
-      return YuvMatrix::bt601;
-  }
-}
-
 int half(int length) {
   return (length + 1) / 2;
 }
@@ -122,7 +110,7 @@ DisplayPlanes planes_of(const Frame& frame, PlaneStore& scratch) {
   }
   planes.kind = form->kind;
   planes.size = {own.width, own.height};
-  planes.matrix = nearest_matrix(own);
+  planes.matrix = is_near_bt709(own) ? YuvMatrix::bt709 : YuvMatrix::bt601;
   planes.range = full_range ? LumaRange::full : LumaRange::limited;
   planes.sample_aspect = {own.sample_aspect_ratio.num, own.sample_aspect_ratio.den};
   if (planes.sample_aspect.num <= 0 || planes.sample_aspect.den <= 0) planes.sample_aspect = {0, 1};

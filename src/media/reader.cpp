@@ -171,7 +171,7 @@ struct Reader::Impl {
   DecodeErrors errors_;
   std::shared_ptr<AudioTrack> audio_;
   std::unique_ptr<Source> source_;
-  FrameBuilder builder_;
+  FrameBuilder builder_{options_.keep_colour};
   StreamInfo info_;
   std::deque<Frame> ahead_;
   double end_ = std::numeric_limits<double>::infinity();

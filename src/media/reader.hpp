@@ -43,6 +43,8 @@ struct ReadOptions {
   bool recursive = false;   ///< read the pictures in a folder's sub-folders, too
   CaptureOptions capture;   ///< for cameras and screens; Error (usage) for other inputs
   bool keep_audio = false;  ///< fill `Reader::audio()`
+  /// Keep the colour of frames whose pixels must be converted (see Frame::view), for processors that read it.
+  bool keep_colour = false;
   /// Maximum pixels of one picture; guards against decompression bombs and damaged headers.
   std::int64_t max_pixels = std::int64_t{1} << 27;
   /// Also open HLS playlists. A local one may only name files in its folder and below; one from a server may

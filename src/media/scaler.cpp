@@ -64,6 +64,18 @@ AVColorSpace matrix_of(const AVFrame& picture) {
   return picture.height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
 }
 
+bool is_near_bt709(const AVFrame& picture) {
+  switch (matrix_of(picture)) {
+    case AVCOL_SPC_BT709:
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL:
+    case AVCOL_SPC_SMPTE240M:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void Scaler::prepare(const Kind& kind) {
   if (context_ && kind == kind_) return;
   const auto fail = [&] {

@@ -23,6 +23,9 @@ ColorTags color_tags(const AVFrame& picture);
 /// The YUV matrix of a picture; where the stream does not say, BT.709 from 720 rows up and BT.601 below.
 AVColorSpace matrix_of(const AVFrame& picture);
 
+/// Whether that of BT.709, rather than of BT.601, is the nearer one to `matrix_of`.
+bool is_near_bt709(const AVFrame& picture);
+
 /// Owns a swscale context and remakes it when the kind of conversion changes.
 /// Thread-safety: one thread at a time.
 class Scaler {

@@ -30,9 +30,11 @@ class FrameInput {
   FrameUpload upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
   /// For a frame in colour that `upload` has copied: enqueues what makes its luma. Throws DeviceError.
   Event convert(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
+  /// The pixels of a frame in packed colour, top-down, without gaps.
+  const Buffer& packed() const { return colour_; }
 
  private:
-  Buffer colour_;  ///< packed, top-down, without gaps
+  Buffer colour_;
   StagingBuffer staging_;
   GrayKernels gray_;
 };

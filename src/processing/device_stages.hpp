@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +12,6 @@
 #include "processing/frame_processor.hpp"
 
 namespace sightline {
-
-/// The names of a processor's stages, in order.
-std::vector<std::string_view> stage_names(const FrameProcessor& processor);
 
 /// Group of device commands: the launches of one stage (or of a named part of it), or a copy.
 struct DeviceSpan {
@@ -52,6 +49,20 @@ class DeviceSlot {
   SharedFrameUpload* shared_frame = nullptr;
 };
 
+/// Reason why a device cannot run a combination of supported stages.
+struct MappingConflict {
+  enum class Kind {
+    input,   ///< `stage` reads on the device what `other` leaves on the CPU, and that cannot be copied
+    output,  ///< `stage` leaves on the device what `other` reads on the CPU, and that cannot be copied
+    host,    ///< objects pass from `other` to `stage` through host memory, so one of them runs on the CPU
+    apart,   ///< `other` and `stage` are submitted together, but a stage between them runs on the CPU
+  };
+  Kind kind = Kind::input;
+  std::size_t stage = 0;
+  std::size_t other = 0;
+  friend bool operator==(const MappingConflict&, const MappingConflict&) = default;
+};
+
 /// Device implementation of a frame processor's stages. Thread-safety: immutable after construction; slots
 /// are independent.
 class DeviceStages {
@@ -64,10 +75,8 @@ class DeviceStages {
   virtual const ComputeDevice& device() const = 0;
   /// The stages that can run on the device.
   virtual StageSet supported() const = 0;
-  /// Throws Error (usage) if the device cannot run this combination of supported stages.
-  /// @param names  stage names for the error message; they differ from the processor's if it is part of
-  /// another one
-  virtual void check(const StageSet& /*on_device*/, std::span<const std::string_view> /*names*/) const {}
+  /// First reason why the device cannot run this combination of supported stages; none if it can.
+  virtual std::optional<MappingConflict> check(const StageSet& /*on_device*/) const { return std::nullopt; }
   virtual std::unique_ptr<DeviceSlot> make_slot() const = 0;
 
   /// Prepares the slot, and a workspace in which the processor has prepared a frame, for the mapping

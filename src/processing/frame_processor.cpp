@@ -11,12 +11,6 @@ std::unique_ptr<DeviceStages> FrameProcessor::make_stages_on(
   return nullptr;
 }
 
-std::vector<std::string_view> stage_names(const FrameProcessor& processor) {
-  std::vector<std::string_view> names;
-  for (const StageInfo& stage : processor.stages()) names.push_back(stage.name);
-  return names;
-}
-
 double DeviceSpan::seconds(const std::string& device) const {
   return seconds_between(first, end(), device);
 }

@@ -54,6 +54,9 @@ struct Partition {
   friend bool operator==(const Partition&, const Partition&) = default;
 };
 
+/// Pixels of a frame that a processor reads.
+enum class FramePixels { luma, luma_and_colour };
+
 /// Integer parameter that divides a processor's work between its stages, for example how much one stage
 /// leaves to the next. It changes the cost of a frame on each processor, never the result. It is part of the
 /// schedule.
@@ -97,10 +100,12 @@ class FrameProcessor {
   virtual std::span<const std::string_view> resources() const = 0;
   virtual std::span<const StageInfo> stages() const = 0;
   virtual std::unique_ptr<Workspace> make_workspace() const = 0;
+  /// Sources keep colour only for processors that read it (media::ReadOptions::keep_colour).
+  virtual FramePixels pixels() const { return FramePixels::luma; }
 
   /// Prepares the workspace for a frame, whose pixels must stay valid and unchanged until the last stage has
-  /// run. Colour frames are converted to luma (image/gray.hpp). Returns false if the frame is too small to
-  /// contain an object; then no stage may be run on it.
+  /// run. Luma of packed colour is that of image/gray.hpp, colour that of image/colour.hpp. Returns false if
+  /// the frame is too small to contain an object; then no stage may be run on it.
   /// @param partition  part of the frame's work for this workspace; see partitionable_stages
   virtual bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const = 0;
 
@@ -136,6 +141,11 @@ class FrameProcessor {
   /// Moves the frame's result out of the workspace. Call it once all stages have run.
   virtual void take_result(Workspace& workspace, FrameResult& result) const = 0;
 };
+
+/// Whether the processor reads colour.
+inline bool reads_colour(const FrameProcessor& processor) {
+  return processor.pixels() == FramePixels::luma_and_colour;
+}
 
 /// Runs all stages on one frame in order, on the CPU. Returns false, without running any, if the frame is too
 /// small.

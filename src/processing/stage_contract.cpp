@@ -26,6 +26,10 @@ void check_names(const Range& named, const Name& name_of, const std::string& wha
 
 }  // namespace
 
+bool all_exact(std::span<const StageInfo> stages) {
+  return std::ranges::all_of(stages, &StageInfo::exact);
+}
+
 void check_contract(std::span<const StageInfo> stages, std::span<const std::string_view> resources) {
   if (stages.empty() || stages.size() > kMostStages) broken(std::to_string(stages.size()) + " stages");
   if (resources.empty() || resources.size() > kMostStages)
@@ -37,12 +41,7 @@ void check_contract(std::span<const StageInfo> stages, std::span<const std::stri
 
   ResourceSet known;
   for (std::size_t i = 0; i < resources.size(); ++i) known.insert(i);
-  const auto first_of = [&](ResourceSet set) {
-    for (std::size_t i = 0; i < resources.size(); ++i) {
-      if (set.contains(i)) return quoted(resources[i]);
-    }
-    return std::string("a resource without a number");
-  };
+  const auto first_of = [&](ResourceSet set) { return quoted(resources[*set.first()]); };
   ResourceSet written{kFrameResource};
   ResourceSet unread;
   for (const StageInfo& stage : stages) {

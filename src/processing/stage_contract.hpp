@@ -2,10 +2,12 @@
 /// Resources that stages read and write. They are checked when a processor is built, and the transfers
 /// between CPU and device follow from them.
 
+#include <bit>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,10 @@ class ResourceSet {
   }
   constexpr bool contains(std::size_t number) const { return (bits_ >> number & 1U) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
+  /// The lowest number; none if the set is empty.
+  constexpr std::optional<std::size_t> first() const {
+    return empty() ? std::nullopt : std::optional<std::size_t>(std::countr_zero(bits_));
+  }
   constexpr void insert(std::size_t number) { bits_ |= 1U << number; }
   friend constexpr ResourceSet operator|(ResourceSet a, ResourceSet b) { return of(a.bits_ | b.bits_); }
   friend constexpr ResourceSet operator&(ResourceSet a, ResourceSet b) { return of(a.bits_ & b.bits_); }
@@ -60,8 +66,13 @@ struct StageInfo {
   ResourceSet reuses = {};
   /// Whether its output is part of the frame's result. The last stage's output always is.
   bool makes_result = false;
+  /// Whether the stage gives the same output on every processor, bit for bit.
+  bool exact = true;
   friend constexpr bool operator==(const StageInfo&, const StageInfo&) = default;
 };
+
+/// Whether all stages are exact: the result is then the same under every schedule.
+bool all_exact(std::span<const StageInfo> stages);
 
 /// Throws std::logic_error, naming stage and resource, unless
 ///   - each resource that a stage reads or reuses is the frame or was written by an earlier stage;

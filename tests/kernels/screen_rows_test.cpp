@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "image/colour.hpp"
 #include "kernels/kernel_test.hpp"
 
 namespace sightline {

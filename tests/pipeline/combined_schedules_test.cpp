@@ -5,7 +5,6 @@
 #include "detectors/filterbank/detector.hpp"
 #include "detectors/waldboost/detector.hpp"
 #include "processing/opencl/shared_device.hpp"
-#include "support/errors.hpp"
 #include "support/filterbank.hpp"
 #include "support/same_boxes.hpp"
 #include "support/waldboost.hpp"
@@ -55,8 +54,8 @@ TEST_F(CombinedSchedules, AllFindTheSame) {
   }
 }
 
-// Each detector speaks of its stages as --map takes them, not as it calls them by itself.
-TEST_F(CombinedSchedules, RefusalsNameStagesAsTheyAreTyped) {
+// A detector's conflict has the numbers that its stages have among the stages of all detectors.
+TEST_F(CombinedSchedules, ConflictsNameStagesOfTheWhole) {
   std::vector<CompositeBranch> both;
   both.emplace_back(std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30),
                                                                    waldboost::Options()));
@@ -65,17 +64,17 @@ TEST_F(CombinedSchedules, RefusalsNameStagesAsTheyAreTyped) {
   detector_ = std::make_unique<CompositeDetector>(std::move(both));
   const std::unique_ptr<DeviceStages> stages = make_stages();
   if (!stages) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
-  ScheduleRequest request;
-  for (const StageInfo& stage : detector_->stages()) {
-    if (stage.name.ends_with(".finish")) request.map = std::string(stage.name) + "=gpu";
-  }
-  ASSERT_NE(request.map, "");
-  const std::string before_sign = request.map.substr(0, request.map.find('='));
-  const std::string scan = before_sign.substr(0, before_sign.find('.')) + ".scan";
-  const std::string refusal =
-      sightline::test::error_of(ExitCode::usage, [&] { resolve(request, *detector_, stages.get(), 2); });
-  EXPECT_NE(refusal.find("'" + before_sign + "'"), std::string::npos) << refusal;
-  EXPECT_NE(refusal.find("'" + scan + "'"), std::string::npos) << refusal;
+  const auto number_of = [&](const std::string& stage) {
+    const auto has_name = [&](const StageInfo& info) { return info.name == stage; };
+    return static_cast<std::size_t>(std::ranges::find_if(detector_->stages(), has_name) -
+                                    detector_->stages().begin());
+  };
+  const std::string& second = detector_->info().labels[1];
+  const std::size_t scan = number_of(second + ".scan"), finish = number_of(second + ".finish");
+  ASSERT_LT(finish, detector_->stages().size());
+  EXPECT_EQ(stages->check(StageSet().set(finish)),
+            (MappingConflict{MappingConflict::Kind::input, finish, scan}));
+  EXPECT_FALSE(stages->check(StageSet().set(scan).set(finish)));
 }
 
 }  // namespace

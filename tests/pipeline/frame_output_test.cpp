@@ -38,6 +38,12 @@ std::vector<opencl::DeviceInfo> usable_devices() {
   return usable;
 }
 
+Histogram histogram_of(PictureView picture, int colour) {
+  Image<std::uint8_t> rgb(picture.width(), 3 * picture.height());
+  to_planar_rgb_reference(picture, rgb.view(), 0, picture.height());
+  return histogram_of(colour_plane(std::as_const(rgb).view(), colour));
+}
+
 class FrameOutputs : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -72,13 +78,26 @@ class FrameOutputs : public ::testing::Test {
   }
 
   // Named ones, all mappings, and partitions of both kinds.
-  std::vector<Schedule> schedules(const DeviceStages& stages) const {
+  std::vector<Schedule> schedules(const FrameProcessor& processor, const DeviceStages& stages) const {
     std::vector<Schedule> all;
     for (const std::string_view name : schedule_names())
-      all.push_back(named_schedule(name, processor_, &stages, 2));
+      all.push_back(named_schedule(name, processor, &stages, 2));
     for (unsigned long bits = 0; bits < 4; ++bits) all.push_back({"custom", StageSet(bits), 3, 0, 0});
     for (const double split : {0.05, 0.3, 0.9}) all.push_back({"split", {}, 2, split, 0});
     return all;
+  }
+
+  void expect_the_same_under_all_schedules(const HistogramProcessor& processor) {
+    for (const opencl::DeviceInfo& device : usable_devices()) {
+      const opencl::Context context({device, 0, "test"});
+      const HistogramStages stages(processor, context);
+      for (const Schedule& schedule : schedules(processor, stages)) {
+        SCOPED_TRACE(device.name + ", " + describe(schedule, processor));
+        Pipeline pipeline(processor, &stages, schedule, {2});
+        EXPECT_EQ(expect_all(pipeline).retried, 0);
+        EXPECT_FALSE(pipeline.device_lost());
+      }
+    }
   }
 
   HistogramProcessor processor_;
@@ -94,16 +113,29 @@ TEST_F(FrameOutputs, OnTheCpu) {
 }
 
 TEST_F(FrameOutputs, ThroughEverySchedule) {
-  for (const opencl::DeviceInfo& device : usable_devices()) {
-    const opencl::Context context({device, 0, "test"});
-    const HistogramStages stages(processor_, context);
-    for (const Schedule& schedule : schedules(stages)) {
-      SCOPED_TRACE(device.name + ", " + describe(schedule, processor_));
-      Pipeline pipeline(processor_, &stages, schedule, {2});
-      EXPECT_EQ(expect_all(pipeline).retried, 0);
-      EXPECT_FALSE(pipeline.device_lost());
+  expect_the_same_under_all_schedules(processor_);
+}
+
+// Colour of every kind of frame: by reference, converted, and none. Each frame is another format's, so that a
+// slot goes from one to the other.
+TEST_F(FrameOutputs, ColourThroughEverySchedule) {
+  constexpr int kBlue = 2;
+  frames_.clear();
+  expected_.clear();
+  media::ReadOptions options;
+  options.keep_colour = true;
+  for (const char* format : {"yuv420p", "nv12", "rgb24", "gray", "yuv444p", "bgra", "yuyv422", "yuv420p10le",
+                             "gbrp", "nv21", "yuvj422p"}) {
+    for (const char* size : {"71x33", "40x50"}) {
+      const std::string graph = std::string("lavfi:testsrc=duration=0.1:size=") + size + ",format=" + format;
+      frames_.push_back(*media::Reader(graph, options).read());
+      expected_.push_back(histogram_of(frames_.back().view(), kBlue));
     }
   }
+  const HistogramProcessor blue(kBlue);
+  Pipeline pipeline(blue, nullptr, test::on_cpu(4), {2});
+  expect_all(pipeline);
+  expect_the_same_under_all_schedules(blue);
 }
 
 // The stages that a schedule puts on the device have run there.
@@ -149,7 +181,7 @@ TEST_F(FrameOutputs, OfADeviceThatFails) {
   for (const opencl::DeviceInfo& device : usable_devices()) {
     const opencl::Context context({device, 0, "test"});
     HistogramStages stages(processor_, context);
-    for (const Schedule& schedule : schedules(stages)) {
+    for (const Schedule& schedule : schedules(processor_, stages)) {
       if (!schedule.uses_device()) continue;
       SCOPED_TRACE(device.name + ", " + describe(schedule, processor_));
       for (const int good : {0, 1, 7}) {

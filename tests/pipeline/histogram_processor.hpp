@@ -1,6 +1,6 @@
 #pragma once
-// A frame processor whose result is no list of objects: the histogram of a gray frame, in three stages, on
-// the CPU and on OpenCL devices.
+// A frame processor whose result is no list of objects: the histogram of a gray frame, or of one of a frame's
+// colours, in three stages, on the CPU and on OpenCL devices.
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,13 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/parallel.hpp"
 #include "detection/sliding_window.hpp"
+#include "processing/frame_colour.hpp"
 #include "processing/inter_stage_buffer.hpp"
 #include "processing/opencl/opencl_stages.hpp"
 #include "processing/planned_frame.hpp"
@@ -49,6 +51,7 @@ class HistogramWorkspace : public Workspace {
   static constexpr int kBandRows = 4;
 
   PictureView frame;
+  FrameColour colour;
   PlannedFrame planned;
   Rows rows;                   ///< of the workspace's partition
   InterStageBuffer bands;      ///< uint32 [band of rows][value]
@@ -63,6 +66,11 @@ class HistogramWorkspace : public Workspace {
 
 class HistogramProcessor : public FrameProcessor {
  public:
+  /// @param colour  0 to 2: red, green or blue; none: luma
+  explicit HistogramProcessor(std::optional<int> colour = std::nullopt) : colour_(colour) {}
+
+  std::optional<int> colour() const { return colour_; }
+  FramePixels pixels() const override { return colour_ ? FramePixels::luma_and_colour : FramePixels::luma; }
   const ProcessorInfo& info() const override { return info_; }
   std::span<const std::string_view> resources() const override {
     static constexpr std::string_view kResources[] = {"frame", "bands", "histogram", "output"};
@@ -81,6 +89,7 @@ class HistogramProcessor : public FrameProcessor {
   bool prepare(Workspace& workspace, PictureView frame, Partition partition) const override {
     HistogramWorkspace& w = own(workspace);
     w.frame = frame;
+    w.colour.begin(frame);
     w.planned.update(
         frame.size(), partition, [] {},
         [&] {
@@ -126,9 +135,10 @@ class HistogramProcessor : public FrameProcessor {
  private:
   static HistogramWorkspace& own(Workspace& workspace) { return static_cast<HistogramWorkspace&>(workspace); }
 
-  static void count_bands(HistogramWorkspace& w) {
+  void count_bands(HistogramWorkspace& w) const {
     std::uint32_t* const bands = HistogramWorkspace::numbers(w.bands);
-    const GrayView frame = w.frame.gray();
+    if (colour_) w.colour.make(w);
+    const GrayView frame = colour_ ? colour_plane(w.colour.rgb(), *colour_) : w.frame.gray();
     const auto count = [&](int band) {
       std::uint32_t* const counts = bands + static_cast<std::ptrdiff_t>(256) * band;
       std::fill_n(counts, 256, 0U);
@@ -140,6 +150,7 @@ class HistogramProcessor : public FrameProcessor {
     parallel_for_isolated(w.band_count(), count, &w.work);
   }
 
+  const std::optional<int> colour_;
   ProcessorInfo info_{"histogram", "none", "histogram", "", "", ""};
 };
 
@@ -159,6 +170,7 @@ class HistogramStages : public OpenClStagesOf<HistogramWorkspace, HistogramSlot>
 
   HistogramStages(const HistogramProcessor& processor, const opencl::Context& context)
       : OpenClStagesOf(processor, context, nullptr, {kCountBands, kSumBands}),
+        colour_(processor.colour()),
         program_(program("image/gray.cl", "", kSource)) {  // any file: the kernels are in kSource
     buffer(kBands, &HistogramWorkspace::bands);
     buffer(kHistogram, &HistogramWorkspace::histogram);
@@ -189,8 +201,10 @@ __kernel void sum_bands(__global const uint* bands, int count, __global uint* hi
     if (on_enqueue) on_enqueue();
     const int bands = w.band_count();
     if (stage == kCountBands) {
-      slot.count.arguments(slot.luma(), slot.luma_stride(), w.frame.width(), w.rows.begin, w.rows.end,
-                           HistogramWorkspace::kBandRows, slot.buffer(kBands));
+      const int row = colour_.value_or(0) * w.frame.height();
+      slot.count.arguments(colour_ ? slot.rgb() : slot.luma(), slot.luma_stride(), w.frame.width(),
+                           row + w.rows.begin, row + w.rows.end, HistogramWorkspace::kBandRows,
+                           slot.buffer(kBands));
       slot.launch(slot.count, {{static_cast<std::size_t>(bands), 1, 1}, {0, 0, 0}});
     } else {
       slot.sum.arguments(slot.buffer(kBands), bands, slot.buffer(kHistogram));
@@ -198,6 +212,7 @@ __kernel void sum_bands(__global const uint* bands, int count, __global uint* hi
     }
   }
 
+  const std::optional<int> colour_;
   opencl::Program program_;
 };
 

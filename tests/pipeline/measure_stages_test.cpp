@@ -305,6 +305,17 @@ TEST_F(MeasureStages, AnOddResultIsToldOf) {
   EXPECT_THAT(sightline::test::error_of(ExitCode::failed,
                                         [&] { stage_on_cpu(processor, frame_of(40).view(), 0, 1); }),
               HasSubstr("stage 'halve'"));
+
+  // Results of a processor that is not exact are not compared.
+  struct Inexact : Odd {
+    Inexact() : Odd(nullptr, false) {
+      std::ranges::copy(CountedProcessor::stages(), own.begin());
+      own[kShow].exact = false;
+    }
+    std::span<const StageInfo> stages() const override { return own; }
+    std::array<StageInfo, 3> own;
+  };
+  EXPECT_TRUE(stage_on_cpu(Inexact(), frame_of(40).view(), 0, 1)->needs_making_ready());
 }
 
 TEST_F(MeasureStages, StopsOnRequest) {

@@ -42,8 +42,9 @@ class Stages : public DeviceStages {
   std::optional<StageSet> refused;
   const ComputeDevice& device() const override { throw std::logic_error("no device"); }
   StageSet supported() const override { return supported_; }
-  void check(const StageSet& on_device, std::span<const std::string_view>) const override {
-    if (refused == on_device) throw Error(ExitCode::usage, "not in this combination");
+  std::optional<MappingConflict> check(const StageSet& on_device) const override {
+    if (refused != on_device) return std::nullopt;
+    return MappingConflict{MappingConflict::Kind::input, 2, 1};
   }
   std::unique_ptr<DeviceSlot> make_slot() const override { return nullptr; }
   void prepare(DeviceSlot&, Workspace&, const StageSet&) const override {}
@@ -146,10 +147,12 @@ TEST_F(Schedules, MapsThatCannotBe) {
     EXPECT_NE(refusal({"", map, 0, 0, ""}, &device), "") << map;
   EXPECT_THAT(refusal({"split", "a=gpu", 0, 0.5, ""}, &device), HasSubstr("exclude each other"));
   device.refused = StageSet("00101");
-  EXPECT_THAT(refusal({"", "a=gpu,c=gpu", 0, 0, ""}, &device), HasSubstr("not in this combination"));
+  // The user's names of both stages, and a mapping that the user can type.
+  EXPECT_THAT(refusal({"", "a=gpu,c=gpu", 0, 0, ""}, &device),
+              testing::AllOf(HasSubstr("stage 'c'"), HasSubstr("'b'"), HasSubstr("--map b=gpu,c=gpu")));
   EXPECT_EQ(refusal({"", "a=gpu,b=gpu", 0, 0, ""}, &device), "");
   device.refused = StageSet("01111");
-  EXPECT_THAT(refusal({"split", "", 0, 0, ""}, &device), HasSubstr("not in this combination"));
+  EXPECT_THAT(refusal({"split", "", 0, 0, ""}, &device), HasSubstr("stage 'c'"));
 }
 
 TEST_F(Schedules, Splits) {

@@ -65,6 +65,43 @@ TEST_F(Toy, IsTrainedShownAndFinds) {
   }
 }
 
+// A detector that reads colour finds the same on each processor, in pictures and videos of all formats, alone
+// and together with one that reads luma.
+TEST_F(Toy, FindsColour) {
+  train();
+  const auto found = [&](const std::string& input, const std::vector<std::string>& more) {
+    const Outcome outcome = expect(0, std::vector<std::string>{"detect", input} + more);
+    std::string boxes;
+    for (const Json& line : parse_lines(outcome.out)) boxes += line.at("objects").dump() + "\n";
+    return boxes;
+  };
+  std::ofstream(folder_ / "both.toml")
+      << "[[detector]]\nfamily = \"bright\"\nmodel = \"lamp.bright\"\n"
+      << "[[detector]]\nfamily = \"bright\"\nmodel = \"lamp.bright\"\nred = true\n";
+  for (const char* format : {"yuv420p", "nv12", "rgb24", "yuv420p10le"}) {
+    SCOPED_TRACE(format);
+    // A blue cell and a red one on black; the luma of both is low.
+    const std::string graph = std::string(
+                                  "lavfi:color=black:size=160x96:duration=0.1,format=gbrp,"
+                                  "drawbox=16:32:16:16:blue:fill,drawbox=64:48:16:16:red:fill,format=") +
+                              format;
+    const std::vector<std::string> red{"--model", model_, "--red", "--schedule"};
+    const std::string cpu = found(graph, red + std::vector<std::string>{"cpu"});
+    EXPECT_THAT(cpu, HasSubstr("[64.0,48.0,16.0,16.0]"));
+    EXPECT_THAT(cpu, testing::Not(HasSubstr("[16.0,32.0")));
+    EXPECT_THAT(found(graph, {"--model", model_, "--schedule", "cpu"}), testing::Not(HasSubstr("box")));
+    const std::vector<std::string> both{"--config", folder_ / "both.toml", "--schedule"};
+    const std::string both_on_cpu = found(graph, both + std::vector<std::string>{"cpu"});
+    EXPECT_THAT(both_on_cpu, HasSubstr("[64.0,48.0,16.0,16.0]"));
+    if (!has_cpu_device()) continue;
+    EXPECT_EQ(found(graph, red + std::vector<std::string>{"gpu", "--device", "cpu"}), cpu);
+    EXPECT_EQ(found(graph, both + std::vector<std::string>{"gpu", "--device", "cpu"}), both_on_cpu);
+  }
+  // Grey is as red as it is bright.
+  EXPECT_THAT(found(picture("lamp.pgm", 30, 3, 2, 180), {"--model", model_, "--red", "--schedule", "cpu"}),
+              HasSubstr("[48.0,32.0,16.0,16.0]"));
+}
+
 TEST_F(Toy, IsMeasured) {
   train();
   const Outcome outcome =

@@ -108,6 +108,8 @@ TEST(FloatMethod, FeaturesAreThoseOfThePlainMethod) {
     const Model model = test::random_model(11, 22, descriptor);
     const FilterbankDetector floating(model, one_level(Arithmetic::floating_point));
     const FilterbankDetector rounded(model, one_level(Arithmetic::exact));
+    EXPECT_FALSE(all_exact(floating.stages()));
+    EXPECT_EQ(all_exact(rounded.stages()), descriptor.exact());
     const auto a = floating.make_workspace();
     const auto b = rounded.make_workspace();
     const Level& level = scored(floating, *a, picture.view()).levels.at(0);

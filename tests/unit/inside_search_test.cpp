@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "detectors/cascade/detector.hpp"
 #include "detectors/registry.hpp"
+#include "image/colour.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline {
@@ -160,6 +161,29 @@ TEST(Crop, IsAViewOfThePixels) {
   const PictureView colour_part = view_of(colour, {5, 2, {6, 4}});
   EXPECT_EQ(colour_part.size(), (Size{6, 4}));
   EXPECT_EQ(colour_part.colour().row(1) + 3 * 2, colour.row(3) + 3 * 7);
+}
+
+// Wherever a part begins in a sample of chroma, its pixels keep their colour.
+TEST(Crop, KeepsTheColourOfThePixels) {
+  const Image<std::uint8_t> luma = sightline::test::random_picture({20, 12}, 1);
+  const Image<std::uint8_t> u = sightline::test::random_picture({10, 6}, 2);
+  const Image<std::uint8_t> v = sightline::test::random_picture({10, 6}, 3);
+  ChromaView chroma;
+  chroma.u = u.view().data();
+  chroma.v = v.view().data();
+  chroma.u_stride = u.stride();
+  chroma.v_stride = v.stride();
+  chroma.weights = yuv_weights(false, false);
+  const PictureView whole(luma.view(), chroma);
+  Image<std::uint8_t> expected(20, 36), found(6, 12);
+  to_planar_rgb(whole, expected.view(), 0, 12);
+  for (const auto& [left, top] : {std::pair{0, 0}, {5, 2}, {4, 3}, {13, 7}}) {
+    to_planar_rgb(view_of(whole, {left, top, {6, 4}}), found.view(), 0, 4);
+    for (int y = 0; y < 12; ++y) {
+      for (int x = 0; x < 6; ++x)
+        ASSERT_EQ(found.view().at(x, y), expected.view().at(left + x, y / 4 * 12 + top + y % 4)) << left;
+    }
+  }
 }
 
 TEST(InsideSearch, HasTheStagesOfTheOuterOneAndItsOwn) {

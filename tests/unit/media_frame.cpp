@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "image/colour.hpp"
 #include "support/media.hpp"
 
 extern "C" {
@@ -114,6 +115,71 @@ TEST_P(LumaConverted, IsOfTheSourcesRange) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, LumaConverted,
                          testing::Values("argb", "rgb48le", "gbrp", "yuyv422", "uyvy422", "yuv420p10le"));
+
+// Colour of a frame as a processor sees it, within what formats lose; the luma is that of a frame whose
+// colour is not kept.
+class ColourKept : public testing::TestWithParam<const char*> {};
+
+TEST_P(ColourKept, IsThatOfThePicture) {
+  const std::string format = GetParam();
+  ReadOptions with_colour;
+  with_colour.keep_colour = true;
+  for (const auto& [name, colour] : {std::pair{"red", std::array{255, 0, 0}},
+                                     {"lime", std::array{0, 255, 0}},
+                                     {"blue", std::array{0, 0, 255}},
+                                     {"0x4080C0", std::array{64, 128, 192}}}) {
+    SCOPED_TRACE(name);
+    const std::string graph =
+        std::string("lavfi:color=") + name + ":size=34x18:duration=0.1,format=gbrp,format=" + format;
+    const Frame frame = *Reader(graph, with_colour).read();
+    const Frame plain = *Reader(graph).read();
+    EXPECT_EQ(mean_difference(to_gray(frame).view(), to_gray(plain).view()), 0);
+    EXPECT_EQ(frame.luma_range(), plain.luma_range());
+    Image<std::uint8_t> rgb(34, 3 * 18);
+    to_planar_rgb_reference(frame.view(), rgb.view(), 0, 18);
+    for (int c = 0; c < 3; ++c)
+      EXPECT_NEAR(rgb.view().at(20, 10 + 18 * c), colour[static_cast<std::size_t>(c)], 6) << c;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, ColourKept,
+                         testing::Values("yuv420p", "yuv422p", "yuv444p", "yuvj420p", "nv12", "nv21", "rgb24",
+                                         "bgra", "yuyv422", "uyvy422", "yuv420p10le", "yuv444p16be", "gbrp",
+                                         "rgb48le", "rgb565le", "xyz12le"));
+
+TEST(MediaFrame, ColourOfLimitedRangeIsKept) {
+  std::shared_ptr<AVFrame> picture(av_frame_alloc(), [](AVFrame* p) { av_frame_free(&p); });
+  picture->format = AV_PIX_FMT_RGB24;
+  picture->width = 16;
+  picture->height = 16;
+  picture->color_range = AVCOL_RANGE_MPEG;
+  ASSERT_GE(av_frame_get_buffer(picture.get(), 0), 0);
+  for (int y = 0; y < 16; ++y) {
+    for (int x = 0; x < 16; ++x) {
+      std::uint8_t* const pixel = picture->data[0] + y * picture->linesize[0] + 3 * x;
+      pixel[0] = 235;
+      pixel[1] = pixel[2] = 16;
+    }
+  }
+  const Frame frame = FrameBuilder(true).build(picture, 1, 0);
+  EXPECT_EQ(mean_difference(frame.gray(), FrameBuilder().build(picture, 1, 0).gray()), 0);
+  Image<std::uint8_t> rgb(16, 48);
+  to_planar_rgb_reference(frame.view(), rgb.view(), 0, 16);
+  EXPECT_GE(rgb.view().at(8, 8), 250);
+  EXPECT_LE(rgb.view().at(8, 24), 5);
+  EXPECT_LE(rgb.view().at(8, 40), 5);
+}
+
+TEST(MediaFrame, GreyHasNoColour) {
+  ReadOptions with_colour;
+  with_colour.keep_colour = true;
+  for (const char* format : {"gray", "gray16le", "ya8"}) {
+    const Frame frame =
+        *Reader(std::string("lavfi:testsrc=size=32x32:duration=0.1,format=") + format, with_colour).read();
+    EXPECT_TRUE(frame.view().is_gray()) << format;
+    EXPECT_FALSE(frame.view().chroma()) << format;
+  }
+}
 
 TEST(MediaFrame, PaletteIsLookedUp) {
   // pal8 stores indices; taken for luma they would be small numbers.

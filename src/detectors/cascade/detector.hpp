@@ -121,10 +121,6 @@ std::vector<std::string> names_shipped_with_opencv();
 /// Whether a cascade of this name is in OpenCV's folders.
 bool ships_with_opencv(const std::string& name);
 
-/// Keys of section [detector] that make_cascade_detector reads.
-inline constexpr const char* kConfigKeys[] = {"model",          "scale_step",     "min_neighbors", "min_size",
-                                              "max_size",       "threshold",      "early_stages",  "label",
-                                              "max_candidates", "max_model_size", "kernels"};
 /// Settings in section [detector] of a configuration.
 struct Settings {
   std::filesystem::path file;  ///< file of the model

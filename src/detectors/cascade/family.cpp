@@ -20,13 +20,14 @@ FamilyInfo info() {
   info.one = "a cascade";
   info.model_file = "an OpenCV cascade (.xml)";
   info.shipped_config = "faces-opencv";
-  info.config_keys = kConfigKeys;
+  info.config_keys = {"model", "threshold", "early_stages", "label", "max_model_size"};
   info.renamed_keys = {{"scan_stages", "early_stages"}};
-  info.options = {
-      {"min_neighbors", Kind::whole_number, "--min-neighbors N",
-       "Minimum number of agreeing windows per object, minus one; 0: report every window (OpenCV's "
-       "minNeighbors)"}};
-  info.options[0].option.not_negative();
+  info.options = window_options();
+  info.options
+      .emplace_back("min_neighbors", Kind::whole_number, "--min-neighbors N",
+                    "Minimum number of agreeing windows per object, minus one; 0: report every window "
+                    "(OpenCV's minNeighbors)")
+      .option.not_negative();
   info.remarks = {{"model", "an .xml file or the name of one of OpenCV's cascades; needs no --config"},
                   {"threshold", "the score is the number of agreeing windows"},
                   {"min_size", "side of the smallest box (OpenCV's minSize)"},

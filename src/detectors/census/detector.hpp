@@ -64,11 +64,6 @@ class CensusDetector : public PixelWindowDetector {
   Tunable tunable_;
 };
 
-/// Keys of section [detector] that make_census_detector reads.
-inline constexpr const char* kConfigKeys[] = {
-    "model",          "scale_step",     "min_size", "max_size",     "threshold",
-    "confidence",     "border",         "clip",     "max_overlap",  "label",
-    "max_candidates", "max_model_size", "kernels",  "early_stages", "turned"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<CensusDetector> make_census_detector(const Config& config);
 

@@ -16,7 +16,7 @@ FamilyInfo info() {
   info.one = "a census cascade";
   info.model_file = "Sightline's (.safetensors)";
   info.shipped_config = "faces";
-  info.config_keys = kConfigKeys;
+  info.config_keys.emplace_back("early_stages");
   info.options.push_back({"turned", Kind::sets_true, "--turned",
                           "Also find objects turned sideways or upside down; results name the rotation"});
   info.remarks.push_back({"scale_step", "default 1.15"});

@@ -72,6 +72,9 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
   verifies_ = options.verify && !model_.network.empty();
   if (!options.refine) model_.network.box.clear();
   if (verifies_) network_ = PackedNetwork(model_.network);
+  std::ranges::copy(verifies_ ? kVerifyingStages : kStages, stages_.begin());
+  // The float method fuses multiply and add where the processor can, and so rounds differently elsewhere.
+  stages_[kFilter].exact = !describes_in_float();
   first_threshold_ = options.threshold;
   if (verifies_)
     first_threshold_ =
@@ -128,11 +131,6 @@ FilterbankDetector::FilterbankDetector(Model model, const Options& options)
 
 std::span<const std::string_view> FilterbankDetector::resources() const {
   return kResources;
-}
-
-std::span<const StageInfo> FilterbankDetector::stages() const {
-  if (verifies_) return kVerifyingStages;
-  return kStages;
 }
 
 std::unique_ptr<Workspace> FilterbankDetector::make_workspace() const {

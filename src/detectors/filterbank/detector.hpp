@@ -1,6 +1,7 @@
 #pragma once
 /// The filter-bank detector: pyramid, filter, histogram, classify, verify, group.
 
+#include <array>
 #include <memory>
 #include <span>
 
@@ -19,7 +20,7 @@ class FilterbankDetector : public SlidingWindowDetector {
   FilterbankDetector(Model model, const Options& options);
 
   std::span<const std::string_view> resources() const override;
-  std::span<const StageInfo> stages() const override;
+  std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override;
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
@@ -97,6 +98,7 @@ class FilterbankDetector : public SlidingWindowDetector {
 
   Model model_;
   Options options_;
+  std::array<StageInfo, 6> stages_;
   PyramidOptions pyramid_;
   double first_threshold_ = 0;
   std::int32_t raw_threshold_ = 0;
@@ -112,26 +114,6 @@ class FilterbankDetector : public SlidingWindowDetector {
 /// The model of a configuration that names none, relative to its file.
 inline constexpr char kDefaultModel[] = "models/people.safetensors";
 
-/// Keys of section [detector] that make_filterbank_detector reads.
-inline constexpr const char* kConfigKeys[] = {"model",
-                                              "filters",
-                                              "scale_step",
-                                              "min_size",
-                                              "max_size",
-                                              "threshold",
-                                              "confidence",
-                                              "max_overlap",
-                                              "arithmetic",
-                                              "computed_scales",
-                                              "rejection_margin",
-                                              "exact",
-                                              "max_candidates",
-                                              "max_model_size",
-                                              "verify",
-                                              "verify_all",
-                                              "refine",
-                                              "border",
-                                              "clip"};
 /// The most that a configuration may ask for, in pixels of the window.
 inline constexpr int kLargestBorder = 128;
 /// Default border: the margin of the model's window around the object in whole cells, plus one. A person who

@@ -1,6 +1,9 @@
 // Description of the filter-bank family, for the list of families.
 #include "family/family.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "detectors/filterbank/detector.hpp"
 #include "detectors/filterbank/model_show.hpp"
 #include "detectors/filterbank/opencl/tuning.hpp"
@@ -45,10 +48,12 @@ FamilyInfo info() {
   info.one = "a filter bank";
   info.model_file = "Sightline's (.safetensors)";
   info.shipped_config = "people";
-  info.config_keys = kConfigKeys;
+  info.config_keys = {"model",          "threshold", "confidence", "max_overlap", "rejection_margin",
+                      "max_model_size", "verify_all"};
   info.renamed_keys = {{"real_levels", "computed_scales"}, {"screen_margin", "rejection_margin"}};
   info.model_keys = {"filters"};
-  info.options = detector_options();
+  info.options = window_options();
+  std::ranges::move(detector_options(), std::back_inserter(info.options));
   info.remarks = {
       {"model", "uses its largest size unless --filters is given"},
       {"threshold",

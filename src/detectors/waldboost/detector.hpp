@@ -65,11 +65,6 @@ class WaldboostDetector : public PixelWindowDetector {
   std::int32_t lowest_sum_ = 0;
 };
 
-/// Keys of section [detector] that make_waldboost_detector reads.
-inline constexpr const char* kConfigKeys[] = {"model",       "scale_step", "min_size",       "max_size",
-                                              "threshold",   "confidence", "border",         "clip",
-                                              "max_overlap", "label",      "max_candidates", "max_model_size",
-                                              "kernels",     "shares",     "phases"};
 /// Options and model from section [detector] of a configuration.
 std::unique_ptr<WaldboostDetector> make_waldboost_detector(const Config& config);
 /// The detector with its scan in plain scalar code. Throws as make_waldboost_detector does.

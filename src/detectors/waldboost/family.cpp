@@ -16,7 +16,6 @@ FamilyInfo info() {
   info.one = "a WaldBoost detector";
   info.model_file = "Sightline's (.safetensors) or <WaldBoostClassifier> (.xml)";
   info.shipped_config = "faces-waldboost";
-  info.config_keys = kConfigKeys;
   const auto add = [&](const char* key, const char* name, const char* help) {
     info.options.emplace_back(key, Kind::text, name, help).option.free_text();
   };

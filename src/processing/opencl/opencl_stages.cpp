@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "base/error.hpp"
 #include "opencl/data.hpp"
 
 namespace sightline {
@@ -17,10 +16,6 @@ void for_each(ResourceSet set, const Use& use) {
   for (std::size_t resource = 0; resource < kMostStages; ++resource) {
     if (set.contains(resource)) use(resource);
   }
-}
-
-std::string in_quotes(std::string_view name) {
-  return "'" + std::string(name) + "'";
 }
 
 // Resources that the host passes to the segment and reads again afterwards.
@@ -39,7 +34,9 @@ ResourceSet read_again(std::span<const StageInfo> stages, const StageSet& on_dev
 }  // namespace
 
 OpenClSlotBase::OpenClSlotBase(const OpenClStageBase& stages)
-    : queue(stages.context()), input_(stages.gray_program()) {}
+    : queue(stages.context()), input_(stages.gray_program()) {
+  if (stages.reads_colour()) colour_ = opencl::ColourInput(stages.colour_program());
+}
 
 void OpenClSlotBase::launched(std::string_view part, opencl::Event event) {
   if (!again_) add(DeviceSpan::Kind::stage, stage_, part, std::move(event));
@@ -57,45 +54,33 @@ OpenClStageBase::OpenClStageBase(const FrameProcessor& processor, const opencl::
       cache_(cache),
       gray_(opencl::GrayKernels::build(context, cache)) {
   for (const std::size_t stage : stages) supported_.set(stage);
+  if (reads_colour()) colour_ = opencl::ColourInput::build(context, cache);
 }
 
-void OpenClStageBase::check(const StageSet& on_device) const {
-  check(on_device, stage_names(*processor_));
-}
-
-void OpenClStageBase::check(const StageSet& on_device, std::span<const std::string_view> names) const {
+std::optional<MappingConflict> OpenClStageBase::check(const StageSet& on_device) const {
   const std::span<const StageInfo> stages = processor_->stages();
-  // The stage that last wrote a resource before `end`, and the first from `begin` on that reads it.
+  // The stage that last wrote a resource before `end`.
   const auto writer = [&](std::size_t resource, std::size_t end) {
-    while (end > 0 && !stages[end - 1].writes.contains(resource)) --end;
-    return std::string(names[end > 0 ? end - 1 : 0]);
+    while (end > 1 && !stages[end - 1].writes.contains(resource)) --end;
+    return end - 1;
   };
-  const auto reader = [&](std::size_t resource, std::size_t begin) {
-    while (begin + 1 < stages.size() && !stages[begin].reads.contains(resource)) ++begin;
-    return begin;
+  // The first stage from `begin` on that runs here, or does not, and reads a resource.
+  const auto reader = [&](std::size_t resource, std::size_t begin, bool here) {
+    while (begin + 1 < stages.size() && (on_device[begin] != here || !stages[begin].reads.contains(resource)))
+      ++begin;
+    return std::min(begin, stages.size() - 1);
   };
   ResourceSet came_back;
   for (const DeviceSegment& segment : plan_transfers(stages, on_device)) {
-    for_each(segment.uploads - (uploads_ - came_back), [&](std::size_t resource) {
-      const std::string to(names[reader(resource, segment.first)]);
-      const std::string from = writer(resource, segment.first);
-      throw Error(
-          ExitCode::usage,
-          "stage " + in_quotes(to) + " runs on the device only after " + in_quotes(from) + " has run there",
-          "use --map " + from + "=gpu," + to + "=gpu or --map " + to + "=cpu");
-    });
-    for_each(segment.downloads - downloads_, [&](std::size_t resource) {
-      const std::string from = writer(resource, segment.last);
-      std::size_t at = segment.last;
-      while (at < stages.size() && (on_device[at] || !stages[at].reads.contains(resource))) ++at;
-      const std::string to(names[std::min(at, stages.size() - 1)]);
-      throw Error(
-          ExitCode::usage,
-          "stage " + in_quotes(from) + " runs on the device only where " + in_quotes(to) + " does so too",
-          "use --schedule gpu or cpu");
-    });
+    if (const auto resource = (segment.uploads - (uploads_ - came_back)).first())
+      return MappingConflict{MappingConflict::Kind::input, reader(*resource, segment.first, true),
+                             writer(*resource, segment.first)};
+    if (const auto resource = (segment.downloads - downloads_).first())
+      return MappingConflict{MappingConflict::Kind::output, writer(*resource, segment.last),
+                             reader(*resource, segment.last, false)};
     came_back = came_back | segment.downloads;
   }
+  return std::nullopt;
 }
 
 void OpenClStageBase::plan_mapping(OpenClSlotBase& slot, const StageSet& on_device) const {
@@ -124,6 +109,7 @@ void OpenClStageBase::make_memory(OpenClSlotBase& slot, Workspace& workspace) co
       const std::size_t luma = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
       make(resource, std::max(luma, slot.luma_bytes));
       slot.input_.prepare(slot.queue, frame, slot.luma_stride());
+      if (reads_colour()) slot.colour_.prepare(slot.queue, frame, slot.luma_stride());
     } else if (memory_of(workspace, resource)) {
       make(resource, call_bytes_of(slot, workspace, resource));
     } else if (slot.list_of_[resource]) {
@@ -233,22 +219,32 @@ void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) con
 void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& frame,
                                      std::size_t stage) const {
   SharedFrameUpload* const shared = slot.shared_frame;
-  if (shared && shared->ready) {
-    const auto bytes = static_cast<std::size_t>(slot.luma_stride()) * frame.height();
-    slot.add(DeviceSpan::Kind::upload, stage, "copy",
-             slot.queue.copy_after(shared->ready, *static_cast<const opencl::Buffer*>(shared->luma),
-                                   slot.luma(), bytes));
+  const cl_int stride = slot.luma_stride();
+  if (shared && shared->ready && (shared->rgb || !reads_colour())) {
+    const auto copy = [&](const void* from, const opencl::Buffer& to, std::size_t bytes) {
+      slot.add(DeviceSpan::Kind::upload, stage, "copy",
+               slot.queue.copy_after(shared->ready, *static_cast<const opencl::Buffer*>(from), to, bytes));
+    };
+    copy(shared->luma, slot.luma(), static_cast<std::size_t>(stride) * frame.height());
+    if (reads_colour()) copy(shared->rgb, slot.rgb(), opencl::ColourInput::bytes_of(frame.size(), stride));
     return;
   }
-  opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), slot.luma_stride());
+  opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), stride);
   slot.add(DeviceSpan::Kind::upload, stage, "upload", std::move(upload.first));
   slot.add(DeviceSpan::Kind::upload, stage, "upload", upload.last);
   opencl::Event ready = std::move(upload.last);
-  if (!frame.is_gray()) {
-    ready = slot.input_.convert(slot.queue, frame, slot.luma(), slot.luma_stride());
+  const auto converted = [&](opencl::Event event) {
+    ready = std::move(event);
     slot.add(DeviceSpan::Kind::stage, stage, processor_->stages()[stage].name, ready);
+  };
+  if (!frame.is_gray()) converted(slot.input_.convert(slot.queue, frame, slot.luma(), stride));
+  if (reads_colour()) {
+    if (opencl::Event chroma = slot.colour_.upload(slot.queue, frame))
+      slot.add(DeviceSpan::Kind::upload, stage, "upload", std::move(chroma));
+    const opencl::Buffer& pixels = frame.is_gray() ? slot.luma() : slot.input_.packed();
+    converted(slot.colour_.convert(slot.queue, frame, pixels, stride));
   }
-  if (shared) *shared = {&slot.luma(), std::move(ready)};
+  if (shared) *shared = {&slot.luma(), reads_colour() ? &slot.rgb() : nullptr, std::move(ready)};
 }
 
 // The device can already read output of CPU stages, but not output of another device.

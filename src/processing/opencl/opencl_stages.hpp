@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "opencl/candidate_list.hpp"
+#include "opencl/colour_input.hpp"
 #include "opencl/context.hpp"
 #include "opencl/frame_input.hpp"
 #include "opencl/program.hpp"
@@ -71,6 +72,8 @@ class OpenClSlotBase : public DeviceSlot {
   /// The frame's luma on the device: bytes [y][x], luma_stride() from row to row.
   const opencl::Buffer& luma() const { return buffer(kFrameResource); }
   cl_int luma_stride() const { return (planned_.size().width + 63) / 64 * 64; }
+  /// The frame's planar RGB (image/colour.hpp), in rows of the same stride, if the processor reads colour.
+  const opencl::Buffer& rgb() const { return colour_.rgb(); }
 
   /// Whether a stage of the frame that is prepared runs on the device.
   bool on_device(std::size_t stage) const { return on_device_[stage]; }
@@ -111,6 +114,7 @@ class OpenClSlotBase : public DeviceSlot {
   std::vector<Segment> segments_;  ///< segments of `on_device_`
   const Segment* submitted_ = nullptr;
   opencl::FrameInput input_;
+  opencl::ColourInput colour_;
   std::array<opencl::SharedBuffer, kMostStages> memory_;  ///< by resource
   std::array<opencl::AppendList*, kMostStages> list_of_{};
   std::vector<opencl::AppendList*> lists_;
@@ -125,10 +129,8 @@ class OpenClStageBase : public DeviceStages {
   const ComputeDevice& device() const final { return *context_; }
   const opencl::Context& context() const { return *context_; }
   StageSet supported() const final { return supported_; }
-  /// Refuses mappings in which a resource would have to cross that cannot.
-  void check(const StageSet& on_device, std::span<const std::string_view> names) const override;
-  /// The same in the processor's own words.
-  void check(const StageSet& on_device) const;
+  /// Finds a resource that would have to be copied and cannot be.
+  std::optional<MappingConflict> check(const StageSet& on_device) const override;
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const final;
   void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
   void complete(DeviceSlot& slot, Workspace& workspace) const final;
@@ -144,6 +146,8 @@ class OpenClStageBase : public DeviceStages {
   const FrameProcessor& processor() const { return *processor_; }
   /// For slots.
   const opencl::Program& gray_program() const { return gray_; }
+  const opencl::Program& colour_program() const { return colour_; }
+  bool reads_colour() const { return sightline::reads_colour(*processor_); }
 
  protected:
   /// @param stages  that the family has kernels for
@@ -195,7 +199,7 @@ class OpenClStageBase : public DeviceStages {
   const opencl::Context* context_;
   opencl::ProgramCache* cache_;
   StageSet supported_;
-  opencl::Program gray_;
+  opencl::Program gray_, colour_;
 };
 
 /// Base class of a family's stages.

@@ -6,6 +6,7 @@
 #include "family/family.hpp"
 #include "family/model_show.hpp"
 #include "model/safetensors.hpp"
+#include "processing/frame_colour.hpp"
 #include "processing/opencl/opencl_stages.hpp"
 #include "processing/opencl/shared_device.hpp"
 #include "training/trainer.hpp"
@@ -25,9 +26,13 @@ int load_threshold(const std::string& file) {
 }
 
 // --- the detector: one stage, on the CPU
+struct BrightWorkspace : SlidingWindowWorkspace {
+  FrameColour colour;
+};
+
 struct BrightDetector : SlidingWindowDetector {
-  explicit BrightDetector(int threshold)
-      : SlidingWindowDetector(kMostCandidates), least(threshold * kCell * kCell) {
+  BrightDetector(int threshold, bool is_red)
+      : SlidingWindowDetector(kMostCandidates), least(threshold * kCell * kCell), red(is_red) {
     info_.family = "bright";
     info_.model = "cells from " + std::to_string(threshold);
     info_.labels = {"bright"};
@@ -35,24 +40,26 @@ struct BrightDetector : SlidingWindowDetector {
   }
   std::span<const std::string_view> resources() const override { return kResources; }
   std::span<const StageInfo> stages() const override { return kStages; }
-  std::unique_ptr<Workspace> make_workspace() const override {
-    return std::make_unique<SlidingWindowWorkspace>();
-  }
+  std::unique_ptr<Workspace> make_workspace() const override { return std::make_unique<BrightWorkspace>(); }
+  FramePixels pixels() const override { return red ? FramePixels::luma_and_colour : FramePixels::luma; }
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
 
-  bool prepare(Workspace& w, PictureView frame, Partition partition) const override {
-    static_cast<SlidingWindowWorkspace&>(w).begin(
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition) const override {
+    auto& w = static_cast<BrightWorkspace&>(workspace);
+    w.begin(
         frame, partition, [] {}, [] {});
+    w.colour.begin(frame);
     return frame.width() >= kCell && frame.height() >= kCell;
   }
   void run_stage(std::size_t, Workspace& workspace) const override {
-    auto& w = static_cast<SlidingWindowWorkspace&>(workspace);
-    w.make_luma();
-    const GrayView luma = w.luma();
-    for (int y = 0; y < luma.height() / kCell; ++y) {
-      for (int x = 0; x < luma.width() / kCell; ++x) {
+    auto& w = static_cast<BrightWorkspace&>(workspace);
+    red ? w.colour.make(w) : w.make_luma();
+    const GrayView pixels = red ? colour_plane(w.colour.rgb(), 0) : w.luma();
+    for (int y = 0; y < pixels.height() / kCell; ++y) {
+      for (int x = 0; x < pixels.width() / kCell; ++x) {
         int sum = 0;
-        for (int i = 0; i < kCell * kCell; ++i) sum += luma.at(x * kCell + i % kCell, y * kCell + i / kCell);
+        for (int i = 0; i < kCell * kCell; ++i)
+          sum += pixels.at(x * kCell + i % kCell, y * kCell + i / kCell);
         if (sum >= least) w.candidates.push_back({{0, x, y}, 1.0 * sum});
       }
     }
@@ -64,6 +71,7 @@ struct BrightDetector : SlidingWindowDetector {
       w.detections.push_back({{1.0 * c.x * kCell, 1.0 * c.y * kCell, kCell, kCell}, c.score});
   }
   const int least;  // sum of a bright cell's pixels
+  const bool red;   // of the red plane, not of luma
 };
 
 // --- the same stage on OpenCL devices; the kernel is kernels/bright/find.cl
@@ -80,23 +88,23 @@ struct BrightSlot : OpenClSlotBase {
   opencl::CandidateList<Found> found{1024, 256};
 };
 
-struct BrightStages : OpenClStagesOf<SlidingWindowWorkspace, BrightSlot> {
+struct BrightStages : OpenClStagesOf<BrightWorkspace, BrightSlot> {
   BrightStages(const BrightDetector& bright, const opencl::Context& context, opencl::ProgramCache* cache)
       : OpenClStagesOf(bright, context, cache, {kFind}), detector(bright), code(program("bright/find.cl")) {
     list(kObjects);
   }
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<BrightSlot>(*this, code); }
-  void plan_geometry(BrightSlot& slot, const SlidingWindowWorkspace& w) const override {
+  void plan_geometry(BrightSlot& slot, const BrightWorkspace& w) const override {
     slot.windows = {{w.frame.width() / kCell, w.frame.height() / kCell, 1}};
   }
-  void enqueue(BrightSlot& slot, const SlidingWindowWorkspace& w, std::size_t) const override {
+  void enqueue(BrightSlot& slot, const BrightWorkspace& w, std::size_t) const override {
     slot.launched(slot.found.clear(slot.queue));
-    slot.find.arguments(slot.luma(), slot.luma_stride(), cl_int{detector.least}, slot.found.capacity(),
-                        slot.found.buffer());
+    slot.find.arguments(detector.red ? slot.rgb() : slot.luma(), slot.luma_stride(), cl_int{detector.least},
+                        slot.found.capacity(), slot.found.buffer());
     const auto cells = [](int pixels) { return static_cast<std::size_t>(pixels / kCell); };
     slot.launch(slot.find, {{cells(w.frame.width()), cells(w.frame.height()), 1}, {0, 0, 0}});
   }
-  void take(BrightSlot& slot, SlidingWindowWorkspace& w, std::size_t) const override {
+  void take(BrightSlot& slot, BrightWorkspace& w, std::size_t) const override {
     for (const Found& f : slot.found.sorted(slot.queue, slot.windows))
       w.candidates.push_back({{f.level, f.x, f.y}, 1.0 * f.sum});
     detector.report(w);
@@ -153,17 +161,16 @@ struct BrightTrainer : Trainer {  // the threshold lies between the mean luma of
 };
 
 // --- what the family says of itself
-constexpr const char* kKeys[] = {"model", "brighter"};
-
 FamilyInfo describe() {
   FamilyInfo info;
   info.name = "bright";
   info.title = "bright cells";
   info.one = "a detector of bright cells";
   info.model_file = "thresholds (.bright)";
-  info.config_keys = kKeys;
+  info.config_keys = {"model"};
   info.options = {{"brighter", KeyOption::Kind::whole_number, "--brighter LEVELS",
-                   "Bright cells: by how much more than the model says"}};
+                   "Bright cells: by how much more than the model says"},
+                  {"red", KeyOption::Kind::sets_true, "--red", "Bright cells: of red, instead of luma"}};
   info.needs_no_config = true;
   return info;
 }
@@ -172,7 +179,8 @@ struct BrightFamily : Family {
   BrightFamily() : Family(describe()) {}
   std::unique_ptr<Detector> make_detector(const Config& config) const override {
     const int more = config.optional_whole_number("detector", "brighter", 0, 255).value_or(0);
-    return std::make_unique<BrightDetector>(load_threshold(config.path("detector", "model", "")) + more);
+    return std::make_unique<BrightDetector>(load_threshold(config.path("detector", "model", "")) + more,
+                                            config.flag("detector", "red", false));
   }
   bool recognises(const std::string& model) const override { return model.ends_with(".bright"); }
   std::unique_ptr<ModelShow> make_model_show() const override { return std::make_unique<BrightShow>(); }

@@ -1,0 +1,102 @@
+#include "opencl/colour_input.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "opencl/data.hpp"
+
+namespace sightline::opencl {
+namespace {
+
+// The samples that cover a picture, as they lie on the device: two planes without gaps, or pairs.
+struct ChromaBytes {
+  ChromaBytes(const ChromaView& chroma, Size size)
+      : x(chroma.x & ((1 << chroma.shift_x) - 1)),
+        y(chroma.y & ((1 << chroma.shift_y) - 1)),
+        row(((x + size.width - 1) >> chroma.shift_x) * chroma.step + chroma.step),
+        rows(((y + size.height - 1) >> chroma.shift_y) + 1) {}
+  std::int64_t plane() const { return std::int64_t{row} * rows; }
+
+  int x, y;  // the picture's first pixel among those that the samples cover
+  int row;   // bytes
+  int rows;
+};
+
+}  // namespace
+
+ColourInput::ColourInput(const Program& program)
+    : from_yuv_(program, "yuv_to_rgb"), from_packed_(program, "packed_to_rgb") {}
+
+Program ColourInput::build(const Context& context, ProgramCache* cache) {
+  return {context, "image/colour.cl", "", cache};
+}
+
+void ColourInput::prepare(Queue& queue, const PictureView& frame, int stride) {
+  const auto size = static_cast<std::size_t>(checked(std::int64_t{3} * stride * frame.height()));
+  if (rgb_.bytes() < size) rgb_ = Buffer(queue.context(), size);
+  if (!frame.chroma()) return;
+  const auto bytes = static_cast<std::size_t>(2 * ChromaBytes(*frame.chroma(), frame.size()).plane());
+  if (chroma_.bytes() < bytes) chroma_ = Buffer(queue.context(), bytes);
+  if (!queue.context().maps_buffers() && staging_.bytes() < bytes) staging_ = StagingBuffer(queue, bytes);
+}
+
+Event ColourInput::upload(Queue& queue, const PictureView& frame) {
+  if (!frame.chroma()) return {};
+  const ChromaView& chroma = *frame.chroma();
+  const ChromaBytes place(chroma, frame.size());
+  const bool is_paired = chroma.step == 2;
+  const auto bytes = static_cast<std::size_t>(is_paired ? place.plane() : 2 * place.plane());
+  return queue.upload(chroma_, bytes, staging_, [&](std::byte* to) {
+    const auto copy = [&](const auto& row_of) {
+      for (int row = 0; row < place.rows; ++row, to += place.row)
+        std::memcpy(to, row_of((row << chroma.shift_y) - place.y) + chroma.sample_of(-place.x),
+                    static_cast<std::size_t>(place.row));
+    };
+    if (is_paired) {
+      copy([&](int y) { return std::min(chroma.u_row(y), chroma.v_row(y)); });
+    } else {
+      copy([&](int y) { return chroma.u_row(y); });
+      copy([&](int y) { return chroma.v_row(y); });
+    }
+  });
+}
+
+Event ColourInput::convert(Queue& queue, const PictureView& frame, const Buffer& pixels, int stride) {
+  constexpr std::size_t kGroup = 32, kGroupRows = 4;  // work-items of four pixels
+  const auto round_up = [](int count, std::size_t multiple) {
+    return (static_cast<std::size_t>(count) + multiple - 1) / multiple * multiple;
+  };
+  const Range range{{round_up((frame.width() + 3) / 4, kGroup), round_up(frame.height(), kGroupRows), 1},
+                    {kGroup, kGroupRows, 1}};
+  if (!frame.is_gray()) {
+    const PackedFormat format = frame.colour().format;
+    from_packed_.arguments(pixels, rgb_, stride, frame.width(), frame.height(), bytes_per_pixel(format),
+                           red_byte(format));
+    return from_packed_.enqueue(queue, range);
+  }
+  // Grey is luma of full range with weights of 0 for one sample of chroma, which may be anything.
+  YuvWeights weights{16384, 32, 0, 0, 0, 0};
+  int u_at = 0, v_at = 0, row = 0, step = 0, shift_x = 0, shift_y = 0, x = 0, y = 0;
+  if (frame.chroma()) {
+    const ChromaView& chroma = *frame.chroma();
+    const ChromaBytes place(chroma, frame.size());
+    weights = chroma.weights;
+    if (chroma.step == 2) {
+      (chroma.u < chroma.v ? v_at : u_at) = 1;
+    } else {
+      v_at = static_cast<int>(place.plane());
+    }
+    row = place.row;
+    step = chroma.step;
+    shift_x = chroma.shift_x;
+    shift_y = chroma.shift_y;
+    x = place.x;
+    y = place.y;
+  }
+  from_yuv_.arguments(pixels, frame.chroma() ? chroma_ : pixels, rgb_, stride, frame.width(), frame.height(),
+                      u_at, v_at, row, step, shift_x, shift_y, x, y, int{weights.luma}, int{weights.offset},
+                      int{weights.red_v}, int{weights.green_u}, int{weights.green_v}, int{weights.blue_u});
+  return from_yuv_.enqueue(queue, range);
+}
+
+}  // namespace sightline::opencl
