@@ -1,12 +1,12 @@
 #pragma once
-/// When a file that grows is to give way to the next.
+/// Limits of a growing file, after which the next file starts.
 
 #include <cstdint>
 #include <string>
 
 namespace sightline {
 
-/// Whichever comes first; 0 if there is no such limit.
+/// Limits of a file: the first one reached applies; 0: no such limit.
 struct SegmentLimits {
   double seconds = 0;
   std::int64_t bytes = 0;

@@ -39,7 +39,7 @@ void require_host_result(bool is_right, const char* what) {
     throw Error(ExitCode::failed, std::string(what) + " gave a wrong result on the CPU", "check its memory");
 }
 
-// So many steps from a word on.
+// Takes 128 steps per turn from a word on.
 std::uint32_t walk(const std::uint32_t* next, std::uint32_t at, std::uint64_t turns) {
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
 #pragma GCC unroll 128

@@ -27,7 +27,7 @@
 namespace sightline {
 
 inline constexpr int kSheetSlack = 64;  ///< elements past a plane's last row that SIMD code may read
-inline constexpr int kPixelUnit = 16;   ///< pixels of the integrals per step
+inline constexpr int kPixelUnit = 16;   ///< pixels per step in the computation of integrals
 
 /// One level on a sheet.
 struct SheetLevel {

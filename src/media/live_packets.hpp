@@ -1,5 +1,6 @@
 #pragma once
-/// Internal to src/media: packets of live inputs: arrival times, ownership of their memory, and timeouts.
+/// Internal to src/media: packets of live inputs: arrival times, ownership of their memory, and empty
+/// packets.
 
 #include <cstddef>
 #include <cstdint>

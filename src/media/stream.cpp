@@ -300,8 +300,8 @@ class Stream final : public Source {
     set_turn(packet, of_file.is_none() ? container_turn_ : of_file);
   }
 
-  /// All readable data are decoded. An incomplete input is an error; damaged and truncated data are not
-  /// distinguished.
+  /// Called when all readable data are decoded. An incomplete input is an error, as far as it differs from a
+  /// regular end.
   std::shared_ptr<const AVFrame> end() {
     // H.264's decoder goes on without such a picture and says nothing of it.
     while (without_memory_ > 0) note_error(AVERROR(ENOMEM));

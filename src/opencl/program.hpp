@@ -49,7 +49,7 @@ struct NDRange {
   std::array<std::size_t, 3> local{0, 0, 0};
 };
 
-/// So many work-groups side by side, each of `items` by `rows` work-items.
+/// NDRange of `count` work-groups side by side, each of `items` by `rows` work-items.
 inline NDRange groups(std::size_t count, std::size_t items, std::size_t rows = 1) {
   return {{count * items, rows, 1}, {items, rows, 1}};
 }

@@ -98,7 +98,7 @@ void filter_float(benchmark::State& state) {
   const double peak = characterisation::peak_multiply_adds();
   Bench& b = bench();
   for (auto _ : state)
-    filter_rows_float(b.gray(), b.dictionary, Largest::magnitude, 0, kFrame.height, b.responses.view(),
+    filter_rows_float(b.gray(), b.dictionary, ResponseMode::magnitude, 0, kFrame.height, b.responses.view(),
                       b.indices.view());
   report(state, kFilterOperations, peak);
 }

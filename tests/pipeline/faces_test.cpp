@@ -111,8 +111,8 @@ TEST_F(Faces, WhatIsNoGallery) {
 
 TEST_F(Faces, FullDisk) {
   setup_.file_limit = 4096;
-  faces(1, "space left", {"rename", "Ada", "Hedy"});
-  faces(1, "space left", {"export", folder_ / "all.gallery"});
+  faces(1, "space", {"rename", "Ada", "Hedy"});
+  faces(1, "space", {"export", folder_ / "all.gallery"});
   for (const auto& entry : fs::directory_iterator(folder_.path()))
     EXPECT_THAT(entry.path().string(), Not(HasSubstr("all"))) << "nothing is left of what failed";
   setup_.file_limit = 0;

@@ -495,7 +495,7 @@ TEST_F(MeasureTest, StepsOfProgressiveKernelsAreCheckedAndChangeNoBox) {
                                     "--overwrite", "--threshold", "-1000"} +
            kWaldboost + options;
   };
-  expect_usage_error("'shares' is \"8,one\": 'one' is no whole number", found({"--shares", "8,one"}));
+  expect_usage_error("'shares' is \"8,one\": 'one' is not a whole number", found({"--shares", "8,one"}));
   expect_usage_error("'phases' has 3 steps, and 'shares' 4", found({"--phases", "4,8,12"}));
   expect_usage_error("--phases does nothing", {"detect", clip(), "--phases", "4,8,12,16"});
   ASSERT_EQ(run(found(kCpuOnly)).exit_code, 0);

@@ -460,7 +460,7 @@ TEST_F(GalleryTest, FullDiskLeavesWhatWasThere) {
       gallery.add("Grace", many);
     } catch (const Error& error) {
       const bool good = error.code() == ExitCode::failed &&
-                        std::string(error.what()).find("space left") != std::string::npos;
+                        std::string(error.what()).find("disk space") != std::string::npos;
       result = good ? 0 : 2;
     }
     _exit(result);

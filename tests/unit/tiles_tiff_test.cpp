@@ -430,7 +430,7 @@ TEST_F(TiffPictureTest, AChangedFileEndsReading) {
   const auto picture = open_picture(file());
   test::read_luma(*picture);
   test::write_tiff(file(), {}, {100, 100});
-  test::expect_error(ExitCode::input, "has changed", [&] { test::read_luma(*picture); });
+  test::expect_error(ExitCode::input, "changed while it was read", [&] { test::read_luma(*picture); });
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ struct Person {
   std::int64_t changed = 0;
 };
 
-/// Up to which distance a face is taken for the nearest person, and how that was found.
+/// Largest distance of a match, and the basis of its choice.
 struct Threshold {
   std::int64_t distance = 0;
   double rate = 0;             ///< requested false-match rate

@@ -11,7 +11,7 @@
 
 namespace sightline::recognition {
 
-/// Up to where a face is taken for the nearest person.
+/// Limit of the distance at which a face matches a person.
 struct LimitOptions {
   /// The distance itself, as results have it (Recogniser::real_distance).
   std::optional<double> distance;

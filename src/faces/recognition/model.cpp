@@ -273,7 +273,7 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
 
 namespace {
 
-// So that others stay readable where this program is older, and the same to the byte.
+// Keeps other models readable by older programs, and unchanged to the byte.
 bool needs_new_version(const FaceModel& model) {
   return model.geometry != CropGeometry() ||
          !std::ranges::all_of(model.channels, [](const Channel& channel) { return channel.is_folded; });

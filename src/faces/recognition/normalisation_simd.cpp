@@ -211,7 +211,7 @@ GrayView Normaliser::run(GrayView crop, const Normalisation& normalisation) {
   std::uint64_t sum = 0;
   for (int y = 0; y < height; ++y) {
     if (normalisation.inner == 0) {
-      // Behind the row's end, what the outer blur has there: its sums are 0, so that it is half of all.
+      // Past the row's end, uses the outer blur's value: its sums are 0, so it is half of the range.
       std::memcpy(middle, crop.row(y), static_cast<std::size_t>(width));
       std::fill(middle + width, row_.data() + row_.size(), std::uint8_t{128});
     }

@@ -75,7 +75,7 @@ void BlockPicture::passed(const Region& region, int overlap) {
   const std::int64_t block_width = info_.block.width, block_height = info_.block.height;
   const std::int64_t right = std::min(region.x + region.width, info_.width);
   const std::int64_t bottom = std::min(region.y + region.height, info_.height);
-  // Up to where blocks must end: to the right and below there are others, or the picture ends.
+  // End of the blocks: at the right and lower edge there are others, or the picture ends.
   const std::int64_t end_x = right < info_.width ? right - overlap : whole_blocks(right, block_width);
   const std::int64_t end_y = bottom < info_.height ? bottom - overlap : whole_blocks(bottom, block_height);
   for (std::int64_t row = std::max<std::int64_t>(region.y, 0) / block_height;

@@ -59,7 +59,8 @@ Way simd_float(const std::string& instruction_set) {
                           int begin, int end) { simd_rows(image, problem.dictionary, form, begin, end, to); },
                       image.height(), threads);
     }
-    const auto largest = form == Form::value ? filterbank::Largest::value : filterbank::Largest::magnitude;
+    const auto largest =
+        form == Form::value ? filterbank::ResponseMode::value : filterbank::ResponseMode::magnitude;
     return run_rows(
         [&problem, image, largest, to](int begin, int end) {
           filterbank::filter_rows_float(

@@ -26,8 +26,8 @@ void for_each_task(std::size_t features, const Work& work) {
 
 using Histogram = std::array<std::uint32_t, kBins>;
 
-// So many features are added up at a time: their histograms lie apart, so that neighbouring samples, which
-// are often in one bin, do not wait for each other's sums.
+// Number of features that are added up at a time: their histograms are separate, so that neighbouring
+// samples, which are often in one bin, do not wait for each other's sums.
 constexpr std::size_t kRows = BinTable::kMostRows;
 struct Histograms {
   std::array<Histogram, kRows> positives{}, negatives{};
@@ -166,7 +166,7 @@ float mean_of(const Total& part) {
 float BinTable::edge(std::size_t feature, int bin) const {
   const ValueRange& range = ranges_[feature];
   if (bin == 0) return range.lowest;
-  // Midpoint between the largest value below and the smallest one above.
+  // Bisects between a value below the bin and one that is not.
   const float width = range.bins > 0 ? 1 / range.bins : 1;
   float below = range.lowest + (static_cast<float>(bin) - 1) * width;
   float not_below = range.lowest + (static_cast<float>(bin) + 1) * width;

@@ -43,7 +43,7 @@ Sample make_sample(GrayView picture, const MarkedFace& face, PatchSampler& sampl
 Sample make_varied_sample(GrayView picture, const MarkedFace& face, const training::VariationBounds& bounds,
                           Random& random, PatchSampler& sampler);
 
-/// So many varied samples of each face, one after the other, in parallel.
+/// Makes `copies` varied samples of each face, face by face, in parallel.
 /// @param pictures  the faces', in their order
 /// Throws TrainingStopped, and Error (input) where a picture cannot be read.
 std::vector<Sample> make_samples(const training::ImageSet& pictures, const std::vector<MarkedFace>& faces,
