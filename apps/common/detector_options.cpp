@@ -321,13 +321,13 @@ bool DetectorOptions::wants_settings(const pipeline::QualityRequest& quality, st
 CompositeBranch DetectorOptions::make_adjustable(const Config& configuration, const std::string& listed,
                                                  Wanted wanted) const {
   const Family& family = family_of(configuration);
-  std::vector<SettingChanges> all;
+  std::vector<OperatingPointChanges> all;
   if (!listed.empty()) all = parse_settings(listed);
   const DetectorInfo made = family.make(configuration)->info();
   if (listed.empty()) all = family.settings(configuration, made);
   if (all.size() < 2 && listed.empty()) return make_branch(configuration, recognition::detector_extensions());
   std::vector<ConfiguredSetting> settings;
-  for (const SettingChanges& changes : all) {
+  for (const OperatingPointChanges& changes : all) {
     settings.push_back({configuration.fresh_copy(), changes});
     Config& config = settings.back().config;
     config.expect_section("schedule");

@@ -199,7 +199,7 @@ std::unique_ptr<pipeline::Controller> make_controller(const ProcessorEngine& eng
   using enum pipeline::QualityObjective::Kind;
   pipeline::ControllerOptions options;
   options.quality = objective_of(engine.quality);
-  if (options.quality.kind != none && engine.processor().run_settings().size() < 2)
+  if (options.quality.kind != none && engine.processor().operating_points().size() < 2)
     throw Error(ExitCode::usage, "the detector has only one setting, so nothing can change",
                 "list some with --settings");
   pipeline::MeterOptions meters;

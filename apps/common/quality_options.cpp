@@ -47,10 +47,10 @@ void add_quality_options(OptionSet& options, pipeline::QualityRequest& request) 
               "CSV file of an external power meter, with columns time and watts (--budget)");
 }
 
-std::vector<SettingChanges> parse_settings(const std::string& text) {
-  std::vector<SettingChanges> all;
+std::vector<OperatingPointChanges> parse_settings(const std::string& text) {
+  std::vector<OperatingPointChanges> all;
   for (const std::string& setting : split(text, ';')) {
-    SettingChanges& changes = all.emplace_back();
+    OperatingPointChanges& changes = all.emplace_back();
     for (const std::string& piece : split(std::string(trimmed(setting)), ',')) {
       const std::string change(trimmed(piece));
       const auto equals = change.find('=');
@@ -68,10 +68,10 @@ std::vector<SettingChanges> parse_settings(const std::string& text) {
 }
 
 std::string settings_table(const FrameProcessor& processor) {
-  const auto settings = processor.run_settings();
+  const auto settings = processor.operating_points();
   if (settings.empty()) return "";
   std::size_t width = 0;
-  for (const ProcessorSetting& one : settings) width = std::max(width, one.name.size());
+  for (const OperatingPoint& one : settings) width = std::max(width, one.name.size());
   std::string text = "settings, from the most accurate to the fastest:\n";
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const std::string& accuracy = settings[i].accuracy;
@@ -84,7 +84,7 @@ std::string settings_table(const FrameProcessor& processor) {
 std::string accuracy_text(const pipeline::RunReport& report) {
   double missed = 0;
   std::int64_t frames = 0;
-  for (const pipeline::SettingUse& use : report.settings) {
+  for (const pipeline::OperatingPointUse& use : report.settings) {
     if (use.frames == 0) continue;
     if (!use.setting.missed) return "";
     missed += *use.setting.missed * static_cast<double>(use.frames);
@@ -101,10 +101,10 @@ std::string accuracy_text(const pipeline::RunReport& report) {
 
 std::string settings_text(const pipeline::RunReport& report) {
   std::int64_t frames = 0;
-  for (const pipeline::SettingUse& use : report.settings) frames += use.frames;
+  for (const pipeline::OperatingPointUse& use : report.settings) frames += use.frames;
   if (frames == 0) return "";
   std::string text;
-  for (const pipeline::SettingUse& use : report.settings) {
+  for (const pipeline::OperatingPointUse& use : report.settings) {
     if (use.frames == 0) continue;
     text += fmt::format("{}{} {:.1f}%", text.empty() ? "frames by setting: " : "; ", use.setting.name,
                         100 * static_cast<double>(use.frames) / static_cast<double>(frames));

@@ -17,7 +17,7 @@ void add_quality_options(OptionSet& options, pipeline::QualityRequest& request);
 
 /// "filters=100; filters=50; filters=25,scale_step=1.2": settings separated by semicolons, what each changes
 /// by commas; one without changes is the configuration as it is. Throws Error (usage).
-std::vector<SettingChanges> parse_settings(const std::string& text);
+std::vector<OperatingPointChanges> parse_settings(const std::string& text);
 
 /// A table of a processor's settings with what is known of their accuracy; empty where there is one.
 std::string settings_table(const FrameProcessor& processor);

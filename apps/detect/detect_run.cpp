@@ -316,7 +316,7 @@ class DetectRun {
   ResultWriter& results() {
     if (!results_) {
       results_ = ResultWriter::open(a_.detections, format_, engine_.detector->info().labels,
-                                    !engine_.detector->run_settings().empty());
+                                    !engine_.detector->operating_points().empty());
     }
     return *results_;
   }

@@ -60,7 +60,7 @@ Chart rate_chart(const History& history, const pipeline::QualityObjective& objec
 Chart setting_chart(const History& history) {
   Chart chart = over_time("The setting over time", history.seconds);
   if (history.settings.size() < 2 || history.turns.empty()) return chart;
-  for (const ProcessorSetting& one : history.settings) chart.y.names.push_back(one.name);
+  for (const OperatingPoint& one : history.settings) chart.y.names.push_back(one.name);
   Line settings{"", {}, Line::Form::stairs, 3};
   for (const auto& turn : history.turns)
     settings.points.push_back({turn.seconds, static_cast<double>(turn.setting)});
@@ -71,7 +71,7 @@ Chart setting_chart(const History& history) {
 }
 
 Table settings_table(const pipeline::RunReport& report) {
-  using Use = pipeline::SettingUse;
+  using Use = pipeline::OperatingPointUse;
   double frames = 0;
   for (const Use& use : report.settings) frames += static_cast<double>(use.frames);
   if (frames == 0) return {};

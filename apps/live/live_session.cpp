@@ -124,7 +124,7 @@ void LiveSession::open_outputs() {
   add(std::make_unique<RecordSink>(*this));
   if (!a_.detections.empty()) {
     results_ =
-        ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector->run_settings().empty());
+        ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector->operating_points().empty());
     add(std::make_unique<pipeline::ResultSink>(*results_));
   }
   if (const auto tracking = a_.tracking.make(*engine_.detector)) {
@@ -263,10 +263,10 @@ std::string LiveSession::choose_schedule(std::size_t index) {
   }
 }
 
-std::string LiveSession::change_setting(int by) {
+std::string LiveSession::change_operating_point(int by) {
   // What is measured is measured with the setting that the detector is configured with.
   if (planning_) return "schedule auto is measuring; try again later";
-  return controller_->change_setting(by);
+  return controller_->change_operating_point(by);
 }
 
 std::string LiveSession::follow_objective() {

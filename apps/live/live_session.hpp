@@ -75,7 +75,7 @@ class LiveSession {
   std::string choose_schedule(std::size_t index);
   std::string switch_recording();
   /// By so many settings, to faster ones or (below 0) to more accurate ones.
-  std::string change_setting(int by);
+  std::string change_operating_point(int by);
   std::string follow_objective();
   /// Begins to save what is shown; `saved_picture` tells when it is done.
   std::string save_picture(const pipeline::Showable& shown);
@@ -94,7 +94,7 @@ class LiveSession {
   /// "CPU", and the device's name where there is one.
   std::vector<std::string> processors() const;
   /// The detector's setting, and who chose it; empty where there is only one.
-  std::string setting() const { return controller_->setting_text(); }
+  std::string setting() const { return controller_->operating_point_text(); }
   std::string setting_chosen_by() const { return controller_->chosen_by(); }
   std::optional<media::RecorderStatus> recording() const;
   double seconds() const;

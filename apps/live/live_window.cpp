@@ -115,10 +115,10 @@ class LiveWindow {
         say(session_.switch_recording());
         break;
       case more_accurate:
-        say(session_.change_setting(-1));
+        say(session_.change_operating_point(-1));
         break;
       case faster:
-        say(session_.change_setting(1));
+        say(session_.change_operating_point(1));
         break;
       case follow_policy:
         say(session_.follow_objective());

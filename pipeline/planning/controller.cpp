@@ -290,7 +290,7 @@ void Controller::restart_quality() {
   if (sensor_) sensor_->begin_anew();
 }
 
-std::string Controller::change_setting(int by) {
+std::string Controller::change_operating_point(int by) {
   const std::lock_guard lock(mutex_);
   if (settings() < 2) return "there is only one setting";
   const auto count = static_cast<std::ptrdiff_t>(settings());
@@ -317,8 +317,8 @@ std::string Controller::follow_objective() {
   return "setting: " + describe(options_.quality);
 }
 
-std::string Controller::setting_text() const {
-  return processor_.run_settings().empty() ? std::string() : name(pipeline_.setting());
+std::string Controller::operating_point_text() const {
+  return processor_.operating_points().empty() ? std::string() : name(pipeline_.setting());
 }
 
 std::string Controller::chosen_by() const {

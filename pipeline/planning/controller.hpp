@@ -78,13 +78,13 @@ class Controller : public TraceSink {
 
   /// Changes the setting by a number of steps, below 0 to more accurate ones; the objective is suspended.
   /// Returns a text for people.
-  std::string change_setting(int by);
+  std::string change_operating_point(int by);
   /// Resumes the objective from the present setting. Returns a text for people.
   std::string follow_objective();
 
   /// Setting of the frames that enter now, and its origin: "25 filters, step 1.1", "by hand"; empty if there
   /// is only one.
-  std::string setting_text() const;
+  std::string operating_point_text() const;
   std::string chosen_by() const;
   /// Line on the success of the objective; empty without an objective, or before its first check.
   std::string summary() const;
@@ -116,8 +116,8 @@ class Controller : public TraceSink {
   void judge(std::int64_t now, double load, const std::string& seen);
   void change_to(std::size_t setting, const std::string& why);
   void restart_quality();
-  std::size_t settings() const { return std::max<std::size_t>(processor_.run_settings().size(), 1); }
-  const std::string& name(std::size_t setting) const { return processor_.run_settings()[setting].name; }
+  std::size_t settings() const { return std::max<std::size_t>(processor_.operating_points().size(), 1); }
+  const std::string& name(std::size_t setting) const { return processor_.operating_points()[setting].name; }
 
   Pipeline& pipeline_;
   const FrameProcessor& processor_;

@@ -45,7 +45,7 @@ void Pipeline::Impl::begin(Slot& slot) {
   slot.ready = slot.decoded;
   slot.plan = plan_;
   slot.setting = setting_;
-  const auto settings = processor_.run_settings();
+  const auto settings = processor_.operating_points();
   result.setting = settings.empty() ? std::string_view() : std::string_view(settings[slot.setting].name);
   result.source = slot.stream->stream->name;
   result.picture = slot.frame.name();

@@ -81,7 +81,7 @@ void Pipeline::Impl::set_schedule(Schedule schedule) {
 }
 
 void Pipeline::Impl::set_setting(std::size_t setting) {
-  const std::size_t count = std::max<std::size_t>(processor_.run_settings().size(), 1);
+  const std::size_t count = std::max<std::size_t>(processor_.operating_points().size(), 1);
   if (setting >= count) {
     throw Error(ExitCode::usage,
                 "there is no setting " + std::to_string(setting + 1) + ", but " + std::to_string(count));
@@ -218,7 +218,7 @@ TraceInfo Pipeline::Impl::trace_info(std::span<Stream> streams) const {
   info.processors.push_back("CPU, " + std::to_string(threads()) + (threads() == 1 ? " thread" : " threads"));
   for (const auto& line : dispatch_queues_) info.processors.push_back(line->name());
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
-  const auto settings = processor_.run_settings();
+  const auto settings = processor_.operating_points();
   info.settings.assign(settings.begin(), settings.end());
   info.slots = schedule().in_flight;
   info.start = now_ns();

@@ -40,8 +40,8 @@ struct Progress {
 };
 
 /// Number of frames processed at one operating point.
-struct SettingUse {
-  ProcessorSetting setting;
+struct OperatingPointUse {
+  OperatingPoint setting;
   std::int64_t frames = 0;
 };
 
@@ -59,7 +59,7 @@ struct RunReport {
   std::string first_failure;      ///< message of the first failed frame
   /// Use of each operating point, from the most accurate to the fastest; empty if there is only one. Counts
   /// only searched frames.
-  std::vector<SettingUse> settings;
+  std::vector<OperatingPointUse> settings;
 
   /// Adds another source's run.
   void add(const RunReport& other);
@@ -111,7 +111,7 @@ class Pipeline {
   Schedule schedule() const;
   /// Sets the schedule of frames that enter from now on; frames in flight keep theirs. Throws Error (usage).
   void set_schedule(const Schedule& schedule);
-  /// Index of the operating point (FrameProcessor::run_settings) of frames that enter now; initially the
+  /// Index of the operating point (FrameProcessor::operating_points) of frames that enter now; initially the
   /// configured one.
   std::size_t setting() const;
   /// Sets the operating point of frames that enter from now on; frames in flight keep theirs. Throws Error

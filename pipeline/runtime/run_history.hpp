@@ -23,11 +23,11 @@ class RunHistory : public TraceSink {
     int setting = 0;
   };
   struct Summary {
-    double interval = 1;               ///< seconds of each point of the rate
-    double seconds = 0;                ///< time of the last delivery
-    std::vector<std::int64_t> frames;  ///< delivered, by interval
-    std::vector<Turn> turns;           ///< the first is the beginning; at most kMostTurns, the first ones
-    std::vector<ProcessorSetting> settings;  ///< settings of the processor
+    double interval = 1;                   ///< seconds of each point of the rate
+    double seconds = 0;                    ///< time of the last delivery
+    std::vector<std::int64_t> frames;      ///< delivered, by interval
+    std::vector<Turn> turns;               ///< the first is the beginning; at most kMostTurns, the first ones
+    std::vector<OperatingPoint> settings;  ///< settings of the processor
   };
   Summary summary() const;
 

@@ -8,7 +8,7 @@ namespace sightline::pipeline {
 
 RunAccounts::RunAccounts(const TraceInfo& info) : info_(info), accounts_(info.stages.size() + 4) {
   for (Account& account : accounts_) account.processors.resize(info.processors.size());
-  for (const ProcessorSetting& setting : info.settings) counts_.settings.push_back({setting, 0});
+  for (const OperatingPoint& setting : info.settings) counts_.settings.push_back({setting, 0});
 }
 
 double RunAccounts::seconds() const {

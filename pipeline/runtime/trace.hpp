@@ -59,8 +59,8 @@ struct TraceInfo {
   std::vector<std::string> processors;  ///< "CPU, 2 threads", "NVIDIA H200"
   std::vector<std::string> sources;
   int slots = 0;
-  std::int64_t start = 0;                       ///< start of the run, on the spans' clock
-  std::vector<ProcessorSetting> settings = {};  ///< operating points; empty if there is only one
+  std::int64_t start = 0;                     ///< start of the run, on the spans' clock
+  std::vector<OperatingPoint> settings = {};  ///< operating points; empty if there is only one
 };
 
 /// Consumer of the traces of a run. Called by one thread at a time.

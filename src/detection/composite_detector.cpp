@@ -233,7 +233,7 @@ void CompositeDetector::join_settings() {
     after = std::max(after, branch.points_.size() - 1 - branch.configured_);
   }
   for (std::size_t number = 0; number <= configured_ + after; ++number) {
-    ProcessorSetting joined;
+    OperatingPoint joined;
     for (std::size_t i = 0; i < branches_.size(); ++i) {
       const CompositeBranch& branch = branches_[i];
       const NamedDetector& point = branch.points_[point_of(branch, static_cast<int>(number))];
@@ -248,7 +248,7 @@ void CompositeDetector::join_settings() {
   }
 }
 
-// Operating point of a branch for one of `run_settings`, or for the configured one if below 0.
+// Operating point of a branch for one of `operating_points`, or for the configured one if below 0.
 std::size_t CompositeDetector::point_of(const CompositeBranch& branch, int setting) const {
   if (setting < 0) return branch.configured_;
   const int wanted = static_cast<int>(branch.configured_) + setting - static_cast<int>(configured_);

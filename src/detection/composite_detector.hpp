@@ -50,7 +50,7 @@ struct DetectorExtension {
 
 /// A detector at one operating point.
 struct NamedDetector {
-  std::string name;  ///< as ProcessorSetting has it; empty if the detector has no other operating point
+  std::string name;  ///< as OperatingPoint has it; empty if the detector has no other operating point
   std::unique_ptr<Detector> detector;
 };
 
@@ -124,7 +124,7 @@ class CompositeDetector final : public Detector, public NamingDetector {
   std::size_t partitionable_stages() const override { return partitionable_; }
   /// Both workspaces must be prepared for the same operating point.
   void merge(Workspace& workspace, Workspace& other) const override;
-  std::span<const ProcessorSetting> run_settings() const override { return settings_; }
+  std::span<const OperatingPoint> operating_points() const override { return settings_; }
   std::size_t configured_setting() const override { return configured_; }
   /// Tunable of the first detector that has one.
   const Tunable* tunable() const override;
@@ -179,7 +179,7 @@ class CompositeDetector final : public Detector, public NamingDetector {
   std::deque<std::string> texts_;         ///< names of stages and resources, if several branches
   std::vector<std::string_view> resources_;
   std::vector<StageInfo> stages_;
-  std::vector<ProcessorSetting> settings_;
+  std::vector<OperatingPoint> settings_;
   std::size_t configured_ = 0;
   std::size_t partitionable_ = 0;
   std::size_t tuned_ = 0;  ///< index of the member with the tunable; members_.size(): none

@@ -144,7 +144,8 @@ void check_config(const Config& config, std::span<const DetectorExtension> exten
 }
 
 // Displayed name of an operating point: variant of the model, scales, and other changes.
-std::string setting_name(const FamilyInfo& family, const DetectorInfo& info, const SettingChanges& changes) {
+std::string setting_name(const FamilyInfo& family, const DetectorInfo& info,
+                         const OperatingPointChanges& changes) {
   std::string name = info.variant;
   const auto is_said = [&](const std::string& key) {
     if (key == "scale_step") return true;

@@ -51,8 +51,8 @@ CompositeBranch make_branch(const Config& config, std::span<const DetectorExtens
 
 /// One of the operating points that a run turns between.
 struct ConfiguredSetting {
-  Config config;           ///< the detector's configuration with the changes
-  SettingChanges changes;  ///< changes of this operating point
+  Config config;                  ///< the detector's configuration with the changes
+  OperatingPointChanges changes;  ///< changes of this operating point
 };
 
 /// The same with several operating points, from the most accurate to the fastest; at least one. Detectors

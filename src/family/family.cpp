@@ -60,15 +60,16 @@ std::unique_ptr<Counterpart> Family::make_counterpart(const Config& /*config*/, 
   return nullptr;
 }
 
-std::vector<SettingChanges> Family::settings(const Config& /*config*/, const DetectorInfo& made) const {
-  std::vector<SettingChanges> all = coarser_scales(made);
-  all.insert(all.begin(), SettingChanges());
+std::vector<OperatingPointChanges> Family::settings(const Config& /*config*/,
+                                                    const DetectorInfo& made) const {
+  std::vector<OperatingPointChanges> all = coarser_scales(made);
+  all.insert(all.begin(), OperatingPointChanges());
   return all;
 }
 
 // Two thirds, a half and a third as many scales.
-std::vector<SettingChanges> Family::coarser_scales(const DetectorInfo& made) {
-  std::vector<SettingChanges> all;
+std::vector<OperatingPointChanges> Family::coarser_scales(const DetectorInfo& made) {
+  std::vector<OperatingPointChanges> all;
   if (made.scale_step <= 1) return all;
   for (const double power : {1.5, 2.0, 3.0}) {
     const double step = std::round(100 * std::pow(made.scale_step, power)) / 100;

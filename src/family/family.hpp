@@ -81,7 +81,7 @@ struct VariantAxis {
 };
 
 /// Changes of one operating point to section [detector]: keys and values. Empty: none.
-using SettingChanges = std::vector<std::pair<std::string, Config::Value>>;
+using OperatingPointChanges = std::vector<std::pair<std::string, Config::Value>>;
 
 /// An example in a manual page.
 struct CommandExample {
@@ -145,7 +145,7 @@ class Family {
   /// fastest; the configuration as it is stands among them, without changes. Unless the family says
   /// otherwise: coarser and coarser scales.
   /// @param made  what `make` has made of the configuration says of itself
-  virtual std::vector<SettingChanges> settings(const Config& config, const DetectorInfo& made) const;
+  virtual std::vector<OperatingPointChanges> settings(const Config& config, const DetectorInfo& made) const;
   /// Whether a file, or a name that is no path, looks like a model of this family. It need not be there.
   virtual bool recognises(const std::string& model) const = 0;
   /// The key under which the header of the configuration's model file keeps a ScoreCalibration; empty where
@@ -165,7 +165,7 @@ class Family {
   /// Implements `make`. Notes the model's file (Config::note_file).
   virtual std::unique_ptr<Detector> make_detector(const Config& config) const = 0;
   /// Scales coarser than those of `made`, rising; none if it has no scales of its own.
-  static std::vector<SettingChanges> coarser_scales(const DetectorInfo& made);
+  static std::vector<OperatingPointChanges> coarser_scales(const DetectorInfo& made);
 
  private:
   FamilyInfo info_;

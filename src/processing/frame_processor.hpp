@@ -33,7 +33,7 @@ struct ProcessorInfo {
 };
 
 /// Operating point of a processor: one trade-off between accuracy and speed.
-struct ProcessorSetting {
+struct OperatingPoint {
   std::string name;              ///< such as "25 filters, step 1.1"; unique within a processor
   std::string accuracy;          ///< see ProcessorInfo::accuracy
   std::optional<double> missed;  ///< see ProcessorInfo::missed
@@ -78,8 +78,8 @@ class Workspace {
 
   WorkMeter work;  ///< busy time of threads, recorded by run_stage
   int tuned = 0;   ///< value of the tunable, set before `prepare`; 0: processor's default
-  /// Index of the frame's operating point in `run_settings`, set before `prepare`; negative: the configured
-  /// one.
+  /// Index of the frame's operating point in `operating_points`, set before `prepare`; negative: the
+  /// configured one.
   int setting = -1;
 };
 
@@ -125,7 +125,7 @@ class FrameProcessor {
 
   /// Operating points, from the most accurate to the fastest; empty if there is only one. All have the same
   /// stages.
-  virtual std::span<const ProcessorSetting> run_settings() const { return {}; }
+  virtual std::span<const OperatingPoint> operating_points() const { return {}; }
   /// Index of the configured operating point.
   virtual std::size_t configured_setting() const { return 0; }
 

@@ -49,7 +49,7 @@ struct FrameResult {
   std::string picture = {};        ///< file name of a picture from a folder, else empty
   /// Output of processors with other results than objects; null for the others.
   std::shared_ptr<const FrameOutput> output = {};
-  std::string setting = {};  ///< ProcessorSetting::name that it was searched with; empty if there is one
+  std::string setting = {};  ///< OperatingPoint::name that it was searched with; empty if there is one
 
   /// Number of objects, or the output's count.
   std::int64_t count() const { return output ? output->count() : static_cast<std::int64_t>(objects.size()); }

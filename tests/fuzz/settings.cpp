@@ -19,7 +19,7 @@ void settings(Bytes bytes) {
     }
   };
   usage_alone([&] {
-    for (const SettingChanges& changes : apps::parse_settings(text)) {
+    for (const OperatingPointChanges& changes : apps::parse_settings(text)) {
       for (const auto& change : changes) {
         const std::string& key = change.first;  // no structured binding: Clang 14 cannot capture one
         Config config = Config::parse("[detector]\n", "fuzzed.toml");

@@ -90,7 +90,7 @@ class QualitySchedules : public testing::Test {
     }
     EXPECT_EQ(frames.size(), 3u) << "a setting was never used";
     ASSERT_EQ(report.settings.size(), 3u);
-    for (const SettingUse& use : report.settings) EXPECT_EQ(use.frames, frames[use.setting.name]);
+    for (const OperatingPointUse& use : report.settings) EXPECT_EQ(use.frames, frames[use.setting.name]);
   }
 
   CompositeDetector detector_{CompositeBranch(three_settings(), 1)};
@@ -242,14 +242,14 @@ TEST_F(QualityFileRun, DoesNotTurnForNothingWhereWritingIsTheLimit) {
 TEST_F(QualityRun, AHandEndsThePolicyUntilItIsWantedAgain) {
   start({QualityObjective::Kind::hold, 20});
   EXPECT_EQ(controller_->chosen_by(), "hold 20 frames/s");
-  EXPECT_EQ(controller_->change_setting(-1), "setting: 6 filters (1 of 3)");
-  EXPECT_EQ(controller_->change_setting(-1), "6 filters: the most accurate setting");
+  EXPECT_EQ(controller_->change_operating_point(-1), "setting: 6 filters (1 of 3)");
+  EXPECT_EQ(controller_->change_operating_point(-1), "6 filters: the most accurate setting");
   EXPECT_EQ(controller_->chosen_by(), "by hand");
   frames(10, {0.1, 0.06, 0.04});
-  EXPECT_EQ(controller_->setting_text(), "6 filters");
+  EXPECT_EQ(controller_->operating_point_text(), "6 filters");
   EXPECT_THAT(controller_->follow_objective(), HasSubstr("hold 20"));
   frames(10, {0.1, 0.06, 0.04});
-  EXPECT_EQ(controller_->setting_text(), "coarse");
+  EXPECT_EQ(controller_->operating_point_text(), "coarse");
   start({});
   EXPECT_EQ(controller_->chosen_by(), "as configured");
   EXPECT_THAT(controller_->follow_objective(), HasSubstr("no objective"));
@@ -343,7 +343,7 @@ TEST_F(QualityRun, AMeterThatFailsEndsThePolicyAlone) {
     return controller_->chosen_by() == "objective ended";
   }));
   EXPECT_THAT(log_.str(), HasSubstr("setting remains 5 filters"));
-  EXPECT_EQ(controller_->change_setting(1), "setting: coarse (3 of 3)") << "a hand still can";
+  EXPECT_EQ(controller_->change_operating_point(1), "setting: coarse (3 of 3)") << "a hand still can";
 }
 
 }  // namespace

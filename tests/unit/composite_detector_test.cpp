@@ -96,11 +96,11 @@ TEST(CompositeDetector, AllAreTurnedTogether) {
   const auto d = [] { return faces(3); };
   const auto e = [] { return faces(4); };
   const auto both = combined(adjustable(1, a, b, c), adjustable(0, d, e));
-  ASSERT_EQ(both->run_settings().size(), 3u);
+  ASSERT_EQ(both->operating_points().size(), 3u);
   EXPECT_EQ(both->configured_setting(), 1u);
   const std::string person = people()->info().labels.front();
-  EXPECT_EQ(both->run_settings()[0].name, person + ": 0; face: 0");
-  EXPECT_EQ(both->run_settings()[2].name, person + ": 2; face: 1");
+  EXPECT_EQ(both->operating_points()[0].name, person + ": 0; face: 0");
+  EXPECT_EQ(both->operating_points()[2].name, person + ": 2; face: 1");
   const Image<std::uint8_t> picture = test::random_picture({140, 120}, 5);
   const auto workspace = both->make_workspace();
   for (const int setting : {-1, 2, 0, 1}) {
@@ -111,7 +111,7 @@ TEST(CompositeDetector, AllAreTurnedTogether) {
                                 faces(setting == 2 ? 4 : 3));
     EXPECT_EQ(detect(*both, *workspace, picture.view()), found(*plain, picture.view())) << setting;
   }
-  EXPECT_TRUE(combined(people(), faces())->run_settings().empty());
+  EXPECT_TRUE(combined(people(), faces())->operating_points().empty());
 }
 
 TEST(CompositeDetector, ABranchMayHaveStagesBehindItsDetector) {

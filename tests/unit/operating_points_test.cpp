@@ -33,7 +33,7 @@ std::vector<NamedDetector> three() {
 
 TEST(OperatingPoints, FindsWhatTheSettingFindsAlone) {
   const CompositeDetector adjustable(CompositeBranch(three(), 1));
-  ASSERT_EQ(adjustable.run_settings().size(), 3u);
+  ASSERT_EQ(adjustable.operating_points().size(), 3u);
   EXPECT_EQ(adjustable.configured_setting(), 1u);
   EXPECT_EQ(adjustable.info().model, three()[1].detector->info().model);
   const Image<std::uint8_t> picture = test::random_picture({150, 130}, 5);
@@ -74,7 +74,7 @@ TEST(OperatingPoints, FindsTheSameInPartitionsAndInsideOthers) {
   CompositeBranch branch(three(), 0);
   branch.add(make_inside_search({}));
   const CompositeDetector nested(std::move(branch));
-  ASSERT_EQ(nested.run_settings().size(), 3u);
+  ASSERT_EQ(nested.operating_points().size(), 3u);
   const auto workspace = nested.make_workspace();
   workspace->setting = 2;
   EXPECT_EQ(detect(nested, *workspace, picture.view()), expected);

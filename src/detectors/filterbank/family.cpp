@@ -86,17 +86,18 @@ class FilterbankFamily : public Family {
     return make_filterbank_detector(config);
   }
   // First smaller dictionaries, down to the smallest that the model has, then coarser scales.
-  std::vector<SettingChanges> settings(const Config& config, const DetectorInfo& made) const override {
+  std::vector<OperatingPointChanges> settings(const Config& config, const DetectorInfo& made) const override {
     const std::vector<int> sizes = model_sizes(config);
     const int used =
         config.optional_whole_number("detector", "filters", 1, kMaxFilters).value_or(sizes.back());
     const auto changes_to = [&](int filters) {
-      return filters == used ? SettingChanges() : SettingChanges{{"filters", static_cast<double>(filters)}};
+      return filters == used ? OperatingPointChanges()
+                             : OperatingPointChanges{{"filters", static_cast<double>(filters)}};
     };
-    std::vector<SettingChanges> all;
+    std::vector<OperatingPointChanges> all;
     for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) all.push_back(changes_to(*size));
-    for (const SettingChanges& coarser : coarser_scales(made)) {
-      SettingChanges& added = all.emplace_back(changes_to(sizes.front()));
+    for (const OperatingPointChanges& coarser : coarser_scales(made)) {
+      OperatingPointChanges& added = all.emplace_back(changes_to(sizes.front()));
       added.insert(added.end(), coarser.begin(), coarser.end());
     }
     return all;
