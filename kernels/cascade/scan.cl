@@ -8,7 +8,7 @@
 //   TILED                    the tile's integrals are taken into local memory first: LOCAL_PLANES planes,
 //                            1 or 2 (tilted sums), of LOCAL_ROWS rows of LOCAL_STRIDE elements
 //
-//   UNROLLED                 with TILED and QUEUE, in the place of FIRST: so many of the first stages are
+//   UNROLLED                 with TILED and QUEUE, instead of FIRST: number of first stages that are
 //                            functions of their own, which the host writes
 //
 //   PACKED                   `scan` takes stages below packed_stages from constant memory
@@ -18,7 +18,7 @@
 #include "candidates.clh"
 
 #ifdef UNROLLED
-// Sum of the trees of stage s, below UNROLLED. The host writes it (src/cascade/opencl/unroll.cpp); it follows
+// Sum of the trees of stage s, below UNROLLED. The host writes it (src/detectors/cascade/opencl/unroll.cpp); it follows
 // this text.
 __attribute__((always_inline)) Sum unrolled_sum(int step, int s, local const Element* at, Norm norm);
 #endif

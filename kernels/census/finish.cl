@@ -1,8 +1,7 @@
 // Finish: the rest of the stages on the windows that are left.
 //
 // Build options:
-//   FINISH_GROUP             work-items, a power of two: weak classifiers of a stage that are looked up side
-//   by side
+//   FINISH_GROUP             work-items, a power of two: weak classifiers of a stage that run side by side
 #include "candidates.clh"
 
 // Runs their view's remaining stages on the windows of `late` and appends those that pass to `found`, which

@@ -3,10 +3,9 @@
 // Build options:
 //   TILE_X, TILE_Y, GROUP    windows of a work-group's tile, and work-items
 //   VARIANT_NAIVE            a work-item takes a window through all of these stages
-//   VARIANT_QUEUE            what each stage leaves of a tile's windows waits in local memory and is shared
-//   out among
-//                            the work-items anew
-// What they leave is appended to `late`, records of level and view, x, y and 0.
+//   VARIANT_QUEUE            windows of a tile that pass a stage wait in local memory; the work-items then share
+//                            them out again
+// Windows that pass are appended to `late`: records of level and view, x, y and 0.
 #include "candidates.clh"
 
 #define TILE_WINDOWS (TILE_X * TILE_Y)

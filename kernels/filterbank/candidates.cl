@@ -1,5 +1,5 @@
-// Candidates: windows whose raw score reaches the threshold, appended in any order (the host sorts them); and those of
-// them that are peaks.
+// Candidates: windows whose raw score reaches the threshold, appended in any order (the host sorts them), and
+// the peaks among them.
 #include "candidates.clh"
 
 // Global size: (widest pitch, 1, rows of windows of all levels).

@@ -18,8 +18,8 @@
 // Weights: [block x][quad][16 block y], four signed bytes a word; a block's quads are those of its four cells,
 // then the patterns'.
 //
-// With PRE_REJECTION, windows whose estimate (kernels project and pre-rejection) is below a threshold are passed over: RANK and SHIFT
-// are those of class PreRejection in src/filterbank/kernels.hpp.
+// With PRE_REJECTION, windows whose estimate (kernels project and pre-rejection) is below a threshold are
+// skipped: RANK and SHIFT are those of class PreRejection in src/detectors/filterbank/kernels.hpp.
 
 #define BY_PAD 16
 #define CELL_QUADS (BINS / 4)  // quads of one cell of a block

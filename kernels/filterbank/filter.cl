@@ -1,19 +1,19 @@
-// Filter: for every pixel the filter of the largest |response| to its 3x3 neighbourhood.
+// Filter: for every pixel the filter with the largest |response| to its 3x3 neighbourhood.
 //
-// All values are integers that float holds exactly (|response| < 2^16), so any order of multiply-adds gives the same
-// bits. The argmax is one maximum: |response| * 256 + (255 - index) stays below 2^24, exact as well, and the lowest
-// index wins a tie.
+// All values are integers that float holds exactly (|response| < 2^16), so any order of multiply-adds gives
+// the same bits. The argmax is one maximum: |response| * 256 + (255 - index) stays below 2^24, exact as well,
+// and the lowest index wins a tie.
 //
 // Build options: FILTERS, V (pixels a work-item along x), ROWS (along y), and the variant:
 //   VARIANT_PLAIN     one pixel, loops as in the textbook
 //   VARIANT_UNROLLED  one pixel, its nine taps in registers
-//   VARIANT_VECTOR    V x ROWS pixels in registers while the dictionary streams past (coefficients read through the cache)
+//   VARIANT_VECTOR    V x ROWS pixels in registers; the dictionary is read once for all, through the cache
 //   VARIANT_LOCAL     the same, the dictionary copied to local memory first
-// A dictionary entry is twelve floats: nine taps, what stands for its index, and padding.
+// A dictionary entry is twelve floats: nine taps, the encoded index, and padding.
 //
-// With SIGNS_APART (128 filters at most), responses below 0 response for bin FILTERS + index: 254 - 2 * index stands for
-// the index, and the lowest bit for the sign. With PATTERNS, a response has the pixel's local binary pattern in its
-// highest byte; the bins of the 256 codes follow the dictionary.
+// With SIGNS_APART (128 filters at most), a response below 0 counts for bin FILTERS + index: the index is
+// encoded as 254 - 2 * index, and the lowest bit is the sign. With PATTERNS, a response has the pixel's local
+// binary pattern in its highest byte; the bins of the 256 codes follow the dictionary.
 
 #include "image/lbp.clh"
 

@@ -1,5 +1,5 @@
 // The float method on a device: the reference for accuracy, plain and not tuned. See
-// src/filterbank/float_method.cpp.
+// src/detectors/filterbank/float_method.cpp.
 //
 // All sums run in the CPU's order, multiply and add are fused where the CPU fuses them (in the filter) and
 // nowhere else, root and division are correctly rounded, and windows are summed in double: the results are
@@ -18,7 +18,7 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
-#define LEAST_RESPONSE 0.01f  // kLeastResponse of src/filterbank/kernels.hpp
+#define LEAST_RESPONSE 0.01f  // kLeastResponse of src/detectors/filterbank/kernels.hpp
 
 // The largest |response| (SIGNED: response above 0, or 0 if it is but a rounding error) and the lowest index
 // that reaches it. A work-item a pixel.

@@ -1,11 +1,13 @@
-// Histogram: the responses of each cell summed by index; the square roots of the sums, and their total, both scaled to
-// 64 responses a cell. Cells' edges are in the tables: 8 pixels apart where the level has responses of its own.
+// Histogram: the responses of each cell summed by index; the square roots of the sums, and their total, both
+// scaled to 64 responses a cell. The tables have the cells' edges: 8 pixels apart if the level has responses of
+// its own.
 //
 // A tile is CELLS neighbouring cells of one row. Sums are integers, so their order does not matter.
-// Build options: BINS, PATTERN_BINS (0 where patterns are not counted; both multiples of 4), CELLS, and the variant:
+// Build options: BINS, PATTERN_BINS (0: patterns are not counted; both multiples of 4), CELLS, the variant:
 //   VARIANT_OWNER   a work-item a cell: no two touch the same sum (work-group CELLS x 1)
-//   VARIANT_ATOMIC  a work-item every eighth column of a cell's pixels, integer atomics in local memory (work-group 8 * CELLS x 1)
-//   VARIANT_RACY    as ATOMIC without the atomics, as published: responses get lost. Inexact; for measurements only.
+//   VARIANT_ATOMIC  a work-item for every eighth column of a cell's pixels, integer atomics in local memory
+//                   (work-group 8 * CELLS x 1)
+//   VARIANT_RACY    as ATOMIC without the atomics, as published: loses responses. Inexact; for measurements only.
 
 #define CELL_BINS (BINS + PATTERN_BINS)
 

@@ -1,22 +1,22 @@
-// Verify: the network of src/filterbank/network/network.hpp on the windows of a list, bit for bit. A work-group takes
-// every so many-th window of the list, and its work-items share what there is to do for a window: first the pixels,
-// resized from the octaves right here, then one convolution after the other, then the heads.
+// Verify: the network of src/detectors/filterbank/network/network.hpp on the windows of a list, bit for bit. A
+// work-group takes the windows of the list at a fixed stride, and its work-items share the work of a window:
+// first its pixels, resized from the octaves, then one convolution after the other, then the heads.
 //
-// What a convolution reads and writes are *pictures*, [y][x][channel] in bytes, with a border of zeros all round. They
-// lie in two memories of the work-group: `near`, local, and `far`, its part of a global scratch, for those that do not
-// fit. src/filterbank/opencl/network.cpp says which lies where, and appends the convolutions to this file:
-// convolution.clh once for each, and `convolve_all`, which runs them.
+// Convolutions read and write *pictures*, [y][x][channel] in bytes, with a border of zeros all round. They lie
+// in two memories of the work-group: `near`, local, and `far`, its part of a global buffer, for pictures that
+// do not fit. src/detectors/filterbank/opencl/network.cpp decides which lies where, and appends the
+// convolutions to this file: convolution.clh once for each, and `convolve_all`, which runs them.
 //
 // Build options:
-//   CELL, WINDOW_WIDTH, WINDOW_HEIGHT   pixels; the width is a multiple of 4
-//   GROUP                               work-items
-//   PIXELS, V                           outputs at once: of PIXELS neighbouring pixels (4 or 8), V channels (4, 8, 16)
-//   DOT_PTX, DOT_KHR, DOT_INTEGER       how four products are summed: as in classify.cl
-//   NEAR_WORDS, FAR_WORDS               of the two memories, multiples of 4
-//   INPUT_MEMORY, INPUT_SPACE           the first picture's memory (near or far) and its address space
+//   CELL, WINDOW_WIDTH, WINDOW_HEIGHT  pixels; the width is a multiple of 4
+//   GROUP                              work-items of a work-group
+//   PIXELS, V                          outputs at once: V channels (4, 8, 16) of PIXELS neighbouring pixels (4, 8)
+//   DOT_PTX, DOT_KHR, DOT_INTEGER      summation of four products, as in classify.cl
+//   NEAR_WORDS, FAR_WORDS              sizes of the two memories, multiples of 4
+//   INPUT_MEMORY, INPUT_SPACE          the first picture's memory (near or far) and its address space
 //   INPUT_OFFSET, INPUT_BORDER, INPUT_PITCH, INPUT_ROWS   its place: words, pixels, bytes, rows with the border
-//   OUTPUT_MEMORY, OUTPUT_OFFSET               what the heads read
-//   HEADS, HEAD_WORDS, HEAD_OFFSET             how many there are, 1 or 4, the weights of one, and where the first lies
+//   OUTPUT_MEMORY, OUTPUT_OFFSET       memory and offset of the picture that the heads read
+//   HEADS, HEAD_WORDS, HEAD_OFFSET     number of heads (1 or 4), words of weights of one, and the first one's offset
 #include "image/octaves.clh"
 
 // --- four products at once, for V outputs ---

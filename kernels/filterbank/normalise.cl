@@ -8,12 +8,12 @@
 //                   that share each cell. Global size: (pitch / V of the widest level, parts, rows of
 //                   cells); a part takes every parts-th quad
 //
-// With PATTERN_BINS, those of a block's first cell follow its filters' features: round(255 * sqrt(count / 64)).
-// `rows` maps the third to a level.
+// With PATTERN_BINS, the patterns' features of a block's first cell, round(255 * sqrt(count / 64)), follow those
+// of its filters. `rows` maps the third dimension to a level.
 
 #define CELL_BINS (BINS + PATTERN_BINS)
 #define BLOCK_QUADS (BINS + PATTERN_BINS / 4)
-#define PATTERN_FACTOR 31.875f  // 255 / sqrt(64): see kPatternFactor in src/filterbank/layout.hpp
+#define PATTERN_FACTOR 31.875f  // 255 / sqrt(64): see kPatternFactor in src/detectors/filterbank/layout.hpp
 
 // 255 / sqrt(n) for V blocks; `total` is that of the first block's upper left cell.
 inline floatv block_factor(global const int* total, int pitch) {

@@ -1,6 +1,6 @@
-// Integral: sums along rows, then of these down the columns; tilted sums along the two diagonals. As
-// src/image/integral.hpp's integrate makes them, bit for bit; all sums wrap around. The host's side is
-// src/opencl/integrals.hpp.
+// Integral images: sums along rows, then sums of these down the columns; tilted sums along the two diagonals.
+// They equal those of `integrate` in src/image/integral.hpp bit for bit; all sums wrap around. The host's side
+// is src/opencl/integrals.hpp.
 //
 // ROW_ITEMS work-items make a row, ROW_PIXELS pixels each at a time; a row of one level is a tile.
 

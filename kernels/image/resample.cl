@@ -1,5 +1,5 @@
-// Exact bilinear resampling: every level from the same source, as src/image/resample.hpp's resample_rows does it,
-// bit for bit. The host's side is src/opencl/pyramids.hpp.
+// Exact bilinear resampling: every level from the same source, bit for bit as `resample_rows` of
+// src/image/resample.hpp does it. The host's side is src/opencl/pyramids.hpp.
 
 // Mirrors struct SampledLevel on the host. Offsets are in bytes of the images and in entries of the tables.
 typedef struct {

@@ -1,5 +1,6 @@
-// Five points of faces: what src/landmarks/patch.hpp, shape.hpp and finder.hpp say, bit for bit. A work-group of ITEMS
-// work-items makes the patch of a face and runs the trees on it. The host's side is src/landmarks/opencl/finder.hpp.
+// Five points of faces, bit for bit as in patch.hpp, shape.hpp and finder.hpp of src/faces/landmarks. A
+// work-group of ITEMS work-items makes the patch of a face and runs the trees on it. The host's side is
+// src/faces/landmarks/opencl/finder.hpp.
 
 #define POINTS 5
 #define COORDINATES 10

@@ -1,4 +1,4 @@
-// Crops: faces out of a frame, turned and scaled, as src/recognition/crop.hpp defines them. A work-item makes
+// Crops: faces out of a frame, turned and scaled, as src/faces/recognition/crop.hpp defines them. A work-item makes
 // a pixel of a face's crop.
 
 #define WEIGHT_ONE 128

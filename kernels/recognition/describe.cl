@@ -1,12 +1,12 @@
-// Descriptors of faces: their crops' normalisation, local binary patterns, regional histograms and projection, as
-// normalisation.hpp, descriptor.hpp, face_descriptor.hpp and projection.hpp of src/recognition define them, for
-// several faces in each launch. Whole numbers, whose sums do not depend on their order.
+// Descriptors of faces: their crops' normalisation, local binary patterns, regional histograms and projection,
+// as normalisation.hpp, descriptor.hpp, face_descriptor.hpp and projection.hpp of src/faces/recognition define
+// them, for several faces in each launch. All are whole numbers, so the order of sums does not matter.
 //
 // Build options:
-//   WIDTH, HEIGHT   of a crop, pixels
+//   WIDTH, HEIGHT   a crop's size, pixels
 //   CHANNELS, CIRCLES
 //   GROUP           work-items of a work-group, a power of two
-//   MOST_BINS       of a region
+//   MOST_BINS       largest number of bins of a region
 #include "image/circular_lbp.clh"
 
 #define PIXELS (WIDTH * HEIGHT)

@@ -1,24 +1,24 @@
-// The nearest of many templates: src/recognition/search.hpp on a device, to the bit.
+// The nearest of many templates: src/faces/recognition/search.hpp on a device, to the bit.
 //
-// prepare    what of each query concerns all templates: a *plan* for every QUERIES of them
-// distances  of a plan's queries to all templates, as keys
+// prepare    a *plan* for every QUERIES queries: the part of the work that all templates share
+// distances  the distances of a plan's queries to all templates, as keys
 // select     the k lowest of every CHUNK keys; again, until there are k
 //
-// A key is a distance in the upper and an index in the lower half: their order is that of matches. Templates lie in
-// blocks as TemplateSet has them. A work-group of `distances` takes a block; a work-item four neighbouring templates
-// and every SLICES-th row of the plan, and the sums of all slices are added up in local memory: integers modulo 2^32, in
-// which no order matters.
+// A key is a distance in the upper and an index in the lower half: the order of keys is that of matches.
+// Templates lie in blocks as TemplateSet has them. A work-group of `distances` takes a block, and a work-item
+// four neighbouring templates and every SLICES-th row of the plan. The sums of all slices are added up in local
+// memory: integers modulo 2^32, so the order does not matter.
 //
 // Build options:
-//   COUNTS8, COUNTS16 or VECTOR8   what templates are: src/recognition/templates.hpp
+//   COUNTS8, COUNTS16 or VECTOR8   kind of templates, see src/faces/recognition/templates.hpp
 //   DIMS, WORDS                    values and words of a template
-//   WEIGHTED                       where dimensions of counts have weights
-//   QUERIES                        at once
-//   SLICES                         of a template
-//   UNROLL                         rows that a work-item has under way at once
+//   WEIGHTED                       dimensions of counts have weights
+//   QUERIES                        queries of a plan
+//   SLICES                         parts of a template, each for its own work-items
+//   UNROLL                         rows by which a work-item's loops are unrolled
 //   SELECT_ITEMS                   work-items that sort a chunk
-//   QUOTIENT_PTX                   quotients of bytes by NVIDIA's approximate reciprocal, else divided; exact either way
-//   DOT_PTX, DOT_KHR, DOT_INTEGER  how four products are summed
+//   QUOTIENT_PTX                   quotients of bytes by NVIDIA's approximate reciprocal, which are exact as well
+//   DOT_PTX, DOT_KHR, DOT_INTEGER  summation of four products
 
 #define BLOCK 64
 #define LANES 16
@@ -43,7 +43,7 @@ typedef uchar Value;
 typedef char Value;
 #endif
 
-// 16 a^2 / (a + b) to the nearest integer, halves up, as src/recognition/search_simd.cpp says it is exact; NUMERATOR and
+// 16 a^2 / (a + b) to the nearest integer, halves up, as src/faces/recognition/search_simd.cpp says it is exact; NUMERATOR and
 // OFFSET are made of a by `prepare`, and 0 and 1 where it is 0. Bytes: ROUND_BITS too much.
 #ifdef COUNTS8
 #define NUMERATOR(a) ((a) > 0 ? as_uint(16.0f * (a) * (a) + 0.3125f) : 0)

@@ -1,14 +1,14 @@
 // Counts of the local binary patterns of a frame's inside, and its label image.
 //
-// Work-items take WIDTH neighbouring pixels of one row after the other, ROWS of them at once, and then the next such block
-// of theirs. HISTOGRAM says where counts are added up:
+// A work-item takes a block of pixels, WIDTH wide, from the top down with ROWS rows at once, then its next block.
+// HISTOGRAM says where counts are added up:
 //   GLOBAL     in the frame's bins, by atomics
-//   LOCAL      in bins of the work-group, by atomics; at the end these go to the frame's
+//   LOCAL      in bins of the work-group, by atomics; at the end they are added to the frame's
 //   MAPREDUCE  likewise, but the groups' bins are kept, and kernel `reduce` adds them up
-//   BANKED     in COPIES of the group's bins side by side, one for every COPIES-th work-item: neighbours never meet in
-//              one bin, nor in one bank of local memory
+//   BANKED     in COPIES of the group's bins side by side, one for every COPIES-th work-item: neighbours use
+//              different bins and different banks of local memory
 //   SERIAL     in bins of a group that is a single work-item, without atomics
-// WRITES_ONLY counts without reading the picture: what the increments alone cost.
+// WRITES_ONLY counts without reading the picture, to measure the cost of the increments alone.
 #include "image/circular_lbp.clh"
 #include "texture/pixels.clh"
 

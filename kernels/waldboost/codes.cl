@@ -5,8 +5,8 @@
 //   ROWS                     rows of codes that a work-item makes, four pixels of each
 //   GROUP, GROUP_ROWS        work-items of a work-group side by side, and one below the other
 //   FEATURES_LBP, PLANES     see common.clh
-//   PLANE_11, PLANE_21,      the place among them of blocks one pixel high and wide, two wide, two high, and
-//   two of PLANE_12, PLANE_22       both; not defined where the model has none of these
+//   PLANE_11, PLANE_21,      index of the plane for blocks of 1x1, 2x1, 1x2 and 2x2 pixels (width x height);
+//   PLANE_12, PLANE_22       not defined if the model has no such blocks
 //
 // Sums of blocks are below 2^15, so that a word holds those of two blocks, two pixels apart, and one
 // subtraction compares two pairs of them.

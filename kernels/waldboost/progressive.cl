@@ -6,7 +6,7 @@
 //   FEATURES_..., PLANES     see common.clh
 //   GROUP                    work-items of a work-group, a window each
 //   FROM_TILES, TILE_X       the first step: a work-group has a tile of windows, TILE_X of a row; the others
-//                            have what the step before has left of several of its work-groups
+//                            have the windows that passed the step before, from several of its work-groups
 #include "candidates.clh"
 #include "waldboost/windows.clh"
 

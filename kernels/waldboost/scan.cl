@@ -6,10 +6,8 @@
 //   AT_ONCE                  see windows.clh
 //
 //   VARIANT_NAIVE            a work-item takes a window to its end
-//   VARIANT_QUEUE            what each phase of weak classifiers leaves of a tile's windows waits in local
-//   memory and
-//                            is shared out among the work-items anew; what the last phase leaves is for
-//                            `finish`
+//   VARIANT_QUEUE            windows of a tile that pass a phase of weak classifiers wait in local memory; the
+//                            work-items then share them out again; `finish` takes those after the last phase
 #include "candidates.clh"
 #include "waldboost/windows.clh"
 

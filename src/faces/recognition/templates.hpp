@@ -1,6 +1,6 @@
 #pragma once
-/// Templates of known faces, laid out for searching: src/recognition/search.hpp on the CPU,
-/// src/recognition/opencl/search.hpp on a device.
+/// Templates of known faces, laid out for searching: src/faces/recognition/search.hpp on the CPU,
+/// src/faces/recognition/opencl/search.hpp on a device.
 
 #include <cstddef>
 #include <cstdint>

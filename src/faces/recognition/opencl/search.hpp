@@ -1,5 +1,5 @@
 #pragma once
-/// The nearest of many templates on an OpenCL device: src/recognition/search.hpp, to the bit.
+/// The nearest of many templates on an OpenCL device: src/faces/recognition/search.hpp, to the bit.
 ///
 /// A device has one copy of a set (DeviceTemplates) and one built program (SearchProgram) for all searches;
 /// each searching thread has its own DeviceSearch and queue.
