@@ -101,7 +101,7 @@ struct Slot {
   std::size_t dealt = kNoDevice;         ///< the device that the frame is dealt to
   std::unique_ptr<Workspace> workspace;  ///< for split frames: the CPU's partition, then the whole
   std::vector<DevicePart> parts;         ///< parts by device
-  std::atomic<int> partitions_left{0};   ///< of a split frame, including the CPU's
+  std::atomic<int> partitions_left{0};   ///< unfinished partitions of a split frame, the CPU's included
   std::string cpu_error;                 ///< why the frame failed
 
   std::vector<Span> spans;    ///< spans of the CPU

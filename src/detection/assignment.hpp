@@ -13,9 +13,9 @@ namespace sightline {
 /// Linear Assignment Problems", Computing 38, 1987): O(n^2 m) for n <= m, in practice far less where most
 /// rows have a favourite of their own.
 ///
-/// Of several best assignments it is always the same one: ties within a search go to the lowest index, and
-/// equal costs throughout pair row i with column i. Buffers grow to the largest problem and are then reused.
-/// Thread-safety: one thread at a time.
+/// The choice among several best assignments is deterministic: ties within a search go to the lowest index,
+/// and equal costs throughout pair row i with column i. Buffers grow to the largest problem and are then
+/// reused. Thread-safety: one thread at a time.
 class Assignment {
  public:
   /// @param costs  `rows` x `columns` finite numbers, row after row

@@ -1,5 +1,5 @@
 // Circular LBP codes in SIMD, for the inner loops of files that Highway compiles once per instruction set.
-// These include this file after <hwy/highway.h>, hence the special include guard. Results equal
+// These include this file after <hwy/highway.h>, so the include guard is special. Results equal
 // circular_lbp.hpp bit for bit. Pure functions.
 #include "image/circular_lbp.hpp"
 #include "image/lbp_simd.hpp"

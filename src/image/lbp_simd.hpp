@@ -1,5 +1,5 @@
 // Local binary patterns in SIMD, a byte a pixel, for the inner loops of files that Highway compiles once per
-// instruction set. These include this file after <hwy/highway.h>, hence the special include guard. Results
+// instruction set. These include this file after <hwy/highway.h>, so the include guard is special. Results
 // equal lbp.hpp bit for bit. Pure functions.
 #include "image/lbp.hpp"
 

@@ -121,7 +121,7 @@ class Session {
   std::size_t proposals() const;
   /// Confirms the selected proposal and selects the next one. False: it was none.
   bool confirm_selected();
-  /// Confirms all proposals, and says that the picture is done, be it empty.
+  /// Confirms all proposals and marks the picture as done, even if it is empty.
   void finish_picture();
 
   /// The picture where it happened becomes the current one. False: there is nothing.

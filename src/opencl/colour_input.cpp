@@ -66,8 +66,8 @@ Event ColourInput::convert(Queue& queue, const PictureView& frame, const Buffer&
   const auto round_up = [](int count, std::size_t multiple) {
     return (static_cast<std::size_t>(count) + multiple - 1) / multiple * multiple;
   };
-  const Range range{{round_up((frame.width() + 3) / 4, kGroup), round_up(frame.height(), kGroupRows), 1},
-                    {kGroup, kGroupRows, 1}};
+  const NDRange range{{round_up((frame.width() + 3) / 4, kGroup), round_up(frame.height(), kGroupRows), 1},
+                      {kGroup, kGroupRows, 1}};
   if (!frame.is_gray()) {
     const PackedFormat format = frame.colour().format;
     from_packed_.arguments(pixels, rgb_, stride, frame.width(), frame.height(), bytes_per_pixel(format),

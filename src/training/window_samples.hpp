@@ -67,7 +67,7 @@ bool is_held_out(std::size_t picture, std::size_t pictures, const CutOptions& op
 double window_number(std::uint64_t seed, int round, std::size_t picture, int level, int x, int y);
 
 /// Numbers the objects that the pictures show, from 0, in their order: consecutive pictures named NAME~COPY,
-/// which are copies of one object, share its number. Objects are thus held out with all their copies.
+/// which are copies of one object, share its number. So objects are held out with all their copies.
 std::vector<std::size_t> number_sources(const ImageSet& pictures);
 inline constexpr char kCopyMark = '~';
 

@@ -16,7 +16,7 @@ namespace sightline::tiles {
 /// libtiff's messages; only the first of each kind, since the others follow from it.
 struct TiffMessages {
   std::string error;
-  std::string decoder_warning;  ///< of a codec that continued after damage
+  std::string decoder_warning;  ///< a codec's warning, if it continued after damage
 
   void clear() noexcept;
 };

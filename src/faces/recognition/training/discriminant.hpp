@@ -14,7 +14,7 @@ namespace sightline::recognition {
 
 struct DiscriminantOptions {
   int dims = 256;           ///< dimensions of the templates
-  double shrinkage = 0.03;  ///< of the within-person scatter towards an isotropic one, 0..1
+  double shrinkage = 0.03;  ///< shrinks the within-person scatter towards an isotropic one, 0..1
   /// Weight of the dimensions in which people differ most. 0: all equal; 1: as for Gaussians (S. Ioffe,
   /// "Probabilistic Linear Discriminant Analysis", ECCV 2006).
   double emphasis = 0.75;
