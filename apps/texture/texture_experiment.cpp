@@ -110,47 +110,39 @@ class DeviceCounting : public Searcher {
       : processor_(processor),
         name_(device.context.name()),
         stages_(stages),
-        workspace_(processor.make_workspace()),
-        slot_(stages),
+        runner_(processor, &stages, stages.supported()),
         placed_(device.context.transfer_memory()) {}
 
   FrameResult search(GrayView picture) override {
     if (picture_.empty() || picture_.row(0) != picture.row(0)) place(picture);
-    run(slot_, std::as_const(placed_.image()).view());
-    FrameResult result;
-    processor_.take_result(*workspace_, result);
-    return result;
+    return runner_.process(std::as_const(placed_.image()).view());
   }
 
   // Besides, the whole with the picture in any other memory, and with the making of buffers.
   std::vector<std::pair<std::string, double>> parts() override {
     std::vector<std::pair<std::string, double>> parts{{kKernels, 0}};
-    for (const DeviceSpan& span : slot_.spans) {
+    auto& slot = static_cast<TextureSlot&>(runner_.slot());
+    for (const DeviceSpan& span : slot.spans) {
       const double seconds = span.seconds(name_);
       if (span.kind == DeviceSpan::Kind::upload) parts.emplace_back(kUpload, seconds);
       if (span.kind == DeviceSpan::Kind::download) parts.emplace_back(kDownload, seconds);
       if (span.kind == DeviceSpan::Kind::stage) parts[0].second += seconds;
     }
-    parts.emplace_back(kReading, stages_.seconds_to_read(slot_, static_cast<TextureWorkspace&>(*workspace_)));
+    parts.emplace_back(kReading,
+                       stages_.seconds_to_read(slot, static_cast<TextureWorkspace&>(runner_.workspace())));
     const auto add = [&](const char* name, const auto& work) {
       const std::int64_t start = pipeline::now_ns();
       work();
       parts.emplace_back(name, 1e-9 * static_cast<double>(pipeline::now_ns() - start));
     };
-    add(kOrdinary, [&] { run(slot_, picture_); });
+    add(kOrdinary, [&] { runner_.process(picture_); });
     add(kNewBuffers, [&] {
-      TextureSlot made(stages_);
-      run(made, std::as_const(placed_.image()).view());
+      FrameRunner(processor_, &stages_, stages_.supported()).process(std::as_const(placed_.image()).view());
     });
     return parts;
   }
 
  private:
-  void run(TextureSlot& slot, GrayView picture) {
-    processor_.prepare(*workspace_, picture);
-    stages_.run(slot, *workspace_);
-  }
-
   void place(GrayView picture) {
     placed_.resize(picture.size());
     for (int y = 0; y < picture.height(); ++y)
@@ -161,8 +153,7 @@ class DeviceCounting : public Searcher {
   const TextureProcessor& processor_;
   const std::string name_;
   const TextureStages& stages_;
-  std::unique_ptr<Workspace> workspace_;
-  TextureSlot slot_;
+  FrameRunner runner_;
   FrameImage placed_;
   GrayView picture_;
 };
