@@ -14,6 +14,7 @@
 #include "image/frame_image.hpp"
 #include "opencl/program_cache.hpp"
 #include "pipeline/runtime/now.hpp"
+#include "processing/frame_runner.hpp"
 #include "processing/opencl/kernel_variant.hpp"
 #include "texture/counting.hpp"
 #include "texture/opencl/stages.hpp"
