@@ -130,12 +130,16 @@ Outcome run(const std::vector<std::string>& arguments, const RunSetup& setup) {
   return Program(arguments, setup).wait();
 }
 
-Outcome expect_run(int exit_code, const std::string& words, const std::vector<std::string>& arguments,
+Outcome expect_run(int exit_code, const std::string& fact, const std::vector<std::string>& arguments,
                    const RunSetup& setup) {
   Outcome outcome = run(arguments, setup);
   EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
-  EXPECT_NE(outcome.err.find(words), std::string::npos) << "expected '" << words << "' in: " << outcome.err;
+  EXPECT_NE(outcome.err.find(fact), std::string::npos) << "expected '" << fact << "' in: " << outcome.err;
   return outcome;
+}
+
+Outcome expect_run(int exit_code, const std::vector<std::string>& arguments, const RunSetup& setup) {
+  return expect_run(exit_code, "", arguments, setup);
 }
 
 std::vector<Json> parse_lines(const std::string& text) {

@@ -70,9 +70,10 @@ class Program {
 /// Runs the program to its end.
 Outcome run(const std::vector<std::string>& arguments, const RunSetup& setup = {});
 
-/// Runs it and expects an exit code and, in standard error, some words.
-Outcome expect_run(int exit_code, const std::string& words, const std::vector<std::string>& arguments,
+/// Runs it and expects an exit code and, in standard error, a fact: a file, an option, a value.
+Outcome expect_run(int exit_code, const std::string& fact, const std::vector<std::string>& arguments,
                    const RunSetup& setup = {});
+Outcome expect_run(int exit_code, const std::vector<std::string>& arguments, const RunSetup& setup = {});
 
 /// The lines of a JSON lines text. Fails the test where one is not JSON, or the last one does not end.
 std::vector<Json> parse_lines(const std::string& text);
