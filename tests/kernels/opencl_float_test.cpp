@@ -65,9 +65,8 @@ class OpenClFloatMethod : public OpenClStagesTest {
       const opencl::Context context(opencl::ChosenDevice{info, 0, ""});
       const OpenClStages stages(detector, context, &cache, tuning_table().defaults(info));
       OpenClSlot slot(stages);
-      const auto cpu_workspace = detector.make_workspace();
       const auto device_workspace = detector.make_workspace();
-      auto& cpu = static_cast<FilterbankWorkspace&>(*cpu_workspace);
+      FilterbankWorkspace cpu;
       auto& device = static_cast<FilterbankWorkspace&>(*device_workspace);
       for (const GrayView frame : frames) {
         SCOPED_TRACE(std::to_string(frame.width()) + "x" + std::to_string(frame.height()));
