@@ -67,7 +67,7 @@ TEST_F(FaultsInCommands, Train) {
   const auto check = [&](const FaultRun& run) {
     exits_with({0, 1, 2, 3, 4})(run);
     expect_whole(run, train, "m.safetensors");
-    expect_run(0, "", training(run.folder));
+    expect_run(0, training(run.folder));
     EXPECT_EQ(bytes_of(run.folder + "/m.safetensors"), bytes_of(train.whole() + "/m.safetensors"))
         << run.order;
     for (const auto& entry : fs::recursive_directory_iterator(run.folder))
@@ -83,7 +83,7 @@ TEST_F(FaultsInCommands, Train) {
 
 TEST_F(FaultsInCommands, Evaluate) {
   make_pictures();
-  expect_run(0, "", training(folder_.path()));
+  expect_run(0, training(folder_.path()));
   const Sweep windows([&](const std::string& folder) {
     return Words{"evaluate", "windows",         "-m",    folder_ / "m.safetensors",
                  "--csv",    folder + "/c.csv", "--svg", folder + "/c.svg"} +
@@ -145,7 +145,7 @@ TEST_F(FaultsInCommands, Samples) {
 
 TEST_F(FaultsInCommands, ModelShow) {
   make_pictures();
-  expect_run(0, "", training(folder_.path()));
+  expect_run(0, training(folder_.path()));
   const Sweep show([&](const std::string& folder) {
     return Words{"model", "show", folder_ / "m.safetensors", "--picture", folder + "/m.png"};
   });

@@ -27,7 +27,8 @@ class Ends : public testing::Test {
     fs::create_directory(folder_ / "out");
   }
   std::vector<std::string> detect(const std::vector<std::string>& more) const {
-    return std::vector<std::string>{"detect", folder_ / "in.mkv", "--device", "none", "--overwrite"} + kFindsSome + more;
+    return std::vector<std::string>{"detect", folder_ / "in.mkv", "--device", "none", "--overwrite"} +
+           kFindsSome + more;
   }
   std::string out(const std::string& name) const { return folder_ / ("out/" + name); }
   void clear() const {
@@ -81,7 +82,7 @@ class Ends : public testing::Test {
 TEST_F(Ends, FullDisk) {
   const std::vector<std::string> arguments = detect(
       {"-d", out("o.jsonl"), "-o", out("o.mp4"), "--trace", out("t.json"), "--contact-sheet", out("s.png")});
-  expect_run(0, "", arguments);
+  expect_run(0, arguments);
   // Such that each of the files does not fit, and some more from small to large.
   std::vector<long> limits;
   for (const auto& entry : fs::directory_iterator(folder_ / "out"))
@@ -95,7 +96,7 @@ TEST_F(Ends, FullDisk) {
     clear();
     RunSetup setup;
     setup.file_limit = limit;
-    const Outcome outcome = expect_run(1, "cannot write", arguments, setup);
+    const Outcome outcome = expect_run(1, arguments, setup);
     SCOPED_TRACE(std::to_string(setup.file_limit) + " bytes a file: " + outcome.err);
     const std::size_t lines = expect_lines();
     EXPECT_LE(expect_readable("o.mp4"), std::max<std::size_t>(lines, 10));
@@ -127,7 +128,7 @@ TEST_F(Ends, FullStandardOutput) {
   setup.output = "/dev/full";
   for (const std::vector<std::string>& arguments :
        {detect({}), std::vector<std::string>{"devices"}, {"--help"}, {"--version"}})
-    expect_run(1, "standard output", arguments, setup);
+    expect_run(1, arguments, setup);
 }
 
 // As `| head -1`: no failure, and the other outputs are whole.

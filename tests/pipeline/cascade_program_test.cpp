@@ -47,8 +47,7 @@ class CascadeProgram : public testing::Test {
 
 TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
   picture("a.png");
-  const Outcome outcome =
-      expect_run(0, "left, Haar, 1 stage;", {"detect", folder_ / "a.png", "-m", model(), "-v"});
+  const Outcome outcome = expect_run(0, "1 stage", {"detect", folder_ / "a.png", "-m", model(), "-v"});
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 1u);
   ASSERT_FALSE(lines[0].at("objects").empty());
@@ -61,8 +60,7 @@ TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
   // All windows, and only large ones.
   const auto boxes = [&](const std::vector<std::string>& options) {
     const Outcome all =
-        run(std::vector<std::string>{"-q", "detect", folder_ / "a.png", "-m", model()} + options);
-    EXPECT_EQ(all.exit_code, 0) << all.err;
+        expect_run(0, std::vector<std::string>{"-q", "detect", folder_ / "a.png", "-m", model()} + options);
     return parse_lines(all.out)[0].at("objects");
   };
   EXPECT_GT(boxes({"--min-neighbors", "0"}).size(), 10 * boxes({}).size());
@@ -75,8 +73,7 @@ TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
 
 TEST_F(CascadeProgram, NothingFoundNamesTheOptionThatHelps) {
   picture("a.png");
-  expect_run(0, "a lower --min-neighbors",
-             {"detect", folder_ / "a.png", "-m", model(), "--min-neighbors", "100000"});
+  expect_run(0, "--min-neighbors", {"detect", folder_ / "a.png", "-m", model(), "--min-neighbors", "100000"});
 }
 
 TEST_F(CascadeProgram, FoldersOfPicturesKeepTheirNames) {
@@ -117,8 +114,7 @@ TEST_F(CascadeProgram, ADetectorInsideTheBoxesOfAnother) {
   const std::string mixed = file(
       "mixed.toml", "[detector]\nmodel = \"" + std::string(SIGHTLINE_SOURCE_DIR) +
                         "/configs/models/people.safetensors\"\nthreshold = -4\nverify = false\n" + inner_);
-  const Outcome people = run({"-q", "detect", moving_clip(200, 240, 3), "-c", mixed});
-  EXPECT_EQ(people.exit_code, 0) << people.err;
+  const Outcome people = expect_run(0, {"-q", "detect", moving_clip(200, 240, 3), "-c", mixed});
   EXPECT_GT(count_labels(people)["person"], 0);
 }
 
@@ -126,20 +122,18 @@ TEST_F(CascadeProgram, SectionsInsideThatAreWrong) {
   const auto refused = [&](int code, const std::string& words, const std::string& text) {
     expect_run(code, words, {"detect", moving_clip(100, 100, 1), "-c", file("bad.toml", text)});
   };
-  refused(2, "bad.toml:11: 'min_sise' is not known in [[detector.inside]]",
-          outer_ + inner_ + "min_sise = 3\n");
+  refused(2, "bad.toml:11: 'min_sise'", outer_ + inner_ + "min_sise = 3\n");
   refused(2, "bad.toml:11: 'part'", outer_ + inner_ + "part = \"top\"\n");
   refused(2, "bad.toml:11: 'filters'", outer_ + inner_ + "filters = 50\n");
-  refused(2, "bad.toml:6: 'inside' must be a table", outer_ + "inside = true\n");
+  refused(2, "bad.toml:6: 'inside'", outer_ + "inside = true\n");
   refused(4, "none.xml", outer_ + "[[detector.inside]]\nfamily = \"cascade\"\nmodel = \"none.xml\"\n");
 }
 
 TEST_F(CascadeProgram, MeasureKnowsTheStageInside) {
   picture("a.png");
   const std::string config = file("nested.toml", outer_ + inner_);
-  const Outcome outcome = expect_run(
-      0, "",
-      {"measure", folder_ / "a.png", "-c", config, "--device", "none", "--seconds", "0.2", "--repeats", "1"});
+  const Outcome outcome = expect_run(0, {"measure", folder_ / "a.png", "-c", config, "--device", "none",
+                                         "--seconds", "0.2", "--repeats", "1"});
   for (const char* stage : {"pyramid", "scan", "group", "inside"})
     EXPECT_NE(outcome.out.find(stage), std::string::npos) << stage << "\n" << outcome.out << outcome.err;
 }
@@ -153,7 +147,7 @@ TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
            options;
   };
   const Outcome outcome =
-      expect_run(0, "", measure({"--device", "none", "--schedules", "cpu", "--kernels", "naive,compacted"}));
+      expect_run(0, measure({"--device", "none", "--schedules", "cpu", "--kernels", "naive,compacted"}));
   EXPECT_NE(outcome.out.find("side by side"), std::string::npos) << outcome.out;
   const Json all = Json::parse(bytes_of(folder_ / "m.json")).at("measurements");
   ASSERT_EQ(all.size(), 2u);
@@ -166,8 +160,8 @@ TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   EXPECT_GT(work[0].at("count"), work[1].at("count"));
   EXPECT_GT(work[1].at("count"), 0);
   EXPECT_EQ(all[1].at("work"), work);
-  expect_run(2, "there are naive, reduced, tiled, packed, compacted", measure({"--kernels", "fast"}));
-  expect_run(2, "--kernels does nothing", {"measure", folder_ / "a.png", "--kernels", "naive"});
+  expect_run(2, measure({"--kernels", "fast"}));
+  expect_run(2, "--kernels", {"measure", folder_ / "a.png", "--kernels", "naive"});
 }
 
 TEST_F(CascadeProgram, MeasureComparesImplementations) {
@@ -180,10 +174,9 @@ TEST_F(CascadeProgram, MeasureComparesImplementations) {
                                     "2",       "--threads",    "2"} +
            options;
   };
-  const Outcome outcome =
-      expect_run(0, "",
-                 measure({"--variants", "all", "--device", "cpu:1", "--seconds", "0.1", "--json",
-                          folder_ / "m.json", "--csv", folder_ / "m.csv", "--report", folder_ / "m.html"}));
+  const Outcome outcome = expect_run(
+      0, measure({"--variants", "all", "--device", "cpu:1", "--seconds", "0.1", "--json", folder_ / "m.json",
+                  "--csv", folder_ / "m.csv", "--report", folder_ / "m.html"}));
   EXPECT_NE(outcome.out.find("found the same objects"), std::string::npos) << outcome.out;
   const Json all = Json::parse(bytes_of(folder_ / "m.json"));
   std::map<std::string, int> names;
@@ -208,13 +201,12 @@ TEST_F(CascadeProgram, MeasureComparesImplementations) {
 
   // Some of them; buffers of one kind; no device.
   const Outcome some =
-      expect_run(0, "", measure({"--variants", "cpu,compacted", "--buffers", "copied", "--device", "cpu:1"}));
+      expect_run(0, measure({"--variants", "cpu,compacted", "--buffers", "copied", "--device", "cpu:1"}));
   EXPECT_NE(some.out.find("compacted, copied"), std::string::npos) << some.out;
   EXPECT_EQ(some.out.find("mapped"), std::string::npos) << some.out;
-  expect_run(0, "skipped: kernels: no OpenCL device",
-             measure({"--variants", "cpu,naive", "--device", "none"}));
-  expect_run(5, "nothing to measure", measure({"--variants", "naive", "--device", "none"}));
-  expect_run(2, "cascades have no implementation 'fast'", measure({"--variants", "fast"}));
+  expect_run(0, measure({"--variants", "cpu,naive", "--device", "none"}));
+  expect_run(5, measure({"--variants", "naive", "--device", "none"}));
+  expect_run(2, "'fast'", measure({"--variants", "fast"}));
   expect_run(2, "--kernels", measure({"--variants", "all", "--kernels", "naive"}));
 }
 
@@ -223,8 +215,8 @@ TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
   picture("in/a.png");
   picture("in/b.png", 120);
   // What it finds, as the truth.
-  const Outcome found = run({"-q", "detect", folder_ / "in", "-m", model(), "--min-neighbors", "1"});
-  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const Outcome found =
+      expect_run(0, {"-q", "detect", folder_ / "in", "-m", model(), "--min-neighbors", "1"});
   std::string corners, sizes;
   int objects = 0;
   for (const Json& line : parse_lines(found.out)) {
@@ -242,10 +234,9 @@ TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
   ASSERT_GT(objects, 1);
   for (const auto& [truth, protocol] :
        {std::pair{file("corners.txt", corners), "faces"}, {file("sizes.txt", sizes), "centre"}}) {
-    const Outcome outcome =
-        run({"evaluate", "frames", folder_ / "in", "-m", model(), "--truth", truth, "--truth-format", "boxes",
-             "--protocol", protocol, "--csv", folder_ / "c.csv", "--overwrite"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_run(
+        0, {"evaluate", "frames", folder_ / "in", "-m", model(), "--truth", truth, "--truth-format", "boxes",
+            "--protocol", protocol, "--csv", folder_ / "c.csv", "--overwrite"});
     EXPECT_NE(outcome.out.find("2 frames with " + std::to_string(objects) + " objects; protocol " + protocol),
               std::string::npos)
         << outcome.out;
@@ -280,11 +271,11 @@ TEST_F(CascadeProgram, EvaluatesOneLabel) {
   const std::string config = file("nested.toml", outer_ + inner_);
   const std::string truth = file("truth.txt", "a.png 1000 1000 1100 1100\n");  // so that all are wrong
   const auto wrong = [&](const std::vector<std::string>& options) {
-    const Outcome outcome = run(std::vector<std::string>{"evaluate", "frames", folder_ / "in", "-c", config,
-                                                         "--truth", truth, "--truth-format", "boxes",
-                                                         "--protocol", "faces", "--min-neighbors", "0"} +
-                                options);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome =
+        expect_run(0, std::vector<std::string>{"evaluate", "frames", folder_ / "in", "-c", config, "--truth",
+                                               truth, "--truth-format", "boxes", "--protocol", "faces",
+                                               "--min-neighbors", "0"} +
+                          options);
     const std::size_t at = outcome.out.find("\nall ");
     return at == std::string::npos ? -1 : std::stod(outcome.out.substr(at + 5));
   };
@@ -294,18 +285,17 @@ TEST_F(CascadeProgram, EvaluatesOneLabel) {
   EXPECT_EQ(wrong({}), labels.at("big"));
   EXPECT_EQ(wrong({"--label", "big"}), labels.at("big"));
   EXPECT_EQ(wrong({"--label", "small"}), labels.at("small"));
-  expect_run(2, "it finds: big, small",
-             {"evaluate", "frames", folder_ / "in", "-c", config, "--truth", truth, "--truth-format", "boxes",
-              "--label", "eye"});
+  expect_run(2, {"evaluate", "frames", folder_ / "in", "-c", config, "--truth", truth, "--truth-format",
+                 "boxes", "--label", "eye"});
 }
 
 TEST_F(CascadeProgram, ModelShowDescribesACascade) {
-  const Outcome outcome = expect_run(0, "", {"model", "show", model()});
+  const Outcome outcome = expect_run(0, {"model", "show", model()});
   for (const char* words :
        {"OpenCV cascade of Haar features", "20 x 20 pixels", "1 Haar features", "0 tilted", "1 stumps"})
     EXPECT_NE(outcome.out.find(words), std::string::npos) << words << "\n" << outcome.out;
   picture("a.png");
-  const Outcome counted = expect_run(0, "", {"model", "show", model(), "--survivors", folder_ / "a.png"});
+  const Outcome counted = expect_run(0, {"model", "show", model(), "--survivors", folder_ / "a.png"});
   EXPECT_NE(counted.out.find("of all"), std::string::npos) << counted.out;
   EXPECT_NE(counted.out.find("windows on all scales"), std::string::npos) << counted.out;
   expect_run(2, "--filters", {"model", "show", model(), "--filters", "3"});
@@ -331,14 +321,12 @@ TEST_F(CascadeProgram, Misuse) {
                                                                   {"--arithmetic", "float"}})
     expect_run(2, option[0] + " does nothing",
                std::vector<std::string>{"detect", clip, "-m", model()} + option);
-  expect_run(2, "--min-neighbors does nothing", {"detect", clip, "--min-neighbors", "2"});
-  expect_run(
-      2, "evaluate windows` is for filter banks",
-      {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives", folder_.path()});
-  expect_run(2, "evaluate windows` is for filter banks",
-             {"evaluate", "windows", "-c", "faces-opencv", "--positives", folder_.path(), "--negatives",
-              folder_.path()});
-  expect_run(2, "is a cascade", {"detect", clip, "-c", "people", "-m", model()});
+  expect_run(2, "--min-neighbors", {"detect", clip, "--min-neighbors", "2"});
+  expect_run(2, {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives",
+                 folder_.path()});
+  expect_run(2, {"evaluate", "windows", "-c", "faces-opencv", "--positives", folder_.path(), "--negatives",
+                 folder_.path()});
+  expect_run(2, {"detect", clip, "-c", "people", "-m", model()});
   expect_run(2, "largest", {"detect", clip, "-m", model(), "--min-size", "50", "--max-size", "40"});
   expect_run(2, "scale", {"detect", clip, "-m", model(), "--scale-step", "1"});
   expect_run(4, "safetensors",
