@@ -199,15 +199,12 @@ TEST(OpenClErrors, HaveOpenClsNames) {
   EXPECT_STREQ(error_name(CL_INVALID_COMMAND_QUEUE), "CL_INVALID_COMMAND_QUEUE");
 }
 
-TEST(OpenClErrors, NameCallDeviceAndRemedy) {
+TEST(OpenClErrors, NameCallDeviceAndCode) {
   const DeviceError lost(CL_INVALID_COMMAND_QUEUE, "clFinish", "Large GPU");
   EXPECT_EQ(lost.code(), ExitCode::failed);
   EXPECT_EQ(lost.code_number(), CL_INVALID_COMMAND_QUEUE);
   EXPECT_THAT(lost.what(), AllOf(HasSubstr("clFinish"), HasSubstr("'Large GPU'"),
-                                 HasSubstr("CL_INVALID_COMMAND_QUEUE (-36)"), HasSubstr("--device none")));
-  EXPECT_THAT(DeviceError(CL_OUT_OF_RESOURCES, "call", "d").what(), HasSubstr("smaller frames"));
-  EXPECT_THAT(DeviceError(CL_BUILD_PROGRAM_FAILURE, "call", "d").what(), HasSubstr("driver"));
-  EXPECT_THAT(DeviceError(-12345, "call", "d").what(), HasSubstr("--device none"));
+                                 HasSubstr("CL_INVALID_COMMAND_QUEUE (-36)")));
 }
 
 TEST(OpenClErrors, CheckThrowsForFailuresOnly) {
