@@ -26,9 +26,8 @@ class Ends : public testing::Test {
                            "trim=end_frame=10");
     fs::create_directory(folder_ / "out");
   }
-  std::vector<std::string> detect(const std::vector<std::string>& more) const {
-    return std::vector<std::string>{"detect", folder_ / "in.mkv", "--device", "none", "--overwrite"} +
-           kFindsSome + more;
+  Words detect(const Words& more) const {
+    return Words{"detect", folder_ / "in.mkv", "--device", "none", "--overwrite"} + kFindsSome + more;
   }
   std::string out(const std::string& name) const { return folder_ / ("out/" + name); }
   void clear() const {
@@ -80,7 +79,7 @@ class Ends : public testing::Test {
 
 // Wherever the disk is full: in the detections, the video, the trace or the pictures.
 TEST_F(Ends, FullDisk) {
-  const std::vector<std::string> arguments = detect(
+  const Words arguments = detect(
       {"-d", out("o.jsonl"), "-o", out("o.mp4"), "--trace", out("t.json"), "--contact-sheet", out("s.png")});
   expect_run(0, arguments);
   // Such that each of the files does not fit, and some more from small to large.
@@ -126,8 +125,7 @@ TEST_F(Ends, FullStandardOutput) {
   if (!fs::exists("/dev/full")) GTEST_SKIP();
   RunSetup setup;
   setup.output = "/dev/full";
-  for (const std::vector<std::string>& arguments :
-       {detect({}), std::vector<std::string>{"devices"}, {"--help"}, {"--version"}})
+  for (const Words& arguments : {detect({}), Words{"devices"}, {"--help"}, {"--version"}})
     expect_run(1, arguments, setup);
 }
 
@@ -137,8 +135,7 @@ TEST_F(Ends, ReaderThatGoesAwayCostsNothing) {
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   RunSetup setup;
   setup.output_handle = ends[1];
-  Program program(std::vector<std::string>{"-q"} + detect({"--loop", "9", "-d", "-", "-o", out("o.mp4")}),
-                  setup);
+  Program program(Words{"-q"} + detect({"--loop", "9", "-d", "-", "-o", out("o.mp4")}), setup);
   char some[16];
   EXPECT_GT(read(ends[0], some, sizeof some), 0);
   close(ends[0]);
@@ -198,9 +195,8 @@ TEST_F(Ends, KilledRecordingsCanBeRead) {
   std::size_t pictures = 0;
   for (int i = 0; i < 6; ++i) {
     clear();
-    Program program(std::vector<std::string>{"live", moving_clip(120, 200, 100000), "--device", "none",
-                                             "--headless", "--pace", "0", "--record", out("o.mp4"), "-d",
-                                             out("o.jsonl")} +
+    Program program(Words{"live", moving_clip(120, 200, 100000), "--device", "none", "--headless", "--pace",
+                          "0", "--record", out("o.mp4"), "-d", out("o.jsonl")} +
                     kFindsSome);
     EXPECT_TRUE(program.wait_until([&] {
       const std::string text = bytes_of(out("o.jsonl"));

@@ -72,9 +72,8 @@ TEST_F(BadDriver, CostsItsDevicesAlone) {
 }
 
 TEST_F(BadDriver, IsNotAskedWhereNoDeviceIsWanted) {
-  for (const auto& asked : {std::vector<std::string>{"--device", "none"}, {"--schedule", "cpu"}}) {
-    const Outcome outcome =
-        expect_run(0, std::vector<std::string>{"detect", moving_clip(120, 200, 2)} + asked, setup());
+  for (const auto& asked : {Words{"--device", "none"}, {"--schedule", "cpu"}}) {
+    const Outcome outcome = expect_run(0, Words{"detect", moving_clip(120, 200, 2)} + asked, setup());
     EXPECT_EQ(outcome.err.find("fake.icd"), std::string::npos) << outcome.err;
   }
   EXPECT_EQ(times_loaded(), 0);

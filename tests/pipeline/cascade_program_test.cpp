@@ -58,9 +58,8 @@ TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
     EXPECT_NEAR(x + width / 2, 40, width / 4);
   }
   // All windows, and only large ones.
-  const auto boxes = [&](const std::vector<std::string>& options) {
-    const Outcome all =
-        expect_run(0, std::vector<std::string>{"-q", "detect", folder_ / "a.png", "-m", model()} + options);
+  const auto boxes = [&](const Words& options) {
+    const Outcome all = expect_run(0, Words{"-q", "detect", folder_ / "a.png", "-m", model()} + options);
     return parse_lines(all.out)[0].at("objects");
   };
   EXPECT_GT(boxes({"--min-neighbors", "0"}).size(), 10 * boxes({}).size());
@@ -140,10 +139,9 @@ TEST_F(CascadeProgram, MeasureKnowsTheStageInside) {
 
 TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   picture("a.png", 64);
-  const auto measure = [&](const std::vector<std::string>& options) {
-    return std::vector<std::string>{"measure",    folder_ / "a.png", "-m", model(),  "--seconds",
-                                    "0.1",        "--repeats",       "1",  "--json", folder_ / "m.json",
-                                    "--overwrite"} +
+  const auto measure = [&](const Words& options) {
+    return Words{"measure", folder_ / "a.png",  "-m",         model(), "--seconds", "0.1", "--repeats", "1",
+                 "--json",  folder_ / "m.json", "--overwrite"} +
            options;
   };
   const Outcome outcome =
@@ -169,10 +167,8 @@ TEST_F(CascadeProgram, MeasureComparesImplementations) {
   fs::create_directories(folder_ / "in/small");
   picture("in/large/a.png", 120);
   picture("in/small/b.png", 64);
-  const auto measure = [&](const std::vector<std::string>& options) {
-    return std::vector<std::string>{"measure", folder_ / "in", "-m", model(), "--repeats",
-                                    "2",       "--threads",    "2"} +
-           options;
+  const auto measure = [&](const Words& options) {
+    return Words{"measure", folder_ / "in", "-m", model(), "--repeats", "2", "--threads", "2"} + options;
   };
   const Outcome outcome = expect_run(
       0, measure({"--variants", "all", "--device", "cpu:1", "--seconds", "0.1", "--json", folder_ / "m.json",
@@ -250,15 +246,15 @@ TEST_F(CascadeProgram, PicturesThatAreNotListedCanCountAsEmpty) {
   fs::create_directories(folder_ / "in");
   picture("in/a.png");
   picture("in/b.png");
-  std::vector<std::string> command{"evaluate",
-                                   "frames",
-                                   folder_ / "in",
-                                   "-m",
-                                   model(),
-                                   "--truth",
-                                   file("truth.txt", "a.png 1000 1000 1100 1100\n"),
-                                   "--truth-format",
-                                   "boxes"};
+  Words command{"evaluate",
+                "frames",
+                folder_ / "in",
+                "-m",
+                model(),
+                "--truth",
+                file("truth.txt", "a.png 1000 1000 1100 1100\n"),
+                "--truth-format",
+                "boxes"};
   EXPECT_TRUE(run(command).out.starts_with("1 frame with 1 object"));
   command.emplace_back("--unlisted-empty");
   const Outcome both = run(command);
@@ -270,11 +266,10 @@ TEST_F(CascadeProgram, EvaluatesOneLabel) {
   picture("in/a.png");
   const std::string config = file("nested.toml", outer_ + inner_);
   const std::string truth = file("truth.txt", "a.png 1000 1000 1100 1100\n");  // so that all are wrong
-  const auto wrong = [&](const std::vector<std::string>& options) {
+  const auto wrong = [&](const Words& options) {
     const Outcome outcome =
-        expect_run(0, std::vector<std::string>{"evaluate", "frames", folder_ / "in", "-c", config, "--truth",
-                                               truth, "--truth-format", "boxes", "--protocol", "faces",
-                                               "--min-neighbors", "0"} +
+        expect_run(0, Words{"evaluate", "frames", folder_ / "in", "-c", config, "--truth", truth,
+                            "--truth-format", "boxes", "--protocol", "faces", "--min-neighbors", "0"} +
                           options);
     const std::size_t at = outcome.out.find("\nall ");
     return at == std::string::npos ? -1 : std::stod(outcome.out.substr(at + 5));
@@ -314,13 +309,12 @@ TEST_F(CascadeProgram, Misuse) {
              {"detect", clip, "-m", file("page.xml", "<html><body>no cascade</body></html>\n")});
   expect_run(4, "text.xml", {"detect", clip, "-m", file("text.xml", "no XML at all\n")});
   expect_run(4, "cut.xml", {"detect", clip, "-m", file("cut.xml", std::string(kCascade).substr(0, 300))});
-  for (const auto& option : std::vector<std::vector<std::string>>{{"--filters", "50"},
-                                                                  {"--exact"},
-                                                                  {"--computed-scales", "2"},
-                                                                  {"--no-verify"},
-                                                                  {"--arithmetic", "float"}})
-    expect_run(2, option[0] + " does nothing",
-               std::vector<std::string>{"detect", clip, "-m", model()} + option);
+  for (const auto& option : std::vector<Words>{{"--filters", "50"},
+                                               {"--exact"},
+                                               {"--computed-scales", "2"},
+                                               {"--no-verify"},
+                                               {"--arithmetic", "float"}})
+    expect_run(2, option[0] + " does nothing", Words{"detect", clip, "-m", model()} + option);
   expect_run(2, "--min-neighbors", {"detect", clip, "--min-neighbors", "2"});
   expect_run(2, {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives",
                  folder_.path()});

@@ -27,14 +27,13 @@ std::vector<std::int64_t> numbers(const std::vector<Json>& lines) {
   return result;
 }
 
-std::vector<Json> results_with(const std::vector<std::string>& options) {
-  const Outcome outcome = expect_run(0, std::vector<std::string>{"detect", kTenFrames, "-q"} + options);
+std::vector<Json> results_with(const Words& options) {
+  const Outcome outcome = expect_run(0, Words{"detect", kTenFrames, "-q"} + options);
   return parse_lines(outcome.out);
 }
 
 TEST(Detect, EveryFrameHasItsLine) {
-  const Outcome outcome =
-      expect_run(0, std::vector<std::string>{"detect", moving_clip(200, 240, 10)} + kFindsSome);
+  const Outcome outcome = expect_run(0, Words{"detect", moving_clip(200, 240, 10)} + kFindsSome);
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 10u);
   std::size_t objects = 0;
@@ -120,10 +119,9 @@ TEST(Detect, PartsOfTheInput) {
 
 TEST(Detect, Formats) {
   TempDir folder;
-  const std::vector<std::string> command =
-      std::vector<std::string>{"-q", "detect", moving_clip(200, 240, 4)} + kFindsSome;
-  const auto text = [&](const std::string& name, const std::vector<std::string>& options = {}) {
-    expect_run(0, command + std::vector<std::string>{"-d", folder / name} + options);
+  const Words command = Words{"-q", "detect", moving_clip(200, 240, 4)} + kFindsSome;
+  const auto text = [&](const std::string& name, const Words& options = {}) {
+    expect_run(0, command + Words{"-d", folder / name} + options);
     return bytes_of(folder / name);
   };
   const std::vector<Json> lines = parse_lines(text("a.jsonl"));
@@ -160,12 +158,11 @@ TEST(Detect, Formats) {
 }
 
 TEST(Detect, TrackedObjectsHaveIdentities) {
-  const std::vector<std::string> base =
-      std::vector<std::string>{"detect", moving_clip(200, 240, 10), "-q"} + kFindsSome;
+  const Words base = Words{"detect", moving_clip(200, 240, 10), "-q"} + kFindsSome;
   const Outcome plain = run(base);
   EXPECT_EQ(plain.out.find("track"), std::string::npos);
 
-  const Outcome tracked = expect_run(0, base + std::vector<std::string>{"--track"});
+  const Outcome tracked = expect_run(0, base + Words{"--track"});
   const std::vector<Json> lines = parse_lines(tracked.out);
   ASSERT_EQ(lines.size(), 10u);
   EXPECT_TRUE(lines[0].at("objects").empty());
@@ -179,10 +176,9 @@ TEST(Detect, TrackedObjectsHaveIdentities) {
   EXPECT_EQ(frames.rbegin()->first, static_cast<std::int64_t>(frames.size()));
   EXPECT_GT(frames.at(1), 2);
 
-  const std::vector<Json> at_once =
-      parse_lines(run(base + std::vector<std::string>{"--track", "--track-hits", "1"}).out);
+  const std::vector<Json> at_once = parse_lines(run(base + Words{"--track", "--track-hits", "1"}).out);
   EXPECT_EQ(at_once.at(0).at("objects").size(), parse_lines(plain.out).at(0).at("objects").size());
-  expect_run(2, base + std::vector<std::string>{"--track-gap", "1"});
+  expect_run(2, base + Words{"--track-gap", "1"});
 }
 
 TEST(Detect, SeveralInputs) {
@@ -205,9 +201,9 @@ TEST(Detect, SeveralInputsRefuseWhatWouldNotWork) {
   fs::create_directories(folder / "b");
   for (const char* name : {"a/same.mkv", "b/same.mkv"})
     make_clip(folder / name, "testsrc=size=160x200:rate=10:duration=0.2");
-  const std::vector<std::string> command{"detect", folder / "a/same.mkv", folder / "b/same.mkv"};
-  expect_run(2, "same-detected.mp4", command + std::vector<std::string>{"-o", folder / "out"});
-  expect_run(2, command + std::vector<std::string>{"-d", folder / "d.txt"});
+  const Words command{"detect", folder / "a/same.mkv", folder / "b/same.mkv"};
+  expect_run(2, "same-detected.mp4", command + Words{"-o", folder / "out"});
+  expect_run(2, command + Words{"-d", folder / "d.txt"});
   EXPECT_FALSE(fs::exists(folder / "d.txt"));
 }
 
@@ -235,9 +231,8 @@ TEST(Detect, PicturesHaveNoTime) {
       EXPECT_TRUE(line.at("time").is_null()) << line;
       EXPECT_TRUE(line.at("frame").is_null()) << line;
     }
-    for (const std::vector<std::string>& option :
-         std::vector<std::vector<std::string>>{{"--track"}, {"--start", "1"}, {"--duration", "1"}})
-      expect_run(2, option.front(), std::vector<std::string>{"detect", input} + option);
+    for (const Words& option : std::vector<Words>{{"--track"}, {"--start", "1"}, {"--duration", "1"}})
+      expect_run(2, option.front(), Words{"detect", input} + option);
   }
   EXPECT_NE(run({"-q", "detect", folder / "in", "-f", "csv"}).out.find("in/p1.png,,,ok,"), std::string::npos);
   const Json coco = Json::parse(run({"-q", "detect", folder / "in/p1.png", "-f", "coco"}).out);
@@ -329,7 +324,7 @@ TEST(Detect, ExistingOutputsStayUnlessToldOtherwise) {
 TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
   TempDir folder;
   const std::string out = folder / "out.json", in = folder / "in";
-  const std::vector<std::vector<std::string>> commands{
+  const std::vector<Words> commands{
       {"detect", in, "-d", out},
       {"live", in, "--headless", "-d", out},
       {"live", in, "--headless", "--trace", out},
@@ -349,7 +344,7 @@ TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
       {"train", "filterbank", "--positives", in, "--negatives", in, "-o", out},
       {"train", "landmarks", in, "--faces", in, "-o", out},
   };
-  for (const std::vector<std::string>& command : commands) {
+  for (const Words& command : commands) {
     media::test::store(out, std::string("x"));
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(command) << outcome.err;
@@ -357,7 +352,7 @@ TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
         << testing::PrintToString(command) << outcome.err;
     EXPECT_EQ(bytes_of(out), "x") << testing::PrintToString(command);
     if (command.front() == "devices") continue;  // it would measure for a minute
-    const Outcome told = run(command + std::vector<std::string>{"--overwrite"});
+    const Outcome told = run(command + Words{"--overwrite"});
     EXPECT_EQ(told.err.find("--overwrite"), std::string::npos) << testing::PrintToString(command) << told.err;
   }
 }
@@ -366,10 +361,10 @@ TEST(CommandOutputs, NumberedPicturesAreNotReplacedEither) {
   TempDir folder;
   for (const char* output : {"frame%03d.png", "out/", "new/"}) {
     fs::create_directories(folder / "out");
-    const std::vector<std::string> command{"detect", kTenFrames, "--duration", "0.2", "-o", folder / output};
+    const Words command{"detect", kTenFrames, "--duration", "0.2", "-o", folder / output};
     expect_run(0, command);
     expect_run(2, "--overwrite", command);
-    expect_run(0, command + std::vector<std::string>{"--overwrite"});
+    expect_run(0, command + Words{"--overwrite"});
   }
   EXPECT_TRUE(fs::exists(folder / "frame001.png"));
 }
@@ -407,9 +402,9 @@ TEST(Detect, WhatDoesNotFitIntoOneFileLeavesNothing) {
 
 TEST(Detect, NamesOfDetectionsThatPromiseAnotherFormatWarn) {
   TempDir folder;
-  const auto warnings = [&](const std::vector<std::string>& options) {
-    const Outcome outcome = expect_run(
-        0, std::vector<std::string>{"detect", kTenFrames, "--duration", "0.1", "--overwrite"} + options);
+  const auto warnings = [&](const Words& options) {
+    const Outcome outcome =
+        expect_run(0, Words{"detect", kTenFrames, "--duration", "0.1", "--overwrite"} + options);
     return outcome.err.find("warning: ") != std::string::npos;
   };
   EXPECT_TRUE(warnings({"-d", folder / "out.png"}));
@@ -429,8 +424,8 @@ TEST(Detect, DamagedInputsAreNoSuccess) {
   std::vector<char> bytes = media::test::load(folder / "in/b.jpg");
   bytes.resize(bytes.size() / 2);
   media::test::store(folder / "in/b.jpg", bytes);
-  const auto lines = [&](int code, const std::vector<std::string>& arguments, const std::string& named) {
-    return parse_lines(expect_run(code, named, std::vector<std::string>{"detect"} + arguments).out);
+  const auto lines = [&](int code, const Words& arguments, const std::string& named) {
+    return parse_lines(expect_run(code, named, Words{"detect"} + arguments).out);
   };
   // The run ends at the damaged picture, or goes on after it.
   const std::vector<Json> first = lines(3, {folder / "in", "-d", "-"}, "b.jpg");
@@ -446,9 +441,9 @@ TEST(Detect, DamagedInputsAreNoSuccess) {
   EXPECT_TRUE(fs::exists(folder / "out/c.jpg"));
   EXPECT_FALSE(fs::exists(folder / "out/b.jpg"));
   // So for inputs of their own.
-  const std::vector<std::string> three{folder / "in/a.jpg", folder / "in/b.jpg", folder / "in/c.jpg"};
+  const Words three{folder / "in/a.jpg", folder / "in/b.jpg", folder / "in/c.jpg"};
   EXPECT_EQ(lines(3, three, "b.jpg").size(), 1u);
-  const std::vector<Json> each = lines(1, three + std::vector<std::string>{"--keep-going"}, "b.jpg");
+  const std::vector<Json> each = lines(1, three + Words{"--keep-going"}, "b.jpg");
   ASSERT_EQ(each.size(), 3u);
   EXPECT_EQ(each[1].at("source"), folder / "in/b.jpg");
   EXPECT_EQ(each[1].at("status"), "failed");
@@ -517,20 +512,18 @@ TEST(Detect, InterruptedWhileItWaitsForInput) {
 
 // The result for a frame depends on the frame and the detector alone.
 TEST(Detect, ResultsDoNotDependOnHowItRuns) {
-  const std::vector<std::string> command =
-      std::vector<std::string>{"-q", "detect", moving_clip(360, 280, 12)} + kFindsSome;
+  const Words command = Words{"-q", "detect", moving_clip(360, 280, 12)} + kFindsSome;
   const Outcome reference = expect_run(0, command);
   ASSERT_NE(reference.out.find("score"), std::string::npos);
   for (const char* threads : {"1", "2", "4"}) {
     for (const char* in_flight : {"1", "2", "8"}) {
-      const Outcome other =
-          run(command + std::vector<std::string>{"--threads", threads, "--in-flight", in_flight});
+      const Outcome other = run(command + Words{"--threads", threads, "--in-flight", in_flight});
       EXPECT_TRUE(other.out == reference.out) << threads << " threads, " << in_flight << " in flight";
     }
   }
   int compared = 0;
   for (const char* set : {"ssse3", "sse4", "avx2", "avx512", "avx512-vnni", "neon"}) {
-    const Outcome other = run(command + std::vector<std::string>{"--instruction-set", set});
+    const Outcome other = run(command + Words{"--instruction-set", set});
     if (other.exit_code == 2) continue;  // not on this processor
     EXPECT_TRUE(other.out == reference.out) << set;
     ++compared;
@@ -542,8 +535,8 @@ TEST(Detect, ResultsDoNotDependOnHowItRuns) {
 // other.
 TEST(Detect, SeveralDetectors) {
   const std::string clip = moving_clip(360, 280, 6);
-  const auto boxes = [&](const std::vector<std::string>& options) {
-    const Outcome outcome = expect_run(0, std::vector<std::string>{"-q", "detect", clip} + options);
+  const auto boxes = [&](const Words& options) {
+    const Outcome outcome = expect_run(0, Words{"-q", "detect", clip} + options);
     return outcome.out;
   };
   const std::string both = boxes({"--config", "faces-waldboost,faces", "--device", "none"});
@@ -553,10 +546,10 @@ TEST(Detect, SeveralDetectors) {
     EXPECT_EQ(boxes({"--config", "faces-waldboost,faces", "--device", "cpu:1,cpu:1", "--schedule", "gpu"}),
               both);
   }
-  const std::vector<std::string> two{"-q", "detect", clip, "--config", "people,faces"};
-  expect_run(2, "--threshold", two + std::vector<std::string>{"--threshold", "1"});
-  expect_run(2, "--model", two + std::vector<std::string>{"--model", "haarcascade_eye"});
-  expect_run(2, "'scan'", two + std::vector<std::string>{"--map", "scan=gpu"});
+  const Words two{"-q", "detect", clip, "--config", "people,faces"};
+  expect_run(2, "--threshold", two + Words{"--threshold", "1"});
+  expect_run(2, "--model", two + Words{"--model", "haarcascade_eye"});
+  expect_run(2, "'scan'", two + Words{"--map", "scan=gpu"});
   expect_run(2, "'nowhere'", {"detect", clip, "--config", "people,nowhere"});
 }
 
@@ -570,8 +563,8 @@ TEST(Detect, ColourIsTheSameOnEveryProcessor) {
     const auto frames = media::test::read_all(input);
     ASSERT_EQ(frames.size(), 3u) << input;
     ASSERT_FALSE(frames[0].view().is_gray()) << input;
-    const std::vector<std::string> command = std::vector<std::string>{"-q", "detect", input} + kFindsSome;
-    const auto with = [&](const std::vector<std::string>& options) { return run(command + options); };
+    const Words command = Words{"-q", "detect", input} + kFindsSome;
+    const auto with = [&](const Words& options) { return run(command + options); };
     const Outcome reference = with({"--device", "none"});
     ASSERT_EQ(reference.exit_code, 0) << reference.err;
     ASSERT_NE(reference.out.find("score"), std::string::npos);

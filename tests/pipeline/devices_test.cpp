@@ -65,10 +65,10 @@ TEST(Devices, UsesDriversThatNobodyRegistered) {
   EXPECT_NE(devices.out.find(driver.string()), std::string::npos) << devices.out;
   EXPECT_NE(devices.out.find("/etc/OpenCL/vendors/nvidia-opencl.icd"), std::string::npos) << devices.out;
 
-  const std::vector<std::string> detect{"detect", moving_clip(120, 200, 2)};
+  const Words detect{"detect", moving_clip(120, 200, 2)};
   const Outcome used = expect_run(0, detect);
   EXPECT_EQ(lines_with(used.err, driver.string()), 1) << used.err;
-  const Outcome unused = expect_run(0, detect + std::vector<std::string>{"--device", "none"});
+  const Outcome unused = expect_run(0, detect + Words{"--device", "none"});
   EXPECT_EQ(lines_with(unused.err, driver.string()), 0) << unused.err;
 }
 

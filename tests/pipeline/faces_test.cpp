@@ -34,13 +34,13 @@ class Faces : public testing::Test {
     }
     gallery.add(name, all);
   }
-  Outcome faces(int exit_code, const std::string& words, const std::vector<std::string>& arguments) const {
-    return expect_run(exit_code, words, std::vector<std::string>{"faces"} + arguments, setup_);
+  Outcome faces(int exit_code, const std::string& words, const Words& arguments) const {
+    return expect_run(exit_code, words, Words{"faces"} + arguments, setup_);
   }
   /// Of `list --json`.
-  std::vector<std::string> names(const std::vector<std::string>& options = {}) const {
-    const Json all = Json::parse(faces(0, "", std::vector<std::string>{"list", "--json"} + options).out);
-    std::vector<std::string> names;
+  Words names(const Words& options = {}) const {
+    const Json all = Json::parse(faces(0, "", Words{"list", "--json"} + options).out);
+    Words names;
     for (const Json& one : all.at("people")) names.push_back(one.at("name"));
     return names;
   }

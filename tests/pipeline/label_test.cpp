@@ -30,9 +30,7 @@ class Label : public testing::Test {
                                             std::to_string(size.height));
   }
   std::string text(const std::string& name) const { return bytes_of(folder_ / name); }
-  std::vector<std::string> label(const std::vector<std::string>& options) const {
-    return std::vector<std::string>{"label"} + options;
-  }
+  Words label(const Words& options) const { return Words{"label"} + options; }
 
   TempDir folder_;
 };
@@ -110,12 +108,12 @@ TEST_F(Label, MarksOfEveryFormatAreKnownToEvaluate) {
   for (const auto& [format, place] : {std::pair<std::string, std::string>{"boxes", "in/boxes.txt"},
                                       {"coco", "boxes.json"},
                                       {"yolo", "labels"}}) {
-    const std::vector<std::string> evaluate{
-        "evaluate", "frames", in, "--truth", folder_ / place, "--truth-format", format, "--device", "none"};
+    const Words evaluate{"evaluate",       "frames", in,         "--truth", folder_ / place,
+                         "--truth-format", format,   "--device", "none"};
     EXPECT_THAT(expect_run(0, evaluate).out, HasSubstr("1 frame with 2 objects"));
-    EXPECT_THAT(expect_run(0, evaluate + std::vector<std::string>{"--truth-label", "person"}).out,
+    EXPECT_THAT(expect_run(0, evaluate + Words{"--truth-label", "person"}).out,
                 HasSubstr("1 frame with 1 object"));
-    expect_run(2, evaluate + std::vector<std::string>{"--truth-label", "cat"});
+    expect_run(2, evaluate + Words{"--truth-label", "cat"});
   }
 }
 
@@ -126,25 +124,23 @@ class LabelInWindow : public Label {
     if (!Desktop::is_installed()) GTEST_SKIP() << "no Xvfb and xdotool to try windows with";
     view_.set(kPicture, 1, {1280, 800});
   }
-  void open(const std::vector<std::string>& options, const std::vector<std::string>& variables = {}) {
+  void open(const Words& options, const Words& variables = {}) {
     // Another one each time: the key that ends a program may never be let go of, since its window is gone
     // before.
     program_.reset();
     desktop_ = std::make_unique<Desktop>();
     ChildSetup setup = desktop_->environment();
     setup.environment.insert(setup.environment.begin(), variables.begin(), variables.end());
-    program_ =
-        std::make_unique<ChildProcess>(std::vector<std::string>{SIGHTLINE_PROGRAM} + label(options), setup);
+    program_ = std::make_unique<ChildProcess>(Words{SIGHTLINE_PROGRAM} + label(options), setup);
     ASSERT_TRUE(desktop_->act({"search", "--sync", "--onlyvisible", "--name", "Sightline label"}, kPatience))
         << program_->output();
     press("o");
   }
-  void act(const std::vector<std::string>& action) {
+  void act(const Words& action) {
     ASSERT_TRUE(becomes_true([&] {
-      return desktop_->act(std::vector<std::string>{"search", "--onlyvisible", "--name", "Sightline label",
-                                                    "windowfocus"} +
-                               action,
-                           kPatience) ||
+      return desktop_->act(
+                 Words{"search", "--onlyvisible", "--name", "Sightline label", "windowfocus"} + action,
+                 kPatience) ||
              !program_->is_running();
     })) << program_->output();
   }
@@ -153,13 +149,11 @@ class LabelInWindow : public Label {
   void drag(double x1, double y1, double x2, double y2) {
     const auto from = view_.to_output({x1, y1}), to = view_.to_output({x2, y2});
     const auto at = [](Point point) {
-      return std::vector<std::string>{"mousemove", std::to_string(std::lround(point.x)),
-                                      std::to_string(std::lround(point.y))};
+      return Words{"mousemove", std::to_string(std::lround(point.x)), std::to_string(std::lround(point.y))};
     };
-    const std::vector<std::string> pause{"sleep", "0.05"};
-    act(at(from) + pause + std::vector<std::string>{"mousedown", "1"} + pause +
-        at({(from.x + to.x) / 2, (from.y + to.y) / 2}) + pause + at(to) + pause +
-        std::vector<std::string>{"mouseup", "1"});
+    const Words pause{"sleep", "0.05"};
+    act(at(from) + pause + Words{"mousedown", "1"} + pause + at({(from.x + to.x) / 2, (from.y + to.y) / 2}) +
+        pause + at(to) + pause + Words{"mouseup", "1"});
   }
   void expect_saved(const std::string& wanted, const std::string& name = "in/boxes.txt") {
     EXPECT_TRUE(becomes_true([&] { return text(name) == wanted || !program_->is_running(); }));
@@ -314,8 +308,7 @@ TEST_F(LabelInWindow, AFullDiskThatHasRoomAgain) {
 
 TEST_F(LabelInWindow, ADetectorProposes) {
   make_clip(folder_ / "in/a.png", "testsrc2=rate=1:duration=1:size=320x240");
-  ASSERT_NO_FATAL_FAILURE(
-      open({std::vector<std::string>{folder_ / "in", "--config", "people"} + kFindsSome}));
+  ASSERT_NO_FATAL_FAILURE(open({Words{folder_ / "in", "--config", "people"} + kFindsSome}));
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_FALSE(fs::exists(folder_ / "in/boxes.txt")) << "proposals are nothing yet";
   EXPECT_TRUE(becomes_true([&] {

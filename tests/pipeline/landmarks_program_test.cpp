@@ -29,7 +29,7 @@ class LandmarksProgram : public testing::Test {
     }
     store(folder_ / "faces.txt", lines);
   }
-  std::vector<std::string> train(const std::string& output) const {
+  Words train(const std::string& output) const {
     return {"train",
             "landmarks",
             folder_ / "photos",
@@ -71,7 +71,7 @@ TEST_F(LandmarksProgram, TrainsWhatItThenEvaluates) {
 }
 
 TEST_F(LandmarksProgram, SaysWhatItCannotUse) {
-  expect_run(3, "'other'", train("x") + std::vector<std::string>{"--part", "other"});
+  expect_run(3, "'other'", train("x") + Words{"--part", "other"});
   expect_run(4, "faces.txt",
              {"evaluate", "landmarks", folder_ / "photos", "--faces", folder_ / "faces.txt", "--model",
               folder_ / "faces.txt"});

@@ -126,33 +126,31 @@ TEST_F(Limits, ACascadeThatTakesEveryWindow) {
   const std::string picture = folder_ / "picture.png";
   media::test::make_clip(picture, "mandelbrot=size=1280x720,trim=end_frame=1");
   const std::string model = file("greedy.xml", greedy_cascade());
-  const std::vector<std::string> command{"detect", picture, "--device", "none", "-d", "-", "-m", model};
+  const Words command{"detect", picture, "--device", "none", "-d", "-", "-m", model};
   for (const char* neighbors : {"0", "3"}) {
-    const Outcome outcome =
-        expect_run(0, "100000", command + std::vector<std::string>{"--min-neighbors", neighbors});
+    const Outcome outcome = expect_run(0, "100000", command + Words{"--min-neighbors", neighbors});
     EXPECT_LE(only_line(outcome).at("objects").size(), 100'000u);
     expect_memory(outcome, 2'000'000);
   }
   // The same ones, however the work is shared out.
-  const std::vector<std::string> few{"--min-neighbors", "0", "--max-candidates", "100"};
-  const Outcome one = expect_run(0, "100", command + few + std::vector<std::string>{"--threads", "1"});
-  const Outcome two = expect_run(0, "100", command + few + std::vector<std::string>{"--threads", "2"});
+  const Words few{"--min-neighbors", "0", "--max-candidates", "100"};
+  const Outcome one = expect_run(0, "100", command + few + Words{"--threads", "1"});
+  const Outcome two = expect_run(0, "100", command + few + Words{"--threads", "2"});
   EXPECT_EQ(only_line(one).at("objects").size(), 100u);
   EXPECT_EQ(one.out, two.out);
 }
 
 TEST_F(Limits, AThresholdThatEveryWindowReaches) {
   const std::string clip = moving_clip(1280, 720, 2);
-  const std::vector<std::string> command{"detect",      clip,    "--device",    "none",      "-d", "-",
-                                         "--threshold", "-1000", "--no-verify", "--filters", "12"};
-  const std::vector<std::string> smaller{"--min-size", "48"};
+  const Words command{"detect",      clip,    "--device",    "none",      "-d", "-",
+                      "--threshold", "-1000", "--no-verify", "--filters", "12"};
+  const Words smaller{"--min-size", "48"};
   const Outcome all = expect_run(0, "20000", command + smaller);
   expect_memory(all, 1'000'000);
   // Once, not for each frame.
   EXPECT_EQ(all.err.find("reach the grouping"), all.err.rfind("reach the grouping"));
 
-  const Outcome few =
-      expect_run(0, "40", command + smaller + std::vector<std::string>{"--max-candidates", "40"});
+  const Outcome few = expect_run(0, "40", command + smaller + Words{"--max-candidates", "40"});
   const std::vector<Json> all_lines = parse_lines(all.out), few_lines = parse_lines(few.out);
   ASSERT_EQ(all_lines.size(), 2u);
   ASSERT_EQ(few_lines.size(), 2u);
@@ -163,7 +161,7 @@ TEST_F(Limits, AThresholdThatEveryWindowReaches) {
     ASSERT_GT(many.size(), best.size());
     EXPECT_EQ(best[0], many[0]) << "the best stays the best";
   }
-  expect_run(2, "--max-candidates", command + std::vector<std::string>{"--max-candidates", "0"});
+  expect_run(2, "--max-candidates", command + Words{"--max-candidates", "0"});
 }
 
 TEST_F(Limits, ConfigurationsThatAreTooLarge) {

@@ -64,7 +64,7 @@ class RecognitionProgram : public testing::Test {
     media::write_gray_png(folder_ / ("photos/" + name + ".png"), picture.view());
   }
 
-  std::vector<std::string> train(const std::string& kind, const std::string& output) const {
+  Words train(const std::string& kind, const std::string& output) const {
     return {"train",
             "recognition",
             folder_ / "photos",
@@ -82,8 +82,7 @@ class RecognitionProgram : public testing::Test {
             "--output",
             folder_ / output};
   }
-  std::vector<std::string> evaluate(const std::string& command, const std::string& option,
-                                    const std::string& model) const {
+  Words evaluate(const std::string& command, const std::string& option, const std::string& model) const {
     return {"evaluate",
             command,
             folder_ / "photos",
@@ -101,7 +100,7 @@ TEST_F(RecognitionProgram, TrainsWhatItThenEvaluates) {
   for (const char* kind : {"learned", "weighted", "plain"}) {
     const std::string model = kind + std::string(".safetensors");
     expect_run(0, train(kind, model));
-    std::vector<std::string> verify = evaluate("verify", "--pairs", model);
+    Words verify = evaluate("verify", "--pairs", model);
     verify.insert(verify.end(),
                   {"--json", folder_ / "verify.json", "--csv", folder_ / "verify.csv", "--overwrite"});
     EXPECT_THAT(expect_run(0, verify).out, HasSubstr("equal error rate 0%")) << kind;
@@ -131,7 +130,7 @@ recognition::FaceModel load(const std::string& file) {
 
 TEST_F(RecognitionProgram, TrainsForHardLight) {
   expect_run(0, "16 people", train("light", "light.safetensors"));
-  expect_run(2, "--state", train("light", "x") + std::vector<std::string>{"--state", folder_ / "steps"});
+  expect_run(2, "--state", train("light", "x") + Words{"--state", folder_ / "steps"});
   expect_run(0, train("light", "again.safetensors"));
   const std::string first = bytes_of(folder_ / "light.safetensors");
   ASSERT_FALSE(first.empty());
@@ -144,7 +143,7 @@ TEST_F(RecognitionProgram, TrainsForHardLight) {
   EXPECT_THAT(model.region_weights, Contains(0));
   EXPECT_THAT(model.region_weights, Contains(4));
   EXPECT_FALSE(model.strangers.empty());
-  const std::vector<std::string> report{"--json", folder_ / "identify.json"};
+  const Words report{"--json", folder_ / "identify.json"};
   EXPECT_THAT(expect_run(0, evaluate("identify", "--list", "light.safetensors") + report).out,
               HasSubstr("light: the right one is nearest for 100%"));
   const Json figures = Json::parse(bytes_of(folder_ / "identify.json"));
@@ -154,7 +153,7 @@ TEST_F(RecognitionProgram, TrainsForHardLight) {
 }
 
 TEST_F(RecognitionProgram, GoesOnFromFinishedStepsForHardLight) {
-  const std::vector<std::string> state{"--state", folder_ / "steps"};
+  const Words state{"--state", folder_ / "steps"};
   EXPECT_THAT(expect_run(0, train("learned-light", "a.safetensors") + state).err, HasSubstr("axes"));
   const Outcome again = expect_run(0, train("learned-light", "b.safetensors") + state);
   EXPECT_THAT(again.err, Not(HasSubstr("axes")));
@@ -163,7 +162,7 @@ TEST_F(RecognitionProgram, GoesOnFromFinishedStepsForHardLight) {
 }
 
 TEST_F(RecognitionProgram, SaysWhatItCannotUse) {
-  expect_run(2, "--dims", train("learned", "x") + std::vector<std::string>{"--dims", "40"});
+  expect_run(2, "--dims", train("learned", "x") + Words{"--dims", "40"});
   store(folder_ / "people.txt", std::string("nobody\n"));
   expect_run(3, "0 photos", train("learned", "x"));
   store(folder_ / "points.txt", std::string("p1_0 1 2 3\n"));

@@ -28,12 +28,12 @@ class SamplesProgram : public testing::Test {
                             random_picture({200, 180}, 100 + i).view());
     store(folder_ / "boxes.txt", boxes_);
   }
-  std::vector<std::string> command(const std::vector<std::string>& more = {}) {
-    return std::vector<std::string>{"samples",  folder_ / "pictures", "--boxes", folder_ / "boxes.txt",
-                                    "--output", folder_ / "out"} +
+  Words command(const Words& more = {}) {
+    return Words{"samples",  folder_ / "pictures", "--boxes", folder_ / "boxes.txt",
+                 "--output", folder_ / "out"} +
            more;
   }
-  std::vector<std::string> with_scenes() {
+  Words with_scenes() {
     return command({"--backgrounds", folder_ / "backgrounds", "--copies", "2", "--test-share", "0.4",
                     "--size", "24x48", "--scenes", "3", "--smallest", "100", "--largest", "0.9"});
   }
@@ -57,20 +57,19 @@ TEST_F(SamplesProgram, MakesAFolderToTrainAndJudgeWith) {
   EXPECT_EQ(left_over(), 0);
 
   // Judged by a detector of something else, which finds a lot.
-  const std::vector<std::string> judge = std::vector<std::string>{"evaluate",
-                                                                  "frames",
-                                                                  folder_ / "out/scenes",
-                                                                  "--truth",
-                                                                  folder_ / "out/scenes.txt",
-                                                                  "--truth-format",
-                                                                  "boxes",
-                                                                  "--protocol",
-                                                                  "centre",
-                                                                  "--border",
-                                                                  "8"} +
-                                         kFindsSome;
-  const Outcome judged =
-      expect_run(0, judge + std::vector<std::string>{"--decisions", folder_ / "d.csv", "--csv",
+  const Words judge = Words{"evaluate",
+                            "frames",
+                            folder_ / "out/scenes",
+                            "--truth",
+                            folder_ / "out/scenes.txt",
+                            "--truth-format",
+                            "boxes",
+                            "--protocol",
+                            "centre",
+                            "--border",
+                            "8"} +
+                      kFindsSome;
+  const Outcome judged = expect_run(0, judge + Words{"--decisions", folder_ / "d.csv", "--csv",
                                                      folder_ / "c.csv", "--at", "0", "--name", "people"});
   EXPECT_NE(judged.out.find("3 pictures with objects and 3 without"), std::string::npos) << judged.out;
   EXPECT_NE(judged.out.find("At the score of --at"), std::string::npos) << judged.out;

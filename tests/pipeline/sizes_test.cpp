@@ -19,7 +19,7 @@ class Sizes : public testing::Test {
   std::string train() {
     fs::create_directories(folder_ / "positives");
     fs::create_directories(folder_ / "negatives");
-    const std::vector<std::string> graphs{"testsrc", "testsrc2", "mandelbrot"};
+    const Words graphs{"testsrc", "testsrc2", "mandelbrot"};
     for (const std::string& graph : graphs) {
       make_clip(folder_ / ("positives/" + graph + ".png"), graph + "=size=64x128,trim=end_frame=1");
       make_clip(folder_ / ("negatives/" + graph + ".png"), graph + "=size=320x240,trim=end_frame=1");
@@ -47,10 +47,8 @@ TEST_F(Sizes, TrainedShownAndChosen) {
   const Outcome small = expect_run(0, {"model", "show", file, "--filters", "4"});
   EXPECT_NE(small.out.find("4 filters of 3x3"), std::string::npos) << small.out;
 
-  const std::vector<std::string> detect{"-q", "detect", moving_clip(200, 240, 3), "-t", "-9", "-m"};
-  const auto found = [&](const std::vector<std::string>& options) {
-    return expect_run(0, detect + options).out;
-  };
+  const Words detect{"-q", "detect", moving_clip(200, 240, 3), "-t", "-9", "-m"};
+  const auto found = [&](const Words& options) { return expect_run(0, detect + options).out; };
   const std::string largest = found({file});
   const std::string smallest = found({file, "--filters", "4"});
   EXPECT_NE(largest.find("\"score\""), std::string::npos);
@@ -65,10 +63,9 @@ TEST_F(Sizes, TrainedShownAndChosen) {
   store(folder_ / "four.toml",
         "[detector]\nfamily = \"filterbank\"\nmodel = \"sizes.safetensors\"\nfilters = 4\n"
         "scale_step = 1.1\nmin_size = 96\nmax_overlap = 0.65\n");
-  const std::vector<std::string> configured{"-q", "detect", moving_clip(200, 240, 3), "-t",
-                                            "-9", "-c",     folder_ / "four.toml"};
+  const Words configured{"-q", "detect", moving_clip(200, 240, 3), "-t", "-9", "-c", folder_ / "four.toml"};
   EXPECT_EQ(expect_run(0, configured).out, smallest);
-  EXPECT_EQ(expect_run(0, configured + std::vector<std::string>{"--filters", "8"}).out, largest);
+  EXPECT_EQ(expect_run(0, configured + Words{"--filters", "8"}).out, largest);
 }
 
 TEST_F(Sizes, ASizeThatIsNotThereListsThoseThatAre) {
@@ -90,22 +87,19 @@ TEST_F(Sizes, ASizeThatIsNotThereListsThoseThatAre) {
 
 TEST_F(Sizes, EvaluationIsStoredWithItsSize) {
   const std::string file = train();
-  const std::vector<std::string> evaluate{"evaluate", "windows",     "-m",
-                                          file,       "--positives", folder_ / "positives"};
+  const Words evaluate{"evaluate", "windows", "-m", file, "--positives", folder_ / "positives"};
   const auto negatives = [&](const std::string& name) {
-    return std::vector<std::string>{"--negatives", folder_ / name, "--store"};
+    return Words{"--negatives", folder_ / name, "--store"};
   };
   expect_run(3, "100000", evaluate + negatives("negatives"));
   EXPECT_FALSE(filterbank::load_model(file).evaluation);
-  expect_run(2, "--store",
-             evaluate + negatives("negatives") + std::vector<std::string>{"--arithmetic", "float"});
+  expect_run(2, "--store", evaluate + negatives("negatives") + Words{"--arithmetic", "float"});
 
   fs::create_directories(folder_ / "many");
   for (const char* graph : {"testsrc2", "mandelbrot"})
     make_clip(folder_ / (std::string("many/") + graph + ".png"),
               std::string(graph) + "=size=1920x1080,trim=end_frame=1");
-  const Outcome outcome =
-      expect_run(0, evaluate + negatives("many") + std::vector<std::string>{"--filters", "4"});
+  const Outcome outcome = expect_run(0, evaluate + negatives("many") + Words{"--filters", "4"});
   EXPECT_FALSE(filterbank::load_model(file).evaluation);
   const auto stored = filterbank::load_model(file, 4).evaluation;
   ASSERT_TRUE(stored);
@@ -118,7 +112,7 @@ TEST_F(Sizes, EvaluationIsStoredWithItsSize) {
             std::string::npos)
       << outcome.out;
 
-  expect_run(0, evaluate + negatives("many") + std::vector<std::string>{"--data", "made-up pictures"});
+  expect_run(0, evaluate + negatives("many") + Words{"--data", "made-up pictures"});
   EXPECT_EQ(filterbank::load_model(file).evaluation->data.find("made-up pictures: 3 windows"), 0u);
   const Outcome shown = expect_run(0, {"model", "show", file});
   EXPECT_NE(shown.out.find("\n  8 filters          misses "), std::string::npos) << shown.out;

@@ -40,7 +40,7 @@ class Study : public testing::Test {
               i % 2 ? "testsrc=size=96x" + std::to_string(140 + i) : "testsrc2=size=96x15" + n);
     }
   }
-  std::vector<std::string> pictures() const {
+  Words pictures() const {
     return {"--positives", folder_ / "positives", "--negatives", folder_ / "negatives"};
   }
   TempDir folder_;
@@ -49,21 +49,20 @@ class Study : public testing::Test {
 TEST_F(Study, OtherDescriptorsRunOnTheCpuAndSaySo) {
   const std::string clip = moving_clip(96, 96, 3);
   const std::string large = model("large.safetensors", {5, filterbank::Contrast::sensitive, {}});
-  const std::vector<std::string> command{"detect", clip, "--model", large, "-t", "-1000", "--min-size", "24"};
-  const Outcome found = expect_run(0, command + std::vector<std::string>{"-f", "jsonl"});
+  const Words command{"detect", clip, "--model", large, "-t", "-1000", "--min-size", "24"};
+  const Outcome found = expect_run(0, command + Words{"-f", "jsonl"});
   EXPECT_NE(found.out.find("\"score\""), std::string::npos);
   const std::string said = "5x5 patches, contrast-sensitive";
   const std::size_t first = found.err.find(said);
   ASSERT_NE(first, std::string::npos) << found.err;
   EXPECT_EQ(found.err.find(said, first + 1), std::string::npos) << found.err;
-  const auto with = [&](const std::vector<std::string>& more) { return command + more; };
+  const auto with = [&](const Words& more) { return command + more; };
   for (const char* schedule : {"gpu", "specialized", "overlap", "split"})
     expect_run(2, with({"--schedule", schedule}));
   expect_run(2, with({"--map", "filter=gpu"}));
   expect_run(2, with({"--device", "0"}));
-  for (const std::vector<std::string>& ways :
-       {std::vector<std::string>{"--schedule", "auto"}, {"--schedule", "cpu"}, {"--device", "none"}}) {
-    const Outcome same = expect_run(0, with(ways) + std::vector<std::string>{"-f", "jsonl"});
+  for (const Words& ways : {Words{"--schedule", "auto"}, {"--schedule", "cpu"}, {"--device", "none"}}) {
+    const Outcome same = expect_run(0, with(ways) + Words{"-f", "jsonl"});
     EXPECT_EQ(same.out, found.out);
   }
 }
@@ -102,7 +101,7 @@ TEST_F(Study, ShowTellsTheDescriptor) {
 TEST_F(Study, ShowTellsTheNetwork) {
   filterbank::Model model = random_model(9, 1);
   const std::string file = folder_ / "m.safetensors";
-  const std::vector<std::string> show{"model", "show", file};
+  const Words show{"model", "show", file};
   filterbank::save_model(model, file);
   EXPECT_EQ(expect_run(0, show).out.find("\nnetwork "), std::string::npos);
   model.network = random_network(model.window.pixels(), 1);
@@ -118,9 +117,9 @@ TEST_F(Study, ShowTellsTheNetwork) {
 
 TEST_F(Study, TrainingTakesEveryOption) {
   make_pictures();
-  const auto train = [&](const std::string& name, const std::vector<std::string>& options) {
-    expect_run(0, std::vector<std::string>{"-q", "train", "filterbank", "--filters", "5", "--patches", "2000",
-                                           "--rounds", "1", "--output", folder_ / name} +
+  const auto train = [&](const std::string& name, const Words& options) {
+    expect_run(0, Words{"-q", "train", "filterbank", "--filters", "5", "--patches", "2000", "--rounds", "1",
+                        "--output", folder_ / name} +
                       pictures() + options);
     return filterbank::load_model(folder_ / name);
   };
@@ -142,13 +141,13 @@ TEST_F(Study, TrainingTakesEveryOption) {
     return std::vector(m.dictionary.reference().begin(), m.dictionary.reference().end());
   };
   EXPECT_NE(filters_of(uniform), filters_of(filterbank::load_model(folder_ / "a")));
-  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--normalisation", "l3"},
-                                                {"--patch", "7"},
-                                                {"--sampling", "some"},
-                                                {"--signed", "--patch", "5"},
-                                                {"--signed", "--patterns"},
-                                                {"--signed", "--contrast-sensitive"}}) {
-    expect_run(2, wrong[0], std::vector<std::string>{"train", "filterbank"} + pictures() + wrong);
+  for (const Words& wrong : {Words{"--normalisation", "l3"},
+                             {"--patch", "7"},
+                             {"--sampling", "some"},
+                             {"--signed", "--patch", "5"},
+                             {"--signed", "--patterns"},
+                             {"--signed", "--contrast-sensitive"}}) {
+    expect_run(2, wrong[0], Words{"train", "filterbank"} + pictures() + wrong);
   }
 }
 
@@ -156,11 +155,10 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
   make_pictures();
   const std::string one = model("one.safetensors", {});
   const std::string two = model("two.safetensors", {5, filterbank::Contrast::insensitive, {}});
-  const std::vector<std::string> command =
-      std::vector<std::string>{"evaluate", "windows", "--scale-step", "2"} + pictures();
-  const std::vector<std::string> both{"--model", one, "-m", two};
-  const Outcome outcome = expect_run(
-      0, command + both + std::vector<std::string>{"--csv", folder_ / "c.csv", "--svg", folder_ / "c.svg"});
+  const Words command = Words{"evaluate", "windows", "--scale-step", "2"} + pictures();
+  const Words both{"--model", one, "-m", two};
+  const Outcome outcome =
+      expect_run(0, command + both + Words{"--csv", folder_ / "c.csv", "--svg", folder_ / "c.svg"});
   const std::string table = bytes_of(folder_ / "c.csv");
   const std::string svg = bytes_of(folder_ / "c.svg");
   for (const char* name : {"one", "two"}) {
@@ -169,28 +167,26 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
     EXPECT_NE(svg.find(std::string("<title>") + name + "</title>"), std::string::npos);
   }
   // Each curve is what the model has by itself.
-  expect_run(0, command + std::vector<std::string>{"-m", two, "--csv", folder_ / "two.csv"});
+  expect_run(0, command + Words{"-m", two, "--csv", folder_ / "two.csv"});
   const std::string own = bytes_of(folder_ / "two.csv");
   EXPECT_TRUE(table.ends_with(own.substr(own.find('\n')))) << own;
 
-  expect_run(0, command + both +
-                    std::vector<std::string>{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv",
-                                             "--overwrite"});
+  expect_run(0,
+             command + both + Words{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv", "--overwrite"});
   EXPECT_NE(bytes_of(folder_ / "c.csv").find("\nB,"), std::string::npos);
-  expect_run(2, "1 name for 2 curves", command + both + std::vector<std::string>{"--name", "A"});
+  expect_run(2, "1 name for 2 curves", command + both + Words{"--name", "A"});
 }
 
 TEST_F(Study, CurvesOfAModelsSizes) {
   make_pictures();
   filterbank::save_models(random_sizes({4, 9}, 1), folder_ / "sizes.safetensors");
-  const Outcome outcome = run(std::vector<std::string>{"evaluate", "windows", "--scale-step", "2", "-m",
-                                                       folder_ / "sizes.safetensors", "--filters", "4,9",
-                                                       "--store", "--csv", folder_ / "c.csv"} +
-                              pictures());
+  const Outcome outcome =
+      run(Words{"evaluate", "windows", "--scale-step", "2", "-m", folder_ / "sizes.safetensors", "--filters",
+                "4,9", "--store", "--csv", folder_ / "c.csv"} +
+          pictures());
   EXPECT_NE(outcome.exit_code, 0);  // too few windows to store anything
-  expect_run(0, std::vector<std::string>{"evaluate", "windows", "--scale-step", "2", "-m",
-                                         folder_ / "sizes.safetensors", "--filters", "4,9", "--csv",
-                                         folder_ / "c.csv", "--overwrite"} +
+  expect_run(0, Words{"evaluate", "windows", "--scale-step", "2", "-m", folder_ / "sizes.safetensors",
+                      "--filters", "4,9", "--csv", folder_ / "c.csv", "--overwrite"} +
                     pictures());
   for (const char* name : {"\"sizes, 4 filters\",", "\"sizes, 9 filters\","})
     EXPECT_NE(bytes_of(folder_ / "c.csv").find(name), std::string::npos);

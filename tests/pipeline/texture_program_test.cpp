@@ -102,22 +102,22 @@ TEST_F(TextureProgram, HistogramsAreThoseOfTheDefinition) {
 }
 
 TEST_F(TextureProgram, NoFileTellsHowItWasComputed) {
-  std::vector<std::vector<std::string>> ways{{"--tile", "1024"},
-                                             {"--tile", "32", "--threads", "1"},
-                                             {"--tile", "64", "--in-flight", "7"},
-                                             {"--device", "none"}};
+  std::vector<Words> ways{{"--tile", "1024"},
+                          {"--tile", "32", "--threads", "1"},
+                          {"--tile", "64", "--in-flight", "7"},
+                          {"--device", "none"}};
   if (has_cpu_device()) ways.push_back({"--tile", "64", "--device", "cpu", "--schedule", "gpu"});
-  const std::vector<std::string> names{"h.json", "h.csv", "h.svg", "cells.npy", "l-grid.tif", "l-16,2.tif"};
-  std::vector<std::string> expected;
+  const Words names{"h.json", "h.csv", "h.svg", "cells.npy", "l-grid.tif", "l-16,2.tif"};
+  Words expected;
   for (const auto& way : ways) {
     const TempDir out;
-    const std::vector<std::string> command{
+    const Words command{
         "-q",       "texture",     p(),        "--operator",   "grid",           "--operator",
         "16,2",     "--contrast",  "--output", out / "h.json", "--output",       out / "h.csv",
         "--output", out / "h.svg", "--cells",  "16",           "--cells-output", out / "cells.npy",
         "--labels", out / "l.tif"};
     expect_run(0, command + way);
-    std::vector<std::string> found;
+    Words found;
     for (const std::string& name : names) {
       found.push_back(bytes_of(out / name));
       EXPECT_GT(found.back().size(), 100u) << name;
@@ -171,7 +171,7 @@ TEST_F(TextureProgram, DamagedPartsAreNamedAndTheRestIsDone) {
   std::vector<char> bytes = load(folder_ / "d.tif");
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), 200, '\xff');
   store(folder_ / "d.tif", bytes);
-  const std::vector<std::string> command{"texture", folder_ / "d.tif", "--output", folder_ / "h.json"};
+  const Words command{"texture", folder_ / "d.tif", "--output", folder_ / "h.json"};
   const Outcome outcome = expect_run(1, command);
   const Json record = load_json(folder_ / "h.json").at("textures").at(0);
   ASSERT_FALSE(record.at("damage").empty());
@@ -181,7 +181,7 @@ TEST_F(TextureProgram, DamagedPartsAreNamedAndTheRestIsDone) {
   EXPECT_THAT(outcome.out, HasSubstr("60,000 pixels"));
   expect_run(1, {"texture", "compare", folder_ / "h.json", p()});
   fs::remove(folder_ / "h.json");
-  expect_run(3, "d.tif", command + std::vector<std::string>{"--strict"});
+  expect_run(3, "d.tif", command + Words{"--strict"});
   EXPECT_FALSE(fs::exists(folder_ / "h.json"));
 }
 
@@ -215,9 +215,8 @@ TEST_F(TextureProgram, OneOfSeveralThatCannotBeReadIsLeftOut) {
 TEST_F(TextureProgram, ComparesPicturesAndResults) {
   store_texture(folder_ / "q.png", {140, 120}, 9, 6);
   store_texture(folder_ / "r.png", {140, 120}, 3, 7);
-  const auto compare = [&](const std::vector<std::string>& what) {
-    return Json::parse(
-        expect_run(0, std::vector<std::string>{"-q", "texture", "compare", "--json", "-"} + what).out);
+  const auto compare = [&](const Words& what) {
+    return Json::parse(expect_run(0, Words{"-q", "texture", "compare", "--json", "-"} + what).out);
   };
   const Json of_pictures = compare({p(), folder_ / "q.png", folder_ / "r.png"});
   EXPECT_EQ(of_pictures.at("names"), (Json{"p", "q", "r"}));
@@ -276,8 +275,7 @@ TEST_F(TextureProgram, EvaluateCountsWhatIsNearest) {
 }
 
 TEST_F(TextureProgram, Misuse) {
-  const std::vector<std::string> texture{"texture", p()};
-  using Words = std::vector<std::string>;
+  const Words texture{"texture", p()};
   expect_run(2, {"texture"});
   expect_run(3, {"texture", folder_ / "none.tif"});
   expect_run(2, "--tile 96",
@@ -300,21 +298,21 @@ TEST_F(TextureProgram, Misuse) {
 
 TEST_F(TextureProgram, StoppedRunsLeaveNothing) {
   store_texture(folder_ / "large.png", {4000, 4000}, 9, 3);
-  std::vector<std::string> command{"texture",
-                                   folder_ / "large.png",
-                                   "--tile",
-                                   "64",
-                                   "--contrast",
-                                   "--cells",
-                                   "16",
-                                   "--threads",
-                                   "1",
-                                   "--cells-output",
-                                   folder_ / "out/c.npy",
-                                   "--output",
-                                   folder_ / "out/h.json",
-                                   "--labels",
-                                   folder_ / "out/l.tif"};
+  Words command{"texture",
+                folder_ / "large.png",
+                "--tile",
+                "64",
+                "--contrast",
+                "--cells",
+                "16",
+                "--threads",
+                "1",
+                "--cells-output",
+                folder_ / "out/c.npy",
+                "--output",
+                folder_ / "out/h.json",
+                "--labels",
+                folder_ / "out/l.tif"};
   for (const char* one : {"grid", "8,1", "8,2", "16,2", "16,3", "16,4"})
     command.insert(command.end(), {"--operator", one});
   fs::create_directories(folder_ / "out");

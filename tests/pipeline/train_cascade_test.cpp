@@ -35,16 +35,16 @@ class TrainCascade : public testing::Test {
       store_picture(folder_ / "scenes/" + number(i), data.negatives.load(i).view());
   }
 
-  std::vector<std::string> train(const std::string& output, const std::vector<std::string>& more = {}) const {
-    return std::vector<std::string>{"train",       "cascade",
-                                    "--positives", folder_ / "crosses",
-                                    "--negatives", folder_ / "scenes",
-                                    "--window",    "12x12",
-                                    "--stages",    "2",
-                                    "--objects",   "200",
-                                    "--windows",   "200",
-                                    "--copies",    "1",
-                                    "--output",    folder_ / output} +
+  Words train(const std::string& output, const Words& more = {}) const {
+    return Words{"train",       "cascade",
+                 "--positives", folder_ / "crosses",
+                 "--negatives", folder_ / "scenes",
+                 "--window",    "12x12",
+                 "--stages",    "2",
+                 "--objects",   "200",
+                 "--windows",   "200",
+                 "--copies",    "1",
+                 "--output",    folder_ / output} +
            more;
   }
 
@@ -141,8 +141,8 @@ TEST_F(TrainCascade, Misuse) {
   fs::create_directory(folder_ / "one");
   fs::copy_file(folder_ / "crosses/1000.pgm", folder_ / "one/1000.pgm");
   const auto with = [&](const std::string& positives, const std::string& negatives) {
-    return std::vector<std::string>{"train",       "cascade",           "--positives", folder_ / positives,
-                                    "--negatives", folder_ / negatives, "--output",    folder_ / "m.xml"};
+    return Words{"train",       "cascade",           "--positives", folder_ / positives,
+                 "--negatives", folder_ / negatives, "--output",    folder_ / "m.xml"};
   };
   expect_run(3, with("empty", "scenes"));
   expect_run(3, with("crosses", "empty"));

@@ -44,7 +44,7 @@ class UntrustedInput : public testing::Test {
     return {std::istreambuf_iterator<char>(stream), {}};
   }
   /// Commands that read a video, without the input's name.
-  std::vector<std::vector<std::string>> commands() {
+  std::vector<Words> commands() {
     store(folder_ / "truth.txt", std::string("1,1,10,10,40,80,1,-1,-1,-1\n"));
     return {{"detect"},
             {"live", "--headless"},
@@ -60,12 +60,11 @@ class UntrustedInput : public testing::Test {
 TEST_F(UntrustedInput, PlaylistThatNamesItselfTakesNoMemory) {
   const std::string list = file("holiday.mp4", "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nholiday.mp4\n");
   const long usual = run({"detect", file("notes.mp4", "some words")}).peak_kilobytes;
-  for (const std::vector<std::string>& more : {std::vector<std::string>(), {"--allow-playlists"}}) {
-    const Outcome outcome = expect_run(kInputError, std::vector<std::string>{"detect", list} + more);
+  for (const Words& more : {Words(), {"--allow-playlists"}}) {
+    const Outcome outcome = expect_run(kInputError, Words{"detect", list} + more);
     EXPECT_LT(outcome.peak_kilobytes, usual + 100'000);
   }
-  for (const std::vector<std::string>& command : commands())
-    expect_run(kInputError, command + std::vector{list});
+  for (const Words& command : commands()) expect_run(kInputError, command + std::vector{list});
 }
 
 TEST_F(UntrustedInput, StandardInputOpensNothingElse) {
@@ -90,9 +89,9 @@ TEST_F(UntrustedInput, StandardInputOpensNothingElse) {
 
 TEST_F(UntrustedInput, SilentServerTimesOut) {
   HttpServer server([](const std::string&) { return std::string(); });
-  for (const std::vector<std::string>& command : commands()) {
+  for (const Words& command : commands()) {
     const bool is_live = command.front() == "live";
-    const std::vector<std::string> timeout{is_live ? "--give-up-after" : "--timeout", "0.3"};
+    const Words timeout{is_live ? "--give-up-after" : "--timeout", "0.3"};
     expect_run(kInputError, command + timeout + std::vector{server.url("/hang")});
   }
 }
@@ -102,7 +101,7 @@ TEST_F(UntrustedInput, OneSignalEndsOpening) {
   HttpServer server([](const std::string&) { return std::string(); });
   const std::string pipe = fifo();
   for (const std::string& input : {pipe, server.url("/hang")}) {
-    for (const std::vector<std::string>& command : commands()) {
+    for (const Words& command : commands()) {
       const std::size_t before = server.requests().size();
       Program program(command + std::vector{input});
       if (input == pipe) {
@@ -198,8 +197,8 @@ TEST_F(UntrustedInput, PasswordsAppearNowhere) {
   run({"measure", url, "--schedules", "cpu", "--repeats", "1", "--seconds", "0.1", "--overwrite", "--json",
        folder_ / "m.json"});
   expect_clean(text_of(folder_ / "m.json"), "measure");
-  for (const std::vector<std::string>& command : commands()) {
-    const std::vector<std::string> once{command.front() == "live" ? "--give-up-after" : "--timeout", "1"};
+  for (const Words& command : commands()) {
+    const Words once{command.front() == "live" ? "--give-up-after" : "--timeout", "1"};
     const Outcome outcome = expect_run(kInputError, command + once + std::vector{missing});
     expect_clean(outcome.out + outcome.err, command.front());
   }
@@ -214,7 +213,7 @@ TEST_F(UntrustedInput, EndlessAndSilentFilesAreRefused) {
   const std::string picture = clip("a.mp4");
   for (const std::string& special : {fifo(), std::string("/dev/zero"), folder_.path()}) {
     for (const std::string option : {"boxes", "mot", "coco", ""}) {
-      std::vector<std::string> truth{"evaluate", "frames", picture, "--truth", special};
+      Words truth{"evaluate", "frames", picture, "--truth", special};
       if (!option.empty()) truth.insert(truth.end(), {"--truth-format", option});
       const Outcome outcome = run(truth, setup);
       EXPECT_EQ(outcome.exit_code, kInputError) << special << option << outcome.err;
