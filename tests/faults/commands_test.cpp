@@ -11,7 +11,6 @@ namespace sightline::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
 
 class FaultsInCommands : public testing::Test {
  protected:
@@ -67,7 +66,7 @@ TEST_F(FaultsInCommands, Train) {
   const auto check = [&](const FaultRun& run) {
     exits_with({0, 1, 2, 3, 4})(run);
     expect_whole(run, train, "m.safetensors");
-    expect_run(0, "", training(run.folder));
+    expect_run(0, training(run.folder));
     EXPECT_EQ(bytes_of(run.folder + "/m.safetensors"), bytes_of(train.whole() + "/m.safetensors"))
         << run.order;
     for (const auto& entry : fs::recursive_directory_iterator(run.folder))
@@ -83,7 +82,7 @@ TEST_F(FaultsInCommands, Train) {
 
 TEST_F(FaultsInCommands, Evaluate) {
   make_pictures();
-  expect_run(0, "", training(folder_.path()));
+  expect_run(0, training(folder_.path()));
   const Sweep windows([&](const std::string& folder) {
     return Words{"evaluate", "windows",         "-m",    folder_ / "m.safetensors",
                  "--csv",    folder + "/c.csv", "--svg", folder + "/c.svg"} +
@@ -145,7 +144,7 @@ TEST_F(FaultsInCommands, Samples) {
 
 TEST_F(FaultsInCommands, ModelShow) {
   make_pictures();
-  expect_run(0, "", training(folder_.path()));
+  expect_run(0, training(folder_.path()));
   const Sweep show([&](const std::string& folder) {
     return Words{"model", "show", folder_ / "m.safetensors", "--picture", folder + "/m.png"};
   });
@@ -189,21 +188,21 @@ TEST_F(FaultsInCommands, Faces) {
     gallery.add("Grace", std::vector<gallery::NewTemplate>{{{2, 2}, "picture", "c.png"}});
   }
   const auto people = [](const std::string& file) {
-    std::vector<std::string> names;
+    Words names;
     for (const auto& one : Gallery(file, Gallery::Access::read).people())
       names.push_back(one.name + " " + std::to_string(one.templates));
     return names;
   };
-  const std::vector<std::string> before = people(made);
+  const Words before = people(made);
   const auto file = [](const std::string& folder) { return folder + "/g.gallery"; };
-  const auto sweep_command = [&](const Words& words, const std::vector<std::string>& after) {
+  const auto sweep_command = [&](const Words& words, const Words& after) {
     const Sweep command([&](const std::string& folder) {
       fs::copy_file(made, file(folder), fs::copy_options::overwrite_existing);
       return Words{"faces"} + words + Words{"--gallery", file(folder)};
     });
     sweep(command, [&](const FaultRun& run) {
       exits_with({0, 1, 3})(run);
-      const std::vector<std::string> now = people(file(run.folder));
+      const Words now = people(file(run.folder));
       EXPECT_TRUE(now == after || (run.outcome.exit_code != 0 && now == before))
           << run.order << run.outcome.err;
     });

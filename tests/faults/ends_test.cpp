@@ -26,8 +26,8 @@ class Ends : public testing::Test {
                            "trim=end_frame=10");
     fs::create_directory(folder_ / "out");
   }
-  std::vector<std::string> detect(const std::vector<std::string>& more) const {
-    return std::vector<std::string>{"detect", folder_ / "in.mkv", "--device", "none", "--overwrite"} + kFindsSome + more;
+  Words detect(const Words& more) const {
+    return Words{"detect", folder_ / "in.mkv", "--device", "none", "--overwrite"} + kFindsSome + more;
   }
   std::string out(const std::string& name) const { return folder_ / ("out/" + name); }
   void clear() const {
@@ -79,9 +79,9 @@ class Ends : public testing::Test {
 
 // Wherever the disk is full: in the detections, the video, the trace or the pictures.
 TEST_F(Ends, FullDisk) {
-  const std::vector<std::string> arguments = detect(
+  const Words arguments = detect(
       {"-d", out("o.jsonl"), "-o", out("o.mp4"), "--trace", out("t.json"), "--contact-sheet", out("s.png")});
-  expect_run(0, "", arguments);
+  expect_run(0, arguments);
   // Such that each of the files does not fit, and some more from small to large.
   std::vector<long> limits;
   for (const auto& entry : fs::directory_iterator(folder_ / "out"))
@@ -95,7 +95,7 @@ TEST_F(Ends, FullDisk) {
     clear();
     RunSetup setup;
     setup.file_limit = limit;
-    const Outcome outcome = expect_run(1, "cannot write", arguments, setup);
+    const Outcome outcome = expect_run(1, arguments, setup);
     SCOPED_TRACE(std::to_string(setup.file_limit) + " bytes a file: " + outcome.err);
     const std::size_t lines = expect_lines();
     EXPECT_LE(expect_readable("o.mp4"), std::max<std::size_t>(lines, 10));
@@ -125,9 +125,8 @@ TEST_F(Ends, FullStandardOutput) {
   if (!fs::exists("/dev/full")) GTEST_SKIP();
   RunSetup setup;
   setup.output = "/dev/full";
-  for (const std::vector<std::string>& arguments :
-       {detect({}), std::vector<std::string>{"devices"}, {"--help"}, {"--version"}})
-    expect_run(1, "standard output", arguments, setup);
+  for (const Words& arguments : {detect({}), Words{"devices"}, {"--help"}, {"--version"}})
+    expect_run(1, arguments, setup);
 }
 
 // As `| head -1`: no failure, and the other outputs are whole.
@@ -136,8 +135,7 @@ TEST_F(Ends, ReaderThatGoesAwayCostsNothing) {
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   RunSetup setup;
   setup.output_handle = ends[1];
-  Program program(std::vector<std::string>{"-q"} + detect({"--loop", "9", "-d", "-", "-o", out("o.mp4")}),
-                  setup);
+  Program program(Words{"-q"} + detect({"--loop", "9", "-d", "-", "-o", out("o.mp4")}), setup);
   char some[16];
   EXPECT_GT(read(ends[0], some, sizeof some), 0);
   close(ends[0]);
@@ -197,9 +195,8 @@ TEST_F(Ends, KilledRecordingsCanBeRead) {
   std::size_t pictures = 0;
   for (int i = 0; i < 6; ++i) {
     clear();
-    Program program(std::vector<std::string>{"live", moving_clip(120, 200, 100000), "--device", "none",
-                                             "--headless", "--pace", "0", "--record", out("o.mp4"), "-d",
-                                             out("o.jsonl")} +
+    Program program(Words{"live", moving_clip(120, 200, 100000), "--device", "none", "--headless", "--pace",
+                          "0", "--record", out("o.mp4"), "-d", out("o.jsonl")} +
                     kFindsSome);
     EXPECT_TRUE(program.wait_until([&] {
       const std::string text = bytes_of(out("o.jsonl"));

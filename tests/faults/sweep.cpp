@@ -153,13 +153,11 @@ void Sweep::check_run(const FaultRun& run) const {
   EXPECT_EQ(run.outcome.err.find("unexpected"), std::string::npos);
 }
 
-DetectSweep::DetectSweep(const std::function<std::vector<std::string>()>& arguments, std::string program,
-                         std::string caches, int counts)
+DetectSweep::DetectSweep(const std::function<Words()>& arguments, std::string program, std::string caches,
+                         int counts)
     : Sweep(
           [arguments](const std::string& folder) {
-            return std::vector<std::string>{"detect",          clip(), "-o",
-                                            folder + "/o.mp4", "-d",   folder + "/o.jsonl"} +
-                   arguments();
+            return Words{"detect", clip(), "-o", folder + "/o.mp4", "-d", folder + "/o.jsonl"} + arguments();
           },
           std::move(program), std::move(caches), counts),
       lines_(parse_lines(bytes_of(whole() + "/o.jsonl"))) {
@@ -221,7 +219,8 @@ void DetectSweep::check_lines(const FaultRun& run) const {
     }
   }
   if (run.outcome.exit_code == 0) {
-    EXPECT_EQ(failed, number_before(run.outcome.err, " frame failed") + number_before(run.outcome.err, " frames failed"));
+    EXPECT_EQ(failed, number_before(run.outcome.err, " frame failed") +
+                          number_before(run.outcome.err, " frames failed"));
   }
 }
 

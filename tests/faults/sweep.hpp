@@ -29,7 +29,7 @@ struct FaultRun {
 class Sweep {
  public:
   /// What the program is given, for outputs in a folder.
-  using Arguments = std::function<std::vector<std::string>(const std::string& folder)>;
+  using Arguments = std::function<Words(const std::string& folder)>;
   /// @param program  another one in place of `sightline`
   /// @param caches   folder of kernels that are built already
   /// @param counts   runs in which calls are counted, since their number depends on how threads meet: the
@@ -77,10 +77,9 @@ class Sweep {
 class DetectSweep : public Sweep {
  public:
   /// @param arguments  of `detect`, but for its input and outputs; asked for before each run
-  explicit DetectSweep(const std::function<std::vector<std::string>()>& arguments, std::string program = {},
+  explicit DetectSweep(const std::function<Words()>& arguments, std::string program = {},
                        std::string caches = {}, int counts = 3);
-  explicit DetectSweep(const std::vector<std::string>& arguments, std::string program = {},
-                       std::string caches = {})
+  explicit DetectSweep(const Words& arguments, std::string program = {}, std::string caches = {})
       : DetectSweep([arguments] { return arguments; }, std::move(program), std::move(caches)) {}
 
  protected:

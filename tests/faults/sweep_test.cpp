@@ -10,7 +10,7 @@
 namespace sightline::test {
 namespace {
 
-const std::vector<std::string> kOnCpu = kFindsSome + std::vector<std::string>{"--device", "none"};
+const Words kOnCpu = kFindsSome + Words{"--device", "none"};
 
 const DetectSweep& on_cpu() {
   static const DetectSweep sweep(kOnCpu);
@@ -82,19 +82,17 @@ TEST(FaultSweep, Live) {
     RunSetup setup;
     setup.program = SIGHTLINE_FAILING_NEW;
     setup.environment = {"SIGHTLINE_FAULT=" + order};
-    const Outcome outcome =
-        run(std::vector<std::string>{"live", folder / "in.mkv", "--headless", "--pace", "0", "--record",
-                                     folder / "out/o.mp4", "-d", folder / "out/o.jsonl"} +
-                kOnCpu,
-            setup);
+    const Outcome outcome = run(Words{"live", folder / "in.mkv", "--headless", "--pace", "0", "--record",
+                                      folder / "out/o.mp4", "-d", folder / "out/o.jsonl"} +
+                                    kOnCpu,
+                                setup);
     parse_lines(bytes_of(folder / "out/o.jsonl"));
     std::filesystem::remove_all(folder / "out");
     return outcome;
   };
   EXPECT_EQ(live("read:1000000").exit_code, 0);
-  std::vector<std::string> orders{"open:3",    "open:4+",  "read:11+",   "decode:3",
-                                  "decode:8+", "encode:2", "encode:5",   "write:2",
-                                  "write:4+",  "write:9",  "allocate:9", "allocate:30+"};
+  Words orders{"open:3",   "open:4+", "read:11+", "decode:3", "decode:8+",  "encode:2",
+               "encode:5", "write:2", "write:4+", "write:9",  "allocate:9", "allocate:30+"};
   for (int n = 1; n < 10500; n += static_cast<int>(sampling_step(n < 7000 ? 1400 : 230)))
     orders.push_back("make:" + std::to_string(n) + "+");
   for (const std::string& order : orders) {
@@ -112,8 +110,7 @@ TEST(FaultSweep, OpenclLosesNothing) {
   const TempDir caches;
   for (const char* schedule : {"gpu", "specialized", "overlap"}) {
     std::printf("schedule %s, ", schedule);
-    const DetectSweep sweep(kFindsSome + std::vector<std::string>{"--device", "cpu", "--schedule", schedule},
-                            "", caches.path());
+    const DetectSweep sweep(kFindsSome + Words{"--device", "cpu", "--schedule", schedule}, "", caches.path());
     for (const bool onwards : {false, true}) {
       sweep.over("opencl", onwards, onwards ? 9 : 24, [](const FaultRun& run) {
         // 5 only where the device fails before the run begins.

@@ -108,10 +108,7 @@ class Comparison : public test::CpuAndDevice<CascadeDetector, OpenClStages, Open
     if (last <= kFinish && a.survivors != b.survivors)
       return "survivors: " + std::to_string(a.survivors.size()) + " and " +
              std::to_string(b.survivors.size());
-    if (a.candidates != b.candidates)
-      return "candidates: " + std::to_string(a.candidates.size()) + " and " +
-             std::to_string(b.candidates.size());
-    return a.detections == b.detections ? "" : "detections";
+    return difference_of_results();
   }
 };
 
@@ -213,14 +210,7 @@ TEST_P(CascadeOpenClFrames, SharesFitTogether) {
   const opencl::DeviceInfo& device = devices_[0];
   for (const KernelTuning& tuning : {tuning_table(model.kind).defaults(device), kForms[10]}) {
     Comparison comparison(device, model, some_options(), tuning);
-    ASSERT_EQ(comparison.difference(picture.view()), "");
-    const std::size_t whole = comparison.cpu().candidates.size();
-    std::size_t parts = 0;
-    for (const Partition partition : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
-      ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
-      parts += comparison.cpu().candidates.size();
-    }
-    EXPECT_EQ(parts, whole);
+    test::expect_shares_fit_together(comparison, picture.view(), kPyramid, kGroup);
   }
 }
 

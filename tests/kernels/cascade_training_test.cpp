@@ -12,9 +12,7 @@
 namespace sightline::cascade {
 namespace {
 
-class CascadeTrainingKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, CascadeTrainingKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(CascadeTrainingKernel);
 
 constexpr std::size_t kElements = 40;
 

@@ -48,15 +48,10 @@ class Comparison : public test::CpuAndDevice<CensusDetector, OpenClStages, OpenC
   std::string difference(PictureView frame, std::size_t first = kPyramid, std::size_t last = kGroup,
                          Partition partition = {}) {
     if (const auto over = run(frame, partition, kPyramid, kGroup + 1, first, last)) return *over;
-    CensusWorkspace& a = cpu();
-    CensusWorkspace& b = device();
     if (last > kScan) {
       if (const std::string found = difference_of_codes(); !found.empty()) return found;
     }
-    if (a.candidates != b.candidates)
-      return "candidates: " + std::to_string(a.candidates.size()) + " and " +
-             std::to_string(b.candidates.size());
-    return a.detections == b.detections ? "" : "detections";
+    return difference_of_results();
   }
 
  private:
@@ -117,17 +112,9 @@ TEST_F(CensusOpenCl, FindsTheSameOnAwkwardSizes) {
   for (const opencl::DeviceInfo& device : devices_) {
     for (const int border : {0, 5}) {
       Comparison comparison(device, model_, some_options(border), kForms[2]);
-      for (const Size size : {Size{24, 24},
-                              {25, 24},
-                              {24, 31},
-                              {87, 24},
-                              {88, 40},
-                              {89, 41},
-                              {151, 25},
-                              {23, 90},
-                              {129, 65},
-                              {64, 64},
-                              {33, 150}}) {
+      for (const Size size :
+           {Size{24, 24}, Size{25, 24}, Size{24, 31}, Size{87, 24}, Size{88, 40}, Size{89, 41}, Size{151, 25},
+            Size{23, 90}, Size{129, 65}, Size{64, 64}, Size{33, 150}}) {
         SCOPED_TRACE(std::to_string(size.width) + "x" + std::to_string(size.height));
         const Image<std::uint8_t> picture = make_picture(size, 7);
         ASSERT_EQ(comparison.difference(picture.view()), "");
@@ -140,8 +127,7 @@ TEST_F(CensusOpenCl, PartitionsFindTheSame) {
   const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
   for (const opencl::DeviceInfo& device : devices_) {
     Comparison comparison(device, model_, some_options(), kForms[2]);
-    for (const Partition partition : {Partition{0, 0.37}, {0.37, 0.8}, {0.8, 1}, {0.5, 0.5}})
-      ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
+    test::expect_shares_fit_together(comparison, picture.view(), kPyramid, kGroup);
   }
 }
 

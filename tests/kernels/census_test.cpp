@@ -12,9 +12,7 @@
 namespace sightline::census {
 namespace {
 
-class CensusKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, CensusKernel, testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(CensusKernel);
 
 // A scratch with canaries behind what lists of so many windows need.
 struct GuardedScratch : ScanScratch {

@@ -21,9 +21,7 @@ using test::Picture;
 constexpr int kPoints[] = {8, 16, 24};
 constexpr double kRadii[] = {1, 1.5, 2, 3, 5, 32};
 
-class CircularLbpKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, CircularLbpKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(CircularLbpKernel);
 
 template <typename Code>
 void expect_row(const Picture& picture, const CircularLbp& circle) {

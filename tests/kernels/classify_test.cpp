@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
 #include "detectors/filterbank/kernels.hpp"
 #include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
+#include "support/errors.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -13,9 +13,7 @@ namespace {
 using test::Guarded;
 using test::Numbers;
 
-class ClassifyKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, ClassifyKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(ClassifyKernel);
 
 enum class Fill { random, extreme };
 
@@ -181,13 +179,7 @@ TEST(PackedWeights, RefusesWhatThePairSumsCannotHold) {
   for (const int bad : {-128, -91, 91, 127}) {
     std::vector<std::int8_t> weights(4, 0);
     weights[2] = static_cast<std::int8_t>(bad);
-    try {
-      PackedWeights(weights, window, 1);
-      FAIL() << bad;
-    } catch (const Error& e) {
-      EXPECT_EQ(e.code(), ExitCode::model);
-      EXPECT_NE(std::string(e.what()).find("weight 2"), std::string::npos) << e.what();
-    }
+    test::expect_error(ExitCode::model, "weight 2", [&] { PackedWeights(weights, window, 1); });
   }
   EXPECT_NO_THROW(PackedWeights(std::vector<std::int8_t>{-90, 90, 0, 1}, window, 1));
 }

@@ -19,9 +19,7 @@ using test::padded_image;
 using test::Pattern;
 using test::random_dictionary;
 
-class FilterKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, FilterKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(FilterKernel);
 
 constexpr Size kSizes[] = {{1, 1},  {1, 7},  {7, 1},  {2, 2},  {3, 3},  {5, 4},  {15, 3},  {16, 5},
                            {17, 6}, {31, 7}, {32, 4}, {33, 9}, {64, 2}, {65, 5}, {100, 3}, {129, 4}};

@@ -17,9 +17,7 @@ using test::Numbers;
 constexpr PackedFormat kFormats[] = {PackedFormat::rgb24, PackedFormat::bgr24, PackedFormat::rgba,
                                      PackedFormat::bgra};
 
-class GrayKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, GrayKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(GrayKernel);
 
 // Random pixels, `gap` bytes between rows and not a byte after the last, so that a sanitizer sees every read
 // outside.

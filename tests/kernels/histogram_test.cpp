@@ -17,12 +17,8 @@ using test::Guarded;
 using test::kDictionarySizes;
 using test::Numbers;
 
-class HistogramKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, HistogramKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
-class NormaliseKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, NormaliseKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(HistogramKernel);
+KERNEL_TEST_SUITE(NormaliseKernel);
 
 // Rows of cells in guarded memory.
 struct Cells {

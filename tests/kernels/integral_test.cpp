@@ -14,9 +14,7 @@ namespace {
 
 using test::Pattern;
 
-class IntegralKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, IntegralKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(IntegralKernel);
 
 constexpr int kTilted = IntegralSheet::kTilted;
 

@@ -28,7 +28,12 @@ class KernelTest : public ::testing::TestWithParam<std::string> {
   void TearDown() override;
 };
 
-/// `INSTANTIATE_TEST_SUITE_P(AllTargets, Suite, ValuesIn(instruction_sets()), target_name);`
+/// A suite of its own with that of KernelTest.
+#define KERNEL_TEST_SUITE(Suite)                                                                          \
+  class Suite : public ::sightline::test::KernelTest {};                                                  \
+  INSTANTIATE_TEST_SUITE_P(AllTargets, Suite, ::testing::ValuesIn(::sightline::test::instruction_sets()), \
+                           ::sightline::test::target_name)
+
 std::string target_name(const ::testing::TestParamInfo<std::string>& info);
 
 /// Integers of [low, high].

@@ -122,8 +122,7 @@ std::string Comparison::difference(PictureView frame) {
 double threshold_for(const Model& model, Options options, GrayView frame, int part) {
   options.threshold = 0;
   const FilterbankDetector detector(model, options);
-  const auto workspace = detector.make_workspace();
-  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+  FilterbankWorkspace w;
   if (!detector.prepare(w, frame)) return 0;
   detector.score_windows(w);
   std::vector<double> scores;

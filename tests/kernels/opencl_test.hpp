@@ -66,6 +66,12 @@ class CpuAndDevice {
     device_.run();
     return std::nullopt;
   }
+  /// Where candidates or detections differ; "" where they do not.
+  std::string difference_of_results() {
+    const auto &a = cpu().candidates, &b = device().candidates;
+    if (a != b) return "candidates: " + std::to_string(a.size()) + " and " + std::to_string(b.size());
+    return cpu().detections == device().detections ? "" : "detections";
+  }
 
  private:
   Detector detector_;
@@ -75,6 +81,20 @@ class CpuAndDevice {
   std::unique_ptr<Workspace> cpu_;
   FrameRunner device_;
 };
+
+/// Device and CPU find the same in shares of a picture, and in all of them as much as in the whole.
+template <typename AnyComparison>
+void expect_shares_fit_together(AnyComparison& comparison, GrayView picture, std::size_t first,
+                                std::size_t last) {
+  ASSERT_EQ(comparison.difference(picture), "");
+  const std::size_t whole = comparison.cpu().candidates.size();
+  std::size_t parts = 0;
+  for (const Partition partition : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
+    ASSERT_EQ(comparison.difference(picture, first, last, partition), "");
+    parts += comparison.cpu().candidates.size();
+  }
+  EXPECT_EQ(parts, whole);
+}
 
 }  // namespace sightline::test
 

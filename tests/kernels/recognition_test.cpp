@@ -25,9 +25,7 @@ using test::Numbers;
 using test::Pattern;
 using test::Picture;
 
-class RecognitionKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, RecognitionKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(RecognitionKernel);
 
 Similarity of_eyes(double left_x, double left_y, double right_x, double right_y) {
   const std::array<Point, 2> eyes{{{left_x, left_y}, {right_x, right_y}}};

@@ -12,9 +12,7 @@ namespace {
 
 using test::Pattern;
 
-class ResampleKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, ResampleKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(ResampleKernel);
 
 // Where the two forms first differ; "" where nowhere, and the SIMD form wrote nothing but its rows.
 std::string difference(GrayView source, Size target, int y_begin, int y_end) {

@@ -13,12 +13,8 @@ using test::GuardedImage;
 using test::Numbers;
 using test::Pattern;
 
-class ResizeKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, ResizeKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
-class HalveKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, HalveKernel, ::testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(ResizeKernel);
+KERNEL_TEST_SUITE(HalveKernel);
 
 // A frame without a byte of slack, so that a sanitizer sees every read outside; top-down or bottom-up.
 struct Frame {
@@ -101,17 +97,8 @@ TEST_P(ResizeKernel, RatioOneCopies) {
 }
 
 TEST_P(ResizeKernel, EqualsReference) {
-  for (const Size source : {Size{1, 1},
-                            {1, 9},
-                            {9, 1},
-                            {2, 2},
-                            {8, 8},
-                            {15, 4},
-                            {16, 5},
-                            {17, 9},
-                            {31, 8},
-                            {33, 31},
-                            {129, 20}}) {
+  for (const Size source : {Size{1, 1}, Size{1, 9}, Size{9, 1}, Size{2, 2}, Size{8, 8}, Size{15, 4},
+                            Size{16, 5}, Size{17, 9}, Size{31, 8}, Size{33, 31}, Size{129, 20}}) {
     for (const double ratio : {0.3, 0.5, 0.77, 0.999, 1.0, 1.1, 1.3, 1.5, 1.77, 1.99, 2.0, 2.7, 9.1}) {
       const Size natural{std::max(1, static_cast<int>(std::lround(source.width / ratio))),
                          std::max(1, static_cast<int>(std::lround(source.height / ratio)))};

@@ -22,9 +22,7 @@ using sightline::test::Numbers;
 using sightline::test::Pattern;
 using sightline::test::Picture;
 
-class TextureKernel : public sightline::test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, TextureKernel, ::testing::ValuesIn(sightline::test::instruction_sets()),
-                         sightline::test::target_name);
+KERNEL_TEST_SUITE(TextureKernel);
 
 // The example that the literature has: bits of 6, 7 and 8 about 5, clockwise from the upper left.
 TEST(LbpOperator, HandWorked) {
@@ -140,9 +138,8 @@ TEST_P(TextureKernel, FramesAreTheDefinition) {
 
 TEST(Texture, FramesThatAreAllBorderAreSkipped) {
   const TextureProcessor processor({{LbpOperator(8, 2)}, LbpMapping::uniform});
-  const auto workspace = processor.make_workspace();
   const Picture picture({4, 100}, Pattern::noise);
-  EXPECT_FALSE(run_stages(processor, *workspace, picture.view()));
+  EXPECT_FALSE(run_stages(processor, *processor.make_workspace(), picture.view()));
 }
 
 TEST(Texture, OutputsSayWhereTheyDiffer) {

@@ -71,10 +71,7 @@ class Comparison
     } else if (const std::string found = difference_of_codes(); !found.empty()) {
       return found;
     }
-    if (a.candidates != b.candidates)
-      return "candidates: " + std::to_string(a.candidates.size()) + " and " +
-             std::to_string(b.candidates.size());
-    return a.detections == b.detections ? "" : "detections";
+    return difference_of_results();
   }
 
  private:
@@ -145,36 +142,22 @@ TEST_F(WaldboostOpenCl, EveryFormFindsTheSame) {
 TEST_F(WaldboostOpenCl, AwkwardSizes) {
   const Size sizes[] = {{1, 1},   {24, 24},  {25, 25}, {500, 27}, {23, 300},
                         {87, 24}, {31, 430}, {24, 24}, {151, 65}, {2, 2}};
-  for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& tuning : kForms) {
-      for (const int border : {0, 7}) {
-        Comparison comparison(device, model_, some_options(border), tuning);
-        for (const Size size : sizes) {
-          const Image<std::uint8_t> picture = make_picture(size, 4);
-          EXPECT_EQ(comparison.difference(picture.view()), "")
-              << size.width << "x" << size.height << ", border " << border << ", " << text_of(tuning);
-        }
-      }
-    }
-  }
-}
-
-// The same for the other features, whose planes are made otherwise.
-TEST_F(WaldboostOpenCl, AwkwardSizesOfOtherFeatures) {
-  const Size sizes[] = {{1, 1},    {24, 24}, {25, 25},  {300, 27}, {87, 24},
-                        {31, 230}, {24, 24}, {151, 65}, {2, 2}};
-  for (const FeatureKind kind : kFeatureKinds) {
-    if (kind == FeatureKind::lbp || kind == FeatureKind::lrd) continue;
-    const Model model = test::random_waldboost(4, 30, {24, 24}, kind);
+  const auto compare = [&](const opencl::DeviceInfo& device, const Model& model, const KernelTuning& tuning) {
     for (const int border : {0, 7}) {
-      Comparison comparison(devices_[0], model, some_options(border), kForms[2]);
+      Comparison comparison(device, model, some_options(border), tuning);
       for (const Size size : sizes) {
         const Image<std::uint8_t> picture = make_picture(size, 4);
         EXPECT_EQ(comparison.difference(picture.view()), "")
-            << size.width << "x" << size.height << ", border " << border << ", " << to_string(kind);
+            << size.width << "x" << size.height << ", border " << border << ", " << to_string(model.kind)
+            << ", " << text_of(tuning);
       }
     }
+  };
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (const KernelTuning& tuning : kForms) compare(device, model_, tuning);
   }
+  for (const FeatureKind kind : {FeatureKind::lrp, FeatureKind::haar})
+    compare(devices_[0], test::random_waldboost(4, 30, {24, 24}, kind), kForms[2]);
 }
 
 TEST_F(WaldboostOpenCl, SharesFitTogether) {
@@ -186,14 +169,7 @@ TEST_F(WaldboostOpenCl, SharesFitTogether) {
     SCOPED_TRACE(std::string(to_string(kind)) + ", " + text_of(tuning));
     const Model model = test::random_waldboost(3, 40, {24, 24}, kind);
     Comparison comparison(devices_[0], model, some_options(3), tuning);
-    ASSERT_EQ(comparison.difference(picture.view()), "");
-    const std::size_t whole = comparison.cpu().candidates.size();
-    std::size_t parts = 0;
-    for (const Partition partition : {Partition{0, 0.3}, Partition{0.3, 0.31}, Partition{0.31, 1}}) {
-      ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kGroup, partition), "");
-      parts += comparison.cpu().candidates.size();
-    }
-    EXPECT_EQ(parts, whole);
+    test::expect_shares_fit_together(comparison, picture.view(), kPyramid, kGroup);
   }
 }
 

@@ -17,9 +17,7 @@
 namespace sightline::waldboost {
 namespace {
 
-class WaldboostKernel : public test::KernelTest {};
-INSTANTIATE_TEST_SUITE_P(AllTargets, WaldboostKernel, testing::ValuesIn(test::instruction_sets()),
-                         test::target_name);
+KERNEL_TEST_SUITE(WaldboostKernel);
 
 // A scratch with canaries behind what lists of so many windows need.
 struct GuardedScratch : ScanScratch {

@@ -47,8 +47,7 @@ class CascadeProgram : public testing::Test {
 
 TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
   picture("a.png");
-  const Outcome outcome =
-      expect_run(0, "left, Haar, 1 stage;", {"detect", folder_ / "a.png", "-m", model(), "-v"});
+  const Outcome outcome = expect_run(0, "1 stage", {"detect", folder_ / "a.png", "-m", model(), "-v"});
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 1u);
   ASSERT_FALSE(lines[0].at("objects").empty());
@@ -59,10 +58,8 @@ TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
     EXPECT_NEAR(x + width / 2, 40, width / 4);
   }
   // All windows, and only large ones.
-  const auto boxes = [&](const std::vector<std::string>& options) {
-    const Outcome all =
-        run(std::vector<std::string>{"-q", "detect", folder_ / "a.png", "-m", model()} + options);
-    EXPECT_EQ(all.exit_code, 0) << all.err;
+  const auto boxes = [&](const Words& options) {
+    const Outcome all = expect_run(0, Words{"-q", "detect", folder_ / "a.png", "-m", model()} + options);
     return parse_lines(all.out)[0].at("objects");
   };
   EXPECT_GT(boxes({"--min-neighbors", "0"}).size(), 10 * boxes({}).size());
@@ -75,8 +72,7 @@ TEST_F(CascadeProgram, AnyModelOnASinglePicture) {
 
 TEST_F(CascadeProgram, NothingFoundNamesTheOptionThatHelps) {
   picture("a.png");
-  expect_run(0, "a lower --min-neighbors",
-             {"detect", folder_ / "a.png", "-m", model(), "--min-neighbors", "100000"});
+  expect_run(0, "--min-neighbors", {"detect", folder_ / "a.png", "-m", model(), "--min-neighbors", "100000"});
 }
 
 TEST_F(CascadeProgram, FoldersOfPicturesKeepTheirNames) {
@@ -117,8 +113,7 @@ TEST_F(CascadeProgram, ADetectorInsideTheBoxesOfAnother) {
   const std::string mixed = file(
       "mixed.toml", "[detector]\nmodel = \"" + std::string(SIGHTLINE_SOURCE_DIR) +
                         "/configs/models/people.safetensors\"\nthreshold = -4\nverify = false\n" + inner_);
-  const Outcome people = run({"-q", "detect", moving_clip(200, 240, 3), "-c", mixed});
-  EXPECT_EQ(people.exit_code, 0) << people.err;
+  const Outcome people = expect_run(0, {"-q", "detect", moving_clip(200, 240, 3), "-c", mixed});
   EXPECT_GT(count_labels(people)["person"], 0);
 }
 
@@ -126,34 +121,31 @@ TEST_F(CascadeProgram, SectionsInsideThatAreWrong) {
   const auto refused = [&](int code, const std::string& words, const std::string& text) {
     expect_run(code, words, {"detect", moving_clip(100, 100, 1), "-c", file("bad.toml", text)});
   };
-  refused(2, "bad.toml:11: 'min_sise' is not known in [[detector.inside]]",
-          outer_ + inner_ + "min_sise = 3\n");
+  refused(2, "bad.toml:11: 'min_sise'", outer_ + inner_ + "min_sise = 3\n");
   refused(2, "bad.toml:11: 'part'", outer_ + inner_ + "part = \"top\"\n");
   refused(2, "bad.toml:11: 'filters'", outer_ + inner_ + "filters = 50\n");
-  refused(2, "bad.toml:6: 'inside' must be a table", outer_ + "inside = true\n");
+  refused(2, "bad.toml:6: 'inside'", outer_ + "inside = true\n");
   refused(4, "none.xml", outer_ + "[[detector.inside]]\nfamily = \"cascade\"\nmodel = \"none.xml\"\n");
 }
 
 TEST_F(CascadeProgram, MeasureKnowsTheStageInside) {
   picture("a.png");
   const std::string config = file("nested.toml", outer_ + inner_);
-  const Outcome outcome = expect_run(
-      0, "",
-      {"measure", folder_ / "a.png", "-c", config, "--device", "none", "--seconds", "0.2", "--repeats", "1"});
+  const Outcome outcome = expect_run(0, {"measure", folder_ / "a.png", "-c", config, "--device", "none",
+                                         "--seconds", "0.2", "--repeats", "1"});
   for (const char* stage : {"pyramid", "scan", "group", "inside"})
     EXPECT_NE(outcome.out.find(stage), std::string::npos) << stage << "\n" << outcome.out << outcome.err;
 }
 
 TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   picture("a.png", 64);
-  const auto measure = [&](const std::vector<std::string>& options) {
-    return std::vector<std::string>{"measure",    folder_ / "a.png", "-m", model(),  "--seconds",
-                                    "0.1",        "--repeats",       "1",  "--json", folder_ / "m.json",
-                                    "--overwrite"} +
+  const auto measure = [&](const Words& options) {
+    return Words{"measure", folder_ / "a.png",  "-m",         model(), "--seconds", "0.1", "--repeats", "1",
+                 "--json",  folder_ / "m.json", "--overwrite"} +
            options;
   };
   const Outcome outcome =
-      expect_run(0, "", measure({"--device", "none", "--schedules", "cpu", "--kernels", "naive,compacted"}));
+      expect_run(0, measure({"--device", "none", "--schedules", "cpu", "--kernels", "naive,compacted"}));
   EXPECT_NE(outcome.out.find("side by side"), std::string::npos) << outcome.out;
   const Json all = Json::parse(bytes_of(folder_ / "m.json")).at("measurements");
   ASSERT_EQ(all.size(), 2u);
@@ -166,8 +158,8 @@ TEST_F(CascadeProgram, MeasureComparesFormsOfKernels) {
   EXPECT_GT(work[0].at("count"), work[1].at("count"));
   EXPECT_GT(work[1].at("count"), 0);
   EXPECT_EQ(all[1].at("work"), work);
-  expect_run(2, "there are naive, reduced, tiled, packed, compacted", measure({"--kernels", "fast"}));
-  expect_run(2, "--kernels does nothing", {"measure", folder_ / "a.png", "--kernels", "naive"});
+  expect_run(2, measure({"--kernels", "fast"}));
+  expect_run(2, "--kernels", {"measure", folder_ / "a.png", "--kernels", "naive"});
 }
 
 TEST_F(CascadeProgram, MeasureComparesImplementations) {
@@ -175,15 +167,12 @@ TEST_F(CascadeProgram, MeasureComparesImplementations) {
   fs::create_directories(folder_ / "in/small");
   picture("in/large/a.png", 120);
   picture("in/small/b.png", 64);
-  const auto measure = [&](const std::vector<std::string>& options) {
-    return std::vector<std::string>{"measure", folder_ / "in", "-m", model(), "--repeats",
-                                    "2",       "--threads",    "2"} +
-           options;
+  const auto measure = [&](const Words& options) {
+    return Words{"measure", folder_ / "in", "-m", model(), "--repeats", "2", "--threads", "2"} + options;
   };
-  const Outcome outcome =
-      expect_run(0, "",
-                 measure({"--variants", "all", "--device", "cpu:1", "--seconds", "0.1", "--json",
-                          folder_ / "m.json", "--csv", folder_ / "m.csv", "--report", folder_ / "m.html"}));
+  const Outcome outcome = expect_run(
+      0, measure({"--variants", "all", "--device", "cpu:1", "--seconds", "0.1", "--json", folder_ / "m.json",
+                  "--csv", folder_ / "m.csv", "--report", folder_ / "m.html"}));
   EXPECT_NE(outcome.out.find("found the same objects"), std::string::npos) << outcome.out;
   const Json all = Json::parse(bytes_of(folder_ / "m.json"));
   std::map<std::string, int> names;
@@ -208,13 +197,12 @@ TEST_F(CascadeProgram, MeasureComparesImplementations) {
 
   // Some of them; buffers of one kind; no device.
   const Outcome some =
-      expect_run(0, "", measure({"--variants", "cpu,compacted", "--buffers", "copied", "--device", "cpu:1"}));
+      expect_run(0, measure({"--variants", "cpu,compacted", "--buffers", "copied", "--device", "cpu:1"}));
   EXPECT_NE(some.out.find("compacted, copied"), std::string::npos) << some.out;
   EXPECT_EQ(some.out.find("mapped"), std::string::npos) << some.out;
-  expect_run(0, "skipped: kernels: no OpenCL device",
-             measure({"--variants", "cpu,naive", "--device", "none"}));
-  expect_run(5, "nothing to measure", measure({"--variants", "naive", "--device", "none"}));
-  expect_run(2, "cascades have no implementation 'fast'", measure({"--variants", "fast"}));
+  expect_run(0, measure({"--variants", "cpu,naive", "--device", "none"}));
+  expect_run(5, measure({"--variants", "naive", "--device", "none"}));
+  expect_run(2, "'fast'", measure({"--variants", "fast"}));
   expect_run(2, "--kernels", measure({"--variants", "all", "--kernels", "naive"}));
 }
 
@@ -223,8 +211,8 @@ TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
   picture("in/a.png");
   picture("in/b.png", 120);
   // What it finds, as the truth.
-  const Outcome found = run({"-q", "detect", folder_ / "in", "-m", model(), "--min-neighbors", "1"});
-  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const Outcome found =
+      expect_run(0, {"-q", "detect", folder_ / "in", "-m", model(), "--min-neighbors", "1"});
   std::string corners, sizes;
   int objects = 0;
   for (const Json& line : parse_lines(found.out)) {
@@ -242,10 +230,9 @@ TEST_F(CascadeProgram, EvaluatesBothKindsOfBoxLists) {
   ASSERT_GT(objects, 1);
   for (const auto& [truth, protocol] :
        {std::pair{file("corners.txt", corners), "faces"}, {file("sizes.txt", sizes), "centre"}}) {
-    const Outcome outcome =
-        run({"evaluate", "frames", folder_ / "in", "-m", model(), "--truth", truth, "--truth-format", "boxes",
-             "--protocol", protocol, "--csv", folder_ / "c.csv", "--overwrite"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_run(
+        0, {"evaluate", "frames", folder_ / "in", "-m", model(), "--truth", truth, "--truth-format", "boxes",
+            "--protocol", protocol, "--csv", folder_ / "c.csv", "--overwrite"});
     EXPECT_NE(outcome.out.find("2 frames with " + std::to_string(objects) + " objects; protocol " + protocol),
               std::string::npos)
         << outcome.out;
@@ -259,15 +246,15 @@ TEST_F(CascadeProgram, PicturesThatAreNotListedCanCountAsEmpty) {
   fs::create_directories(folder_ / "in");
   picture("in/a.png");
   picture("in/b.png");
-  std::vector<std::string> command{"evaluate",
-                                   "frames",
-                                   folder_ / "in",
-                                   "-m",
-                                   model(),
-                                   "--truth",
-                                   file("truth.txt", "a.png 1000 1000 1100 1100\n"),
-                                   "--truth-format",
-                                   "boxes"};
+  Words command{"evaluate",
+                "frames",
+                folder_ / "in",
+                "-m",
+                model(),
+                "--truth",
+                file("truth.txt", "a.png 1000 1000 1100 1100\n"),
+                "--truth-format",
+                "boxes"};
   EXPECT_TRUE(run(command).out.starts_with("1 frame with 1 object"));
   command.emplace_back("--unlisted-empty");
   const Outcome both = run(command);
@@ -279,12 +266,11 @@ TEST_F(CascadeProgram, EvaluatesOneLabel) {
   picture("in/a.png");
   const std::string config = file("nested.toml", outer_ + inner_);
   const std::string truth = file("truth.txt", "a.png 1000 1000 1100 1100\n");  // so that all are wrong
-  const auto wrong = [&](const std::vector<std::string>& options) {
-    const Outcome outcome = run(std::vector<std::string>{"evaluate", "frames", folder_ / "in", "-c", config,
-                                                         "--truth", truth, "--truth-format", "boxes",
-                                                         "--protocol", "faces", "--min-neighbors", "0"} +
-                                options);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto wrong = [&](const Words& options) {
+    const Outcome outcome =
+        expect_run(0, Words{"evaluate", "frames", folder_ / "in", "-c", config, "--truth", truth,
+                            "--truth-format", "boxes", "--protocol", "faces", "--min-neighbors", "0"} +
+                          options);
     const std::size_t at = outcome.out.find("\nall ");
     return at == std::string::npos ? -1 : std::stod(outcome.out.substr(at + 5));
   };
@@ -294,18 +280,17 @@ TEST_F(CascadeProgram, EvaluatesOneLabel) {
   EXPECT_EQ(wrong({}), labels.at("big"));
   EXPECT_EQ(wrong({"--label", "big"}), labels.at("big"));
   EXPECT_EQ(wrong({"--label", "small"}), labels.at("small"));
-  expect_run(2, "it finds: big, small",
-             {"evaluate", "frames", folder_ / "in", "-c", config, "--truth", truth, "--truth-format", "boxes",
-              "--label", "eye"});
+  expect_run(2, {"evaluate", "frames", folder_ / "in", "-c", config, "--truth", truth, "--truth-format",
+                 "boxes", "--label", "eye"});
 }
 
 TEST_F(CascadeProgram, ModelShowDescribesACascade) {
-  const Outcome outcome = expect_run(0, "", {"model", "show", model()});
+  const Outcome outcome = expect_run(0, {"model", "show", model()});
   for (const char* words :
        {"OpenCV cascade of Haar features", "20 x 20 pixels", "1 Haar features", "0 tilted", "1 stumps"})
     EXPECT_NE(outcome.out.find(words), std::string::npos) << words << "\n" << outcome.out;
   picture("a.png");
-  const Outcome counted = expect_run(0, "", {"model", "show", model(), "--survivors", folder_ / "a.png"});
+  const Outcome counted = expect_run(0, {"model", "show", model(), "--survivors", folder_ / "a.png"});
   EXPECT_NE(counted.out.find("of all"), std::string::npos) << counted.out;
   EXPECT_NE(counted.out.find("windows on all scales"), std::string::npos) << counted.out;
   expect_run(2, "--filters", {"model", "show", model(), "--filters", "3"});
@@ -324,21 +309,18 @@ TEST_F(CascadeProgram, Misuse) {
              {"detect", clip, "-m", file("page.xml", "<html><body>no cascade</body></html>\n")});
   expect_run(4, "text.xml", {"detect", clip, "-m", file("text.xml", "no XML at all\n")});
   expect_run(4, "cut.xml", {"detect", clip, "-m", file("cut.xml", std::string(kCascade).substr(0, 300))});
-  for (const auto& option : std::vector<std::vector<std::string>>{{"--filters", "50"},
-                                                                  {"--exact"},
-                                                                  {"--computed-scales", "2"},
-                                                                  {"--no-verify"},
-                                                                  {"--arithmetic", "float"}})
-    expect_run(2, option[0] + " does nothing",
-               std::vector<std::string>{"detect", clip, "-m", model()} + option);
-  expect_run(2, "--min-neighbors does nothing", {"detect", clip, "--min-neighbors", "2"});
-  expect_run(
-      2, "evaluate windows` is for filter banks",
-      {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives", folder_.path()});
-  expect_run(2, "evaluate windows` is for filter banks",
-             {"evaluate", "windows", "-c", "faces-opencv", "--positives", folder_.path(), "--negatives",
-              folder_.path()});
-  expect_run(2, "is a cascade", {"detect", clip, "-c", "people", "-m", model()});
+  for (const auto& option : std::vector<Words>{{"--filters", "50"},
+                                               {"--exact"},
+                                               {"--computed-scales", "2"},
+                                               {"--no-verify"},
+                                               {"--arithmetic", "float"}})
+    expect_run(2, option[0] + " does nothing", Words{"detect", clip, "-m", model()} + option);
+  expect_run(2, "--min-neighbors", {"detect", clip, "--min-neighbors", "2"});
+  expect_run(2, {"evaluate", "windows", "-m", model(), "--positives", folder_.path(), "--negatives",
+                 folder_.path()});
+  expect_run(2, {"evaluate", "windows", "-c", "faces-opencv", "--positives", folder_.path(), "--negatives",
+                 folder_.path()});
+  expect_run(2, {"detect", clip, "-c", "people", "-m", model()});
   expect_run(2, "largest", {"detect", clip, "-m", model(), "--min-size", "50", "--max-size", "40"});
   expect_run(2, "scale", {"detect", clip, "-m", model(), "--scale-step", "1"});
   expect_run(4, "safetensors",

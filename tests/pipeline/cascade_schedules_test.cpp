@@ -1,13 +1,17 @@
-// The cascade detector through the pipeline: every schedule, and every number of stages that its `scan` runs,
-// finds what the detector finds alone.
+// Cascades, WaldBoost and census detectors through the pipeline: every schedule, and every number of stages
+// that a cascade's `scan` runs, finds what the detector finds alone.
 #include "detectors/cascade/detector.hpp"
 #include "detectors/cascade/opencl/stages.hpp"
+#include "detectors/census/detector.hpp"
+#include "detectors/waldboost/detector.hpp"
+#include "kernels/census_model.hpp"
 #include "support/same_boxes.hpp"
+#include "support/waldboost.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
-class CascadeSchedules : public test::SameBoxes {
+class CascadeSchedules : public testing::Test, public test::SameBoxes {
  protected:
   CascadeSchedules() {
     cascade::Options options;
@@ -76,6 +80,39 @@ TEST_F(CascadeSchedules, AutoTriesWhatCanBeTunedAndFindsTheSame) {
   }
   for (const int choice : detector_->tunable()->choices) EXPECT_THAT(tried, testing::Contains(choice));
   expect_the_same();
+}
+
+class FamilySchedules : public testing::Test, public test::SameBoxes {
+ protected:
+  template <typename Options>
+  static Options options_of_all() {
+    Options options;
+    options.scale_step = 1.2;
+    options.threshold = options.window_threshold = -1e6;
+    options.border = 3;
+    return options;
+  }
+  void expect_all_the_same(std::unique_ptr<Detector> detector, const std::vector<const char*>& maps) {
+    search_with(std::move(detector));
+    const std::unique_ptr<DeviceStages> stages = make_stages();
+    if (!stages) GTEST_SKIP() << "no OpenCL device with correctly rounded arithmetic";
+    for (const std::string_view name : schedule_names())
+      expect_the_same(stages.get(), named_schedule(name, *detector_, stages.get(), 2));
+    for (const char* map : maps) expect_the_same(stages.get(), map);
+  }
+};
+
+TEST_F(FamilySchedules, CensusFindsTheSame) {
+  expect_all_the_same(
+      std::make_unique<census::CensusDetector>(census::drawn_model(3, {{4, 9, 30}, {24, 24}, 2}),
+                                               options_of_all<census::Options>()),
+      {"pyramid=cpu", "scan=cpu", "early_stages=2"});
+}
+
+TEST_F(FamilySchedules, WaldboostFindsTheSame) {
+  expect_all_the_same(std::make_unique<waldboost::WaldboostDetector>(sightline::test::random_waldboost(3, 30),
+                                                                     options_of_all<waldboost::Options>()),
+                      {"pyramid=cpu", "scan=cpu"});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace sightline::pipeline {
 namespace {
 
-class CombinedSchedules : public test::SameBoxes {
+class CombinedSchedules : public testing::Test, public test::SameBoxes {
  protected:
   CombinedSchedules() {
     waldboost::Options faces;

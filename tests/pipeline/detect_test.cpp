@@ -27,15 +27,13 @@ std::vector<std::int64_t> numbers(const std::vector<Json>& lines) {
   return result;
 }
 
-std::vector<Json> results_with(const std::vector<std::string>& options) {
-  const Outcome outcome = run(std::vector<std::string>{"detect", kTenFrames, "-q"} + options);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+std::vector<Json> results_with(const Words& options) {
+  const Outcome outcome = expect_run(0, Words{"detect", kTenFrames, "-q"} + options);
   return parse_lines(outcome.out);
 }
 
 TEST(Detect, EveryFrameHasItsLine) {
-  const Outcome outcome = run(std::vector<std::string>{"detect", moving_clip(200, 240, 10)} + kFindsSome);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_run(0, Words{"detect", moving_clip(200, 240, 10)} + kFindsSome);
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 10u);
   std::size_t objects = 0;
@@ -74,7 +72,6 @@ TEST(Detect, EveryFrameHasItsLine) {
 }
 
 TEST(Detect, SummaryAndStages) {
-  EXPECT_EQ(run({"detect", kTenFrames}).err.find("ms per frame"), std::string::npos);
   const Outcome outcome = expect_run(0, "10 frames in ", {"-v", "detect", kTenFrames});
   EXPECT_NE(outcome.err.find("frames/s"), std::string::npos);
   for (const char* stage : {"decode", "pyramid", "filter", "histogram", "classify", "group", "output"}) {
@@ -84,22 +81,13 @@ TEST(Detect, SummaryAndStages) {
 
 TEST(Detect, QuietSaysNothing) {
   TempDir folder;
-  const Outcome outcome = run({"-q", "detect", kTenFrames, "-d", folder / "d.jsonl", "-o", folder / "o.mp4",
-                               "--contact-sheet", folder / "sheet.png"});
-  EXPECT_EQ(outcome.exit_code, 0);
+  const Outcome outcome = expect_run(0, {"-q", "detect", kTenFrames, "-d", folder / "d.jsonl", "-o",
+                                         folder / "o.mp4", "--contact-sheet", folder / "sheet.png"});
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(parse_lines(bytes_of(folder / "d.jsonl")).size(), 10u);
   EXPECT_EQ(media::test::read_all(folder / "o.mp4").size(), 10u);
   EXPECT_EQ(media::test::read_all(folder / "sheet.png").size(), 1u);
-}
-
-TEST(Detect, HelpAndVersion) {
-  EXPECT_NE(run({"--help"}).out.find("detect"), std::string::npos);
-  EXPECT_EQ(run({"detect", "--help"}).exit_code, 0);
-  const Outcome version = run({"--version"});
-  EXPECT_EQ(version.exit_code, 0);
-  EXPECT_TRUE(version.out.starts_with("sightline ")) << version.out;
 }
 
 // Loading them would take longer than all else at the program's start.
@@ -131,11 +119,9 @@ TEST(Detect, PartsOfTheInput) {
 
 TEST(Detect, Formats) {
   TempDir folder;
-  const std::vector<std::string> command =
-      std::vector<std::string>{"-q", "detect", moving_clip(200, 240, 4)} + kFindsSome;
-  const auto text = [&](const std::string& name, const std::vector<std::string>& options = {}) {
-    const Outcome outcome = run(command + std::vector<std::string>{"-d", folder / name} + options);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Words command = Words{"-q", "detect", moving_clip(200, 240, 4)} + kFindsSome;
+  const auto text = [&](const std::string& name, const Words& options = {}) {
+    expect_run(0, command + Words{"-d", folder / name} + options);
     return bytes_of(folder / name);
   };
   const std::vector<Json> lines = parse_lines(text("a.jsonl"));
@@ -172,13 +158,11 @@ TEST(Detect, Formats) {
 }
 
 TEST(Detect, TrackedObjectsHaveIdentities) {
-  const std::vector<std::string> base =
-      std::vector<std::string>{"detect", moving_clip(200, 240, 10), "-q"} + kFindsSome;
+  const Words base = Words{"detect", moving_clip(200, 240, 10), "-q"} + kFindsSome;
   const Outcome plain = run(base);
   EXPECT_EQ(plain.out.find("track"), std::string::npos);
 
-  const Outcome tracked = run(base + std::vector<std::string>{"--track"});
-  ASSERT_EQ(tracked.exit_code, 0) << tracked.err;
+  const Outcome tracked = expect_run(0, base + Words{"--track"});
   const std::vector<Json> lines = parse_lines(tracked.out);
   ASSERT_EQ(lines.size(), 10u);
   EXPECT_TRUE(lines[0].at("objects").empty());
@@ -192,10 +176,9 @@ TEST(Detect, TrackedObjectsHaveIdentities) {
   EXPECT_EQ(frames.rbegin()->first, static_cast<std::int64_t>(frames.size()));
   EXPECT_GT(frames.at(1), 2);
 
-  const std::vector<Json> at_once =
-      parse_lines(run(base + std::vector<std::string>{"--track", "--track-hits", "1"}).out);
+  const std::vector<Json> at_once = parse_lines(run(base + Words{"--track", "--track-hits", "1"}).out);
   EXPECT_EQ(at_once.at(0).at("objects").size(), parse_lines(plain.out).at(0).at("objects").size());
-  EXPECT_EQ(run(base + std::vector<std::string>{"--track-gap", "1"}).exit_code, 2);
+  expect_run(2, base + Words{"--track-gap", "1"});
 }
 
 TEST(Detect, SeveralInputs) {
@@ -203,8 +186,7 @@ TEST(Detect, SeveralInputs) {
   make_clip(folder / "one.mkv", "testsrc=size=160x200:rate=10:duration=0.5");
   make_clip(folder / "two.mkv", "testsrc2=size=200x240:rate=10:duration=0.3");
   const Outcome outcome =
-      run({"detect", folder / "one.mkv", folder / "two.mkv", "-o", folder / "out", "-d", "-"});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+      expect_run(0, {"detect", folder / "one.mkv", folder / "two.mkv", "-o", folder / "out", "-d", "-"});
   const std::vector<Json> lines = parse_lines(outcome.out);
   EXPECT_EQ(numbers(lines), (std::vector<std::int64_t>{1, 2, 3, 4, 5, 1, 2, 3}));
   EXPECT_EQ(lines[4].at("source"), folder / "one.mkv");
@@ -219,9 +201,9 @@ TEST(Detect, SeveralInputsRefuseWhatWouldNotWork) {
   fs::create_directories(folder / "b");
   for (const char* name : {"a/same.mkv", "b/same.mkv"})
     make_clip(folder / name, "testsrc=size=160x200:rate=10:duration=0.2");
-  const std::vector<std::string> command{"detect", folder / "a/same.mkv", folder / "b/same.mkv"};
-  expect_run(2, "same-detected.mp4", command + std::vector<std::string>{"-o", folder / "out"});
-  expect_run(2, "one source", command + std::vector<std::string>{"-d", folder / "d.txt"});
+  const Words command{"detect", folder / "a/same.mkv", folder / "b/same.mkv"};
+  expect_run(2, "same-detected.mp4", command + Words{"-o", folder / "out"});
+  expect_run(2, command + Words{"-d", folder / "d.txt"});
   EXPECT_FALSE(fs::exists(folder / "d.txt"));
 }
 
@@ -243,23 +225,20 @@ TEST(Detect, PicturesHaveNoTime) {
   fs::create_directories(folder / "in");
   make_clip(folder / "in/p%d.png", "testsrc=size=160x200:rate=10:duration=0.2");
   for (const std::string& input : {folder / "in", folder / "in/p1.png"}) {
-    const Outcome outcome = run({"-v", "detect", input});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_run(0, {"-v", "detect", input});
     EXPECT_EQ(outcome.err.find("frames/s"), std::string::npos) << outcome.err;
     for (const Json& line : parse_lines(outcome.out)) {
       EXPECT_TRUE(line.at("time").is_null()) << line;
       EXPECT_TRUE(line.at("frame").is_null()) << line;
     }
-    for (const std::vector<std::string>& option :
-         std::vector<std::vector<std::string>>{{"--track"}, {"--start", "1"}, {"--duration", "1"}})
-      expect_run(2, option.front(), std::vector<std::string>{"detect", input} + option);
+    for (const Words& option : std::vector<Words>{{"--track"}, {"--start", "1"}, {"--duration", "1"}})
+      expect_run(2, option.front(), Words{"detect", input} + option);
   }
   EXPECT_NE(run({"-q", "detect", folder / "in", "-f", "csv"}).out.find("in/p1.png,,,ok,"), std::string::npos);
   const Json coco = Json::parse(run({"-q", "detect", folder / "in/p1.png", "-f", "coco"}).out);
   EXPECT_EQ(coco.at("images").at(0).at("file_name"), folder / "in/p1.png");
   // Numbered pictures of a video have times.
-  const Outcome pattern = run({"-q", "detect", folder / "in/p%d.png", "--track"});
-  EXPECT_EQ(pattern.exit_code, 0) << pattern.err;
+  const Outcome pattern = expect_run(0, {"-q", "detect", folder / "in/p%d.png", "--track"});
   EXPECT_EQ(numbers(parse_lines(pattern.out)), (std::vector<std::int64_t>{1, 2}));
 }
 
@@ -284,19 +263,17 @@ TEST(Detect, PicturesKeepTheirNames) {
     return result;
   };
   // A folder into a new one, into one that is there, and one picture of it.
-  ASSERT_EQ(run({"detect", folder / "in", "-o", folder / "out"}).exit_code, 0);
+  expect_run(0, {"detect", folder / "in", "-o", folder / "out"});
   EXPECT_EQ(written("out"), names);
   fs::create_directories(folder / "there");
-  ASSERT_EQ(run({"detect", folder / "in/", "-o", folder / "there"}).exit_code, 0);
+  expect_run(0, {"detect", folder / "in/", "-o", folder / "there"});
   EXPECT_EQ(written("there"), names);
-  ASSERT_EQ(run({"detect", folder / "in/first.jpg", "-o", folder / "one/"}).exit_code, 0);
+  expect_run(0, {"detect", folder / "in/first.jpg", "-o", folder / "one/"});
   EXPECT_EQ(written("one"), std::set<std::string>{"first.jpg"});
   // Several, with a video among them.
   make_clip(folder / "clip.mkv", "testsrc=size=160x200:rate=10:duration=0.3");
-  ASSERT_EQ(run({"detect", folder / "in/first.jpg", folder / "in/second 2.PNG", folder / "clip.mkv", "-o",
-                 folder / "several"})
-                .exit_code,
-            0);
+  expect_run(0, {"detect", folder / "in/first.jpg", folder / "in/second 2.PNG", folder / "clip.mkv", "-o",
+                 folder / "several"});
   EXPECT_EQ(media::test::read_all(folder / "several/clip-detected.mp4").size(), 3u);
   fs::remove(folder / "several/clip-detected.mp4");
   EXPECT_EQ(written("several"), (std::set<std::string>{"first.jpg", "second 2.PNG"}));
@@ -309,14 +286,14 @@ TEST(Detect, PicturesAreNotOverwrittenUnnoticed) {
     make_clip(folder / (std::string(name) + "/p.png"), "testsrc=size=160x200:rate=1:duration=1");
   }
   const std::vector<char> before = media::test::load(folder / "in/p.png");
-  expect_run(2, "in/p.png' is the input", {"detect", folder / "in", "-o", folder / "in"});
-  expect_run(2, "in/p.png' is the input", {"detect", folder / "in/p.png", "-o", folder / "in"});
+  expect_run(2, "in/p.png", {"detect", folder / "in", "-o", folder / "in"});
+  expect_run(2, "in/p.png", {"detect", folder / "in/p.png", "-o", folder / "in"});
   expect_run(2, "p.png", {"detect", folder / "in/p.png", folder / "other/p.png", "-o", folder / "out"});
   EXPECT_EQ(media::test::load(folder / "in/p.png"), before);
 
-  EXPECT_EQ(run({"detect", folder / "in", "-o", folder / "new"}).exit_code, 0);
+  expect_run(0, {"detect", folder / "in", "-o", folder / "new"});
   expect_run(2, "--overwrite", {"detect", folder / "in", "-o", folder / "new"});
-  EXPECT_EQ(run({"detect", folder / "in", "-o", folder / "new", "--overwrite"}).exit_code, 0);
+  expect_run(0, {"detect", folder / "in", "-o", folder / "new", "--overwrite"});
 }
 
 // Pictures that cannot be written in their own type become PNG, whose names may be taken.
@@ -325,8 +302,7 @@ TEST(Detect, PicturesOfOneNameAndSeveralTypesAreAllWritten) {
   fs::create_directories(folder / "in");
   for (const char* name : {"a.png", "a.pgm", "b.pbm", "b.pgm"})
     make_clip(folder / "in/" + name, "testsrc=size=160x200:rate=1:duration=1");
-  for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(run({"detect", folder / "in", "-o", folder / "out/", "--overwrite"}).exit_code, 0);
+  for (int i = 0; i < 2; ++i) expect_run(0, {"detect", folder / "in", "-o", folder / "out/", "--overwrite"});
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder / "out")) names.insert(entry.path().filename());
   EXPECT_EQ(names, (std::set<std::string>{"a.png", "a.pgm.png", "b.png", "b.pgm.png"}));
@@ -339,7 +315,7 @@ TEST(Detect, ExistingOutputsStayUnlessToldOtherwise) {
     media::test::store(file, std::string("x"));
     expect_run(2, "--overwrite", {"detect", kTenFrames, option, file, "-f", "json"});
     EXPECT_EQ(bytes_of(file), "x") << option;
-    EXPECT_EQ(run({"detect", kTenFrames, option, file, "-f", "json", "--overwrite"}).exit_code, 0) << option;
+    expect_run(0, {"detect", kTenFrames, option, file, "-f", "json", "--overwrite"});
     EXPECT_GT(bytes_of(file).size(), 1U) << option;
   }
 }
@@ -348,7 +324,7 @@ TEST(Detect, ExistingOutputsStayUnlessToldOtherwise) {
 TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
   TempDir folder;
   const std::string out = folder / "out.json", in = folder / "in";
-  const std::vector<std::vector<std::string>> commands{
+  const std::vector<Words> commands{
       {"detect", in, "-d", out},
       {"live", in, "--headless", "-d", out},
       {"live", in, "--headless", "--trace", out},
@@ -368,7 +344,7 @@ TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
       {"train", "filterbank", "--positives", in, "--negatives", in, "-o", out},
       {"train", "landmarks", in, "--faces", in, "-o", out},
   };
-  for (const std::vector<std::string>& command : commands) {
+  for (const Words& command : commands) {
     media::test::store(out, std::string("x"));
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(command) << outcome.err;
@@ -376,9 +352,8 @@ TEST(CommandOutputs, ReplaceNothingUnlessToldTo) {
         << testing::PrintToString(command) << outcome.err;
     EXPECT_EQ(bytes_of(out), "x") << testing::PrintToString(command);
     if (command.front() == "devices") continue;  // it would measure for a minute
-    const Outcome told = run(command + std::vector<std::string>{"--overwrite"});
-    EXPECT_EQ(told.err.find("exists already"), std::string::npos)
-        << testing::PrintToString(command) << told.err;
+    const Outcome told = run(command + Words{"--overwrite"});
+    EXPECT_EQ(told.err.find("--overwrite"), std::string::npos) << testing::PrintToString(command) << told.err;
   }
 }
 
@@ -386,10 +361,10 @@ TEST(CommandOutputs, NumberedPicturesAreNotReplacedEither) {
   TempDir folder;
   for (const char* output : {"frame%03d.png", "out/", "new/"}) {
     fs::create_directories(folder / "out");
-    const std::vector<std::string> command{"detect", kTenFrames, "--duration", "0.2", "-o", folder / output};
-    EXPECT_EQ(run(command).exit_code, 0) << output;
+    const Words command{"detect", kTenFrames, "--duration", "0.2", "-o", folder / output};
+    expect_run(0, command);
     expect_run(2, "--overwrite", command);
-    EXPECT_EQ(run(command + std::vector<std::string>{"--overwrite"}).exit_code, 0) << output;
+    expect_run(0, command + Words{"--overwrite"});
   }
   EXPECT_TRUE(fs::exists(folder / "frame001.png"));
 }
@@ -398,16 +373,14 @@ TEST(CommandOutputs, AreNoInputs) {
   TempDir folder;
   media::test::store(folder / "in.csv", std::string("x"));
   for (const char* more : {"-q", "--overwrite"})
-    expect_run(2, "is the input",
-               {"evaluate", "compare", folder / "in.csv", "--csv", folder / "in.csv", more});
+    expect_run(2, {"evaluate", "compare", folder / "in.csv", "--csv", folder / "in.csv", more});
   EXPECT_EQ(bytes_of(folder / "in.csv"), "x");
 }
 
 TEST(CommandOutputs, AreNamedOnce) {
   TempDir folder;
   for (const char* option : {"-o", "-d", "--contact-sheet"})
-    expect_run(2, "more than once",
-               {"detect", kTenFrames, option, folder / "a.png", option, folder / "b.png"});
+    expect_run(2, {"detect", kTenFrames, option, folder / "a.png", option, folder / "b.png"});
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
@@ -416,24 +389,23 @@ TEST(Detect, WhatDoesNotFitIntoOneFileLeavesNothing) {
   fs::create_directories(folder / "in");
   for (const char* name : {"in/a.png", "in/b.png"})
     make_clip(folder / name, "testsrc=size=160x200:rate=1:duration=1");
-  expect_run(2, "name a folder", {"detect", folder / "in", "-o", folder / "one.png"});
-  expect_run(2, "one picture", {"detect", kTenFrames, "-o", folder / "one.png"});
-  expect_run(2, "must be a folder", {"detect", kTenFrames, kTenFrames, "-o", folder / "two.mp4"});
+  expect_run(2, {"detect", folder / "in", "-o", folder / "one.png"});
+  expect_run(2, {"detect", kTenFrames, "-o", folder / "one.png"});
+  expect_run(2, {"detect", kTenFrames, kTenFrames, "-o", folder / "two.mp4"});
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
   media::test::store(folder / "kept.png", std::string("x"));
-  expect_run(2, "one picture", {"detect", kTenFrames, "-o", folder / "kept.png", "--overwrite"});
+  expect_run(2, {"detect", kTenFrames, "-o", folder / "kept.png", "--overwrite"});
   EXPECT_EQ(bytes_of(folder / "kept.png"), "x");
-  EXPECT_EQ(run({"detect", kTenFrames, "--duration", "0.1", "-o", folder / "one.png"}).exit_code, 0);
+  expect_run(0, {"detect", kTenFrames, "--duration", "0.1", "-o", folder / "one.png"});
   EXPECT_EQ(media::test::read_all(folder / "one.png").size(), 1u);
 }
 
 TEST(Detect, NamesOfDetectionsThatPromiseAnotherFormatWarn) {
   TempDir folder;
-  const auto warnings = [&](const std::vector<std::string>& options) {
+  const auto warnings = [&](const Words& options) {
     const Outcome outcome =
-        run(std::vector<std::string>{"detect", kTenFrames, "--duration", "0.1", "--overwrite"} + options);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return outcome.err.find("although its extension") != std::string::npos;
+        expect_run(0, Words{"detect", kTenFrames, "--duration", "0.1", "--overwrite"} + options);
+    return outcome.err.find("warning: ") != std::string::npos;
   };
   EXPECT_TRUE(warnings({"-d", folder / "out.png"}));
   EXPECT_TRUE(warnings({"-d", folder / "a.json", "-f", "csv"}));
@@ -452,8 +424,8 @@ TEST(Detect, DamagedInputsAreNoSuccess) {
   std::vector<char> bytes = media::test::load(folder / "in/b.jpg");
   bytes.resize(bytes.size() / 2);
   media::test::store(folder / "in/b.jpg", bytes);
-  const auto lines = [&](int code, const std::vector<std::string>& arguments, const std::string& named) {
-    return parse_lines(expect_run(code, named, std::vector<std::string>{"detect"} + arguments).out);
+  const auto lines = [&](int code, const Words& arguments, const std::string& named) {
+    return parse_lines(expect_run(code, named, Words{"detect"} + arguments).out);
   };
   // The run ends at the damaged picture, or goes on after it.
   const std::vector<Json> first = lines(3, {folder / "in", "-d", "-"}, "b.jpg");
@@ -469,22 +441,12 @@ TEST(Detect, DamagedInputsAreNoSuccess) {
   EXPECT_TRUE(fs::exists(folder / "out/c.jpg"));
   EXPECT_FALSE(fs::exists(folder / "out/b.jpg"));
   // So for inputs of their own.
-  const std::vector<std::string> three{folder / "in/a.jpg", folder / "in/b.jpg", folder / "in/c.jpg"};
+  const Words three{folder / "in/a.jpg", folder / "in/b.jpg", folder / "in/c.jpg"};
   EXPECT_EQ(lines(3, three, "b.jpg").size(), 1u);
-  const std::vector<Json> each = lines(1, three + std::vector<std::string>{"--keep-going"}, "b.jpg");
+  const std::vector<Json> each = lines(1, three + Words{"--keep-going"}, "b.jpg");
   ASSERT_EQ(each.size(), 3u);
   EXPECT_EQ(each[1].at("source"), folder / "in/b.jpg");
   EXPECT_EQ(each[1].at("status"), "failed");
-}
-
-TEST(Detect, EndsWithAnAnswer) {
-  const std::string clip = moving_clip(200, 240, 10);
-  const auto answer = [&](const std::vector<std::string>& options) {
-    return run(std::vector<std::string>{"detect", clip} + kFindsSome + options).err;
-  };
-  EXPECT_NE(answer({}).find("detections in "), std::string::npos);
-  EXPECT_NE(answer({"--track"}).find("(tracks), most in one frame: "), std::string::npos);
-  EXPECT_EQ(answer({}).find("frames/s:"), std::string::npos);
 }
 
 TEST(Detect, StandardInput) {
@@ -492,13 +454,12 @@ TEST(Detect, StandardInput) {
   make_clip(folder / "in.mkv", "testsrc=size=160x200:rate=10:duration=1");
   RunSetup setup;
   setup.input = folder / "in.mkv";
-  const Outcome outcome = run({"-q", "detect", "-"}, setup);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_run(0, {"-q", "detect", "-"}, setup);
   const std::vector<Json> lines = parse_lines(outcome.out);
   ASSERT_EQ(lines.size(), 10u);
   EXPECT_EQ(lines[0].at("source"), "-");
-  expect_run(3, "standard input", {"detect", "-"});
-  expect_run(2, "more than once", {"detect", "-", "--loop", "1"}, setup);
+  expect_run(3, {"detect", "-"});
+  expect_run(2, {"detect", "-", "--loop", "1"}, setup);
 }
 
 TEST(Detect, ReaderThatGoesAway) {
@@ -528,7 +489,6 @@ TEST(Detect, Interrupted) {
     program.send(signal);
     const Outcome outcome = program.wait();
     EXPECT_EQ(outcome.exit_code, 128 + signal) << outcome.err;
-    EXPECT_NE(outcome.err.find("stopped on request"), std::string::npos) << outcome.err;
     const std::vector<Json> lines = parse_lines(bytes_of(folder / "d.jsonl"));
     for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(lines[i].at("frame"), i + 1);
     EXPECT_EQ(media::test::read_all(folder / "o.mp4").size(), lines.size());
@@ -552,21 +512,18 @@ TEST(Detect, InterruptedWhileItWaitsForInput) {
 
 // The result for a frame depends on the frame and the detector alone.
 TEST(Detect, ResultsDoNotDependOnHowItRuns) {
-  const std::vector<std::string> command =
-      std::vector<std::string>{"-q", "detect", moving_clip(360, 280, 12)} + kFindsSome;
-  const Outcome reference = run(command);
-  ASSERT_EQ(reference.exit_code, 0) << reference.err;
+  const Words command = Words{"-q", "detect", moving_clip(360, 280, 12)} + kFindsSome;
+  const Outcome reference = expect_run(0, command);
   ASSERT_NE(reference.out.find("score"), std::string::npos);
   for (const char* threads : {"1", "2", "4"}) {
     for (const char* in_flight : {"1", "2", "8"}) {
-      const Outcome other =
-          run(command + std::vector<std::string>{"--threads", threads, "--in-flight", in_flight});
+      const Outcome other = run(command + Words{"--threads", threads, "--in-flight", in_flight});
       EXPECT_TRUE(other.out == reference.out) << threads << " threads, " << in_flight << " in flight";
     }
   }
   int compared = 0;
   for (const char* set : {"ssse3", "sse4", "avx2", "avx512", "avx512-vnni", "neon"}) {
-    const Outcome other = run(command + std::vector<std::string>{"--instruction-set", set});
+    const Outcome other = run(command + Words{"--instruction-set", set});
     if (other.exit_code == 2) continue;  // not on this processor
     EXPECT_TRUE(other.out == reference.out) << set;
     ++compared;
@@ -578,9 +535,8 @@ TEST(Detect, ResultsDoNotDependOnHowItRuns) {
 // other.
 TEST(Detect, SeveralDetectors) {
   const std::string clip = moving_clip(360, 280, 6);
-  const auto boxes = [&](const std::vector<std::string>& options) {
-    const Outcome outcome = run(std::vector<std::string>{"-q", "detect", clip} + options);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto boxes = [&](const Words& options) {
+    const Outcome outcome = expect_run(0, Words{"-q", "detect", clip} + options);
     return outcome.out;
   };
   const std::string both = boxes({"--config", "faces-waldboost,faces", "--device", "none"});
@@ -590,17 +546,11 @@ TEST(Detect, SeveralDetectors) {
     EXPECT_EQ(boxes({"--config", "faces-waldboost,faces", "--device", "cpu:1,cpu:1", "--schedule", "gpu"}),
               both);
   }
-  const auto refused = [&](const std::vector<std::string>& options) {
-    const Outcome outcome =
-        run(std::vector<std::string>{"-q", "detect", clip, "--config", "people,faces"} + options);
-    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
-    return outcome.err;
-  };
-  EXPECT_THAT(refused({"--threshold", "1"}), testing::HasSubstr("--threshold takes one detector"));
-  EXPECT_THAT(refused({"--model", "haarcascade_eye"}), testing::HasSubstr("--model takes one detector"));
-  EXPECT_THAT(refused({"--map", "scan=gpu"}), testing::HasSubstr("there is no stage 'scan'"));
-  EXPECT_THAT(run({"detect", clip, "--config", "people,nowhere"}).err,
-              testing::HasSubstr("no configuration 'nowhere'"));
+  const Words two{"-q", "detect", clip, "--config", "people,faces"};
+  expect_run(2, "--threshold", two + Words{"--threshold", "1"});
+  expect_run(2, "--model", two + Words{"--model", "haarcascade_eye"});
+  expect_run(2, "'scan'", two + Words{"--map", "scan=gpu"});
+  expect_run(2, "'nowhere'", {"detect", clip, "--config", "people,nowhere"});
 }
 
 // Frames in colour are converted by the first stage, wherever it runs.
@@ -613,8 +563,8 @@ TEST(Detect, ColourIsTheSameOnEveryProcessor) {
     const auto frames = media::test::read_all(input);
     ASSERT_EQ(frames.size(), 3u) << input;
     ASSERT_FALSE(frames[0].view().is_gray()) << input;
-    const std::vector<std::string> command = std::vector<std::string>{"-q", "detect", input} + kFindsSome;
-    const auto with = [&](const std::vector<std::string>& options) { return run(command + options); };
+    const Words command = Words{"-q", "detect", input} + kFindsSome;
+    const auto with = [&](const Words& options) { return run(command + options); };
     const Outcome reference = with({"--device", "none"});
     ASSERT_EQ(reference.exit_code, 0) << reference.err;
     ASSERT_NE(reference.out.find("score"), std::string::npos);
@@ -645,10 +595,9 @@ TEST(Detect, FindsPeople) {
 TEST(Detect, MemoryDoesNotGrow) {
   if (kSanitized) GTEST_SKIP() << "sanitizers keep memory of their own";
   const auto peak = [](int frames) {
-    const Outcome outcome =
-        run({"-q", "detect", "lavfi:testsrc2=size=1920x1080:rate=25,trim=end_frame=" + std::to_string(frames),
-             "--min-size", "800", "--threads", "2", "-d", "/dev/null"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const Outcome outcome = expect_run(
+        0, {"-q", "detect", "lavfi:testsrc2=size=1920x1080:rate=25,trim=end_frame=" + std::to_string(frames),
+            "--min-size", "800", "--threads", "2", "-d", "/dev/null"});
     return static_cast<double>(outcome.peak_kilobytes);
   };
   // Of two each, so that one unlucky moment does not decide.

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include "support/log_capture.hpp"
 #include "support/pipeline.hpp"
 #include "support/thorough.hpp"
+#include "support/variable.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -53,7 +53,7 @@ class DeviceFaults : public ::testing::Test {
         chosen_ = opencl::ChosenDevice{device, 0, "test"};
     }
     if (!chosen_) GTEST_SKIP() << "there is no usable OpenCL device here";
-    setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
+    cache_.set(folder_ / "cache");
 
     // Frames of changing size, so that buffers are made anew in the middle of the run; one is too small.
     const auto workspace = detector_.make_workspace();
@@ -118,6 +118,7 @@ class DeviceFaults : public ::testing::Test {
   std::vector<std::vector<Detection>> expected_;
   std::optional<opencl::ChosenDevice> chosen_;
   TempDir folder_;
+  sightline::test::Variable cache_{"XDG_CACHE_HOME", {}};
   sightline::test::LogCapture log_;
 };
 
@@ -234,9 +235,9 @@ TEST_F(DeviceFaults, OfOneKindOfCallCostNoFrame) {
 TEST_F(DeviceFaults, OfTheCompilerAreDeviceErrors) {
   for (const char* call : {"clCreateProgramWithSource", "clBuildProgram"}) {
     for (const int n : {1, 2}) {
-      setenv("XDG_CACHE_HOME", (folder_ / (call + std::to_string(n))).c_str(), 1);
+      cache_.set(folder_ / (call + std::to_string(n)));
       fail_calls_for_test(call, n);
-      EXPECT_THAT(sightline::test::error_of(ExitCode::failed, [&] { make_stages(); }), HasSubstr(call));
+      sightline::test::expect_error(ExitCode::failed, call, [&] { make_stages(); });
     }
   }
 }

@@ -7,27 +7,12 @@
 #include "opencl/driver_hint.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
+#include "support/variable.hpp"
 
 namespace sightline::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The program's environment differs from ours for the life of the object.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { old_ ? setenv(name_, old_->c_str(), 1) : unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 TEST(Devices, HintsAtDriversThatTheLoaderIsNotToldOf) {
   TempDir folder;
@@ -35,14 +20,12 @@ TEST(Devices, HintsAtDriversThatTheLoaderIsNotToldOf) {
   fs::create_directory(folder / "lib");
   const Variable vendors("OCL_ICD_VENDORS", folder / "vendors");
   const Variable libraries("LD_LIBRARY_PATH", folder / "lib");
-  const Outcome without = run({"devices"});
-  EXPECT_EQ(without.exit_code, 0) << without.err;
+  const Outcome without = expect_run(0, {"devices"});
   EXPECT_NE(without.out.find("No OpenCL device"), std::string::npos) << without.out;
 
   const std::string driver = folder / "lib/libnvidia-opencl.so.1";
   media::test::store(driver, std::string());
-  const Outcome with = run({"devices"});
-  EXPECT_EQ(with.exit_code, 0) << with.err;
+  const Outcome with = expect_run(0, {"devices"});
   EXPECT_NE(with.out.find("OCL_ICD_VENDORS=" + driver), std::string::npos) << with.out;
 }
 
@@ -77,18 +60,15 @@ TEST(Devices, UsesDriversThatNobodyRegistered) {
   if (driver.empty() || opencl::list_devices().empty()) GTEST_SKIP() << "there is no OpenCL device here";
   const Variable vendors("OCL_ICD_VENDORS", folder / "vendors");
   const Variable libraries("LD_LIBRARY_PATH", folder / "lib");
-  const Outcome devices = run({"devices"});
-  EXPECT_EQ(devices.exit_code, 0) << devices.err;
+  const Outcome devices = expect_run(0, {"devices"});
   EXPECT_NE(devices.out.find(opencl::list_devices().front().name), std::string::npos) << devices.out;
   EXPECT_NE(devices.out.find(driver.string()), std::string::npos) << devices.out;
   EXPECT_NE(devices.out.find("/etc/OpenCL/vendors/nvidia-opencl.icd"), std::string::npos) << devices.out;
 
-  const std::vector<std::string> detect{"detect", moving_clip(120, 200, 2)};
-  const Outcome used = run(detect);
-  EXPECT_EQ(used.exit_code, 0) << used.err;
+  const Words detect{"detect", moving_clip(120, 200, 2)};
+  const Outcome used = expect_run(0, detect);
   EXPECT_EQ(lines_with(used.err, driver.string()), 1) << used.err;
-  const Outcome unused = run(detect + std::vector<std::string>{"--device", "none"});
-  EXPECT_EQ(unused.exit_code, 0) << unused.err;
+  const Outcome unused = expect_run(0, detect + Words{"--device", "none"});
   EXPECT_EQ(lines_with(unused.err, driver.string()), 0) << unused.err;
 }
 
@@ -102,11 +82,9 @@ TEST(Devices, NamesRegisteredDriversThatCannotBeLoaded) {
   media::test::store(folder / "vendors/empty.icd", std::string());
   media::test::store(folder / "vendors/bare.icd", std::string("libno-such-driver.so.7\n"));
   media::test::store(library, std::string("no library"));
-  const Outcome devices = run({"devices"});
-  EXPECT_EQ(devices.exit_code, 0) << devices.err;
+  const Outcome devices = expect_run(0, {"devices"});
   EXPECT_EQ(devices.out.find("pocl-opencl-icd"), std::string::npos) << devices.out;
-  const Outcome detect = run({"detect", moving_clip(120, 200, 2), "--device", "gpu"});
-  EXPECT_EQ(detect.exit_code, 5) << detect.err;
+  const Outcome detect = expect_run(5, {"detect", moving_clip(120, 200, 2), "--device", "gpu"});
   for (const std::string& text : {devices.out, detect.err}) {
     for (const char* name : {"absent.icd", "damaged.icd", "empty.icd", "bare.icd"})
       EXPECT_NE(text.find(name), std::string::npos) << name << " is missing in: " << text;
@@ -116,8 +94,7 @@ TEST(Devices, NamesRegisteredDriversThatCannotBeLoaded) {
 }
 
 TEST(Devices, Cameras) {
-  const Outcome outcome = run({"devices", "--cameras"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = expect_run(0, {"devices", "--cameras"});
   bool any = false;
   for (const auto& entry : fs::directory_iterator("/dev"))
     any = any || entry.path().filename().string().starts_with("video");
@@ -132,8 +109,8 @@ TEST(Devices, CharacteriseRefusesWhatDoesNotGoTogether) {
   expect_run(2, "--characterise", {"devices", "--thorough"});
   expect_run(2, "--characterise", {"devices", "--json", "a.json"});
   expect_run(2, "--characterise", {"devices", "--characterise", "--probe"});
-  expect_run(2, "two outputs", {"devices", "--characterise", "--json", "a.json", "--report", "a.json"});
-  expect_run(5, "no OpenCL device", {"devices", "--characterise", "--device", "nothing-of-this-name"});
+  expect_run(2, {"devices", "--characterise", "--json", "a.json", "--report", "a.json"});
+  expect_run(5, {"devices", "--characterise", "--device", "nothing-of-this-name"});
   expect_run(1, "no-such-folder", {"devices", "--characterise", "--json", "no-such-folder/a.json"});
 }
 

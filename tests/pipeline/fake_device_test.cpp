@@ -53,10 +53,7 @@ TEST_F(FakeDevice, AnswersOutOfOrder) {
       // The later the frame, the sooner it is done, again and again.
       const auto stages = device([](int index) { return Fate{Kind::done, 800us - (index % 4) * 250us}; });
       Pipeline pipeline(detector_, stages.get(), schedule, {3});
-      Collector collector;
-      NumberedSource source(60);
-      const RunReport report = test::run(pipeline, source, collector);
-      expect_ordered(collector.results, 60);
+      const RunReport report = test::run_in_order(pipeline, 60);
       EXPECT_EQ(report.failed + report.retried, 0);
       EXPECT_EQ(times_disabled(), 0);
       EXPECT_LE(stages->most_at_once(), in_flight);
@@ -71,10 +68,7 @@ TEST_F(FakeDevice, AnswersBeforeSubmitReturns) {
   for (const Schedule& schedule : schedules(4)) {
     const auto stages = device([](int) { return Fate{Kind::done_early, 0us}; });
     Pipeline pipeline(detector_, stages.get(), schedule, {2});
-    Collector collector;
-    NumberedSource source(500);
-    const RunReport report = test::run(pipeline, source, collector);
-    expect_ordered(collector.results, 500);
+    const RunReport report = test::run_in_order(pipeline, 500);
     EXPECT_EQ(report.failed + report.retried, 0);
   }
 }
@@ -92,10 +86,7 @@ TEST_F(FakeDevice, Fails) {
         options.threads = 3;
         options.stall_limit = 0.2;
         Pipeline pipeline(detector_, stages.get(), schedule, options);
-        Collector collector;
-        NumberedSource source(20);
-        const RunReport report = test::run(pipeline, source, collector);
-        expect_ordered(collector.results, 20);
+        const RunReport report = test::run_in_order(pipeline, 20);
         EXPECT_EQ(report.failed, 0) << report.first_failure;
         EXPECT_GE(report.retried, 1);
         EXPECT_LE(report.retried, 8) << "more than were in flight, and that entered just then";
@@ -135,10 +126,7 @@ TEST_F(FakeDevice, NeverAnswers) {
       EXPECT_THAT(log_.str(), HasSubstr("0.3 s"));
 
       stages->answer_late();  // nobody is told
-      Collector again;
-      NumberedSource more(30);
-      EXPECT_EQ(test::run(pipeline, more, again).retried, 0);
-      expect_ordered(again.results, 30);
+      EXPECT_EQ(test::run_in_order(pipeline, 30).retried, 0);
       EXPECT_EQ(times_disabled(), 1);
     }
   }
@@ -173,10 +161,7 @@ TEST_F(FakeDevice, MayTakeItsTime) {
     options.threads = 2;
     options.stall_limit = 0.4;
     Pipeline pipeline(detector_, stages.get(), schedule, options);
-    Collector collector;
-    NumberedSource source(5);
-    EXPECT_EQ(test::run(pipeline, source, collector).retried, 0);
-    expect_ordered(collector.results, 5);
+    EXPECT_EQ(test::run_in_order(pipeline, 5).retried, 0);
     EXPECT_FALSE(pipeline.device_lost());
   }
 }
@@ -193,10 +178,7 @@ TEST_F(FakeDevice, StagesOnTheCpuFailAroundIt) {
       if (schedule.on_device == StageSet(3)) continue;  // no stage on the CPU
       const auto stages = device([](int index) { return Fate{Kind::done, 100us * (index % 3)}; });
       Pipeline pipeline(detector_, stages.get(), schedule, {3});
-      Collector collector;
-      NumberedSource source(30);
-      const RunReport report = test::run(pipeline, source, collector);
-      expect_ordered(collector.results, 30);
+      const RunReport report = test::run_in_order(pipeline, 30);
       EXPECT_EQ(report.failed, 6);
       EXPECT_EQ(report.retried, 0);
       EXPECT_FALSE(pipeline.device_lost());

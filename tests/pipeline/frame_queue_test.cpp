@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "support/errors.hpp"
 #include "support/pipeline.hpp"
 
 namespace sightline::pipeline::test {
@@ -287,13 +288,7 @@ TEST(FrameQueue, EveryFrameIsAccountedForWhateverHappens) {
 TEST(FrameQueue, NamesArePlainAndReadBack) {
   for (const DropPolicy policy : {DropPolicy::oldest, DropPolicy::newest, DropPolicy::none})
     EXPECT_EQ(parse_drop_policy(to_string(policy)), policy);
-  try {
-    parse_drop_policy("latest");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    EXPECT_THAT(error.what(), HasSubstr("'latest'; choose oldest, newest or none"));
-  }
+  sightline::test::expect_error(ExitCode::usage, "'latest'", [&] { parse_drop_policy("latest"); });
   EXPECT_EQ(to_string(DropCause::busy), "busy");
   EXPECT_EQ(to_string(DropCause::paused), "paused");
   EXPECT_EQ(to_string(DropCause::ended), "ended");

@@ -9,9 +9,8 @@
 #include <thread>
 
 #include "detectors/filterbank/detector.hpp"
-#include "processing/opencl/shared_device.hpp"
 #include "support/filterbank.hpp"
-#include "support/pipeline.hpp"
+#include "support/same_boxes.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -20,9 +19,8 @@ using filterbank::ClassifierKind;
 using filterbank::FilterbankDetector;
 using sightline::test::random_model;
 using sightline::test::random_picture;
-using test::Collector;
 
-class Parity : public ::testing::TestWithParam<ClassifierKind> {
+class Parity : public ::testing::TestWithParam<ClassifierKind>, public test::SameBoxes {
  protected:
   static filterbank::Options options() {
     filterbank::Options options;
@@ -48,55 +46,28 @@ class Parity : public ::testing::TestWithParam<ClassifierKind> {
   }
 
   void SetUp() override {
-    const auto workspace = detector_.make_workspace();
+    detector_ = std::make_unique<FilterbankDetector>(
+        random_model(6, 11, GetParam(), GetParam() == ClassifierKind::linear ? 1 : 3), options());
+    std::size_t objects = 0;
     // Sizes change within a run and come back, gray and colour alternate; one is too small, one holds a
     // single window.
-    for (const Size size : {Size{140, 101},
-                            {24, 32},
-                            {65, 190},
-                            {140, 101},
-                            {20, 90},
-                            {97, 64},
-                            {97, 64},
-                            {33, 47},
-                            {200, 120}}) {
+    for (const Size size : {Size{140, 101}, Size{24, 32}, Size{65, 190}, Size{140, 101}, Size{20, 90},
+                            Size{97, 64}, Size{97, 64}, Size{33, 47}, Size{200, 120}}) {
       const auto seed = static_cast<unsigned>(frames_.size()) + 5;
       auto picture = random_picture(size, seed);
       if (frames_.size() % 2 == 0) {
-        frames_.push_back(media::frame_from_gray(picture.view()));
+        add_frame(picture);
       } else {
-        frames_.push_back(colour_frame(picture, seed));
-        to_gray_reference(frames_.back().view().colour(), picture.view(), 0, size.height);
+        media::Frame colour = colour_frame(picture, seed);
+        to_gray_reference(colour.view().colour(), picture.view(), 0, size.height);
+        add_frame(picture, std::move(colour));
       }
-      expected_.push_back(detect(detector_, *workspace, picture.view()));
-      objects_ += expected_.back().size();
+      objects += expected_.back().size();
     }
-    ASSERT_GT(objects_, 50u);
-    for (const opencl::DeviceInfo& device : opencl::list_devices()) {
-      if (device.correctly_rounded_divide_sqrt && device.compiler_available && !device_)
-        device_ = make_device_stages(detector_, opencl::ChosenDevice{device, 0, "test"});
-    }
+    ASSERT_GT(objects, 50u);
+    device_ = make_stages();
   }
 
-  void expect_same(Pipeline& pipeline, const std::string& what) {
-    Collector collector;
-    MemorySource source(frames_, 2 * static_cast<std::int64_t>(frames_.size()));
-    const RunReport report = test::run(pipeline, source, collector);
-    EXPECT_EQ(report.retried, 0) << what;
-    EXPECT_EQ(report.failed, 0) << what << ": " << report.first_failure;
-    EXPECT_FALSE(pipeline.device_lost()) << what;
-    ASSERT_EQ(collector.results.size(), 2 * frames_.size()) << what;
-    for (std::size_t k = 0; k < collector.results.size(); ++k) {
-      ASSERT_EQ(collector.results[k].frame, static_cast<std::int64_t>(k + 1)) << what;
-      ASSERT_EQ(collector.results[k].objects, expected_[k % frames_.size()]) << what << ", frame " << k + 1;
-    }
-  }
-
-  FilterbankDetector detector_{random_model(6, 11, GetParam(), GetParam() == ClassifierKind::linear ? 1 : 3),
-                               options()};
-  std::vector<media::Frame> frames_;
-  std::vector<std::vector<Detection>> expected_;
-  std::size_t objects_ = 0;
   std::unique_ptr<DeviceStages> device_;
 };
 INSTANTIATE_TEST_SUITE_P(Classifiers, Parity,
@@ -108,9 +79,8 @@ INSTANTIATE_TEST_SUITE_P(Classifiers, Parity,
 TEST_P(Parity, OnTheCpuWithAnyThreadsAndFramesInFlight) {
   for (const int threads : {1, 2, 3, 5, 8, 16}) {
     for (const int in_flight : {1, 2, 3, 8}) {
-      Pipeline pipeline(detector_, nullptr, test::on_cpu(in_flight), {threads});
-      expect_same(pipeline,
-                  std::to_string(threads) + " threads, " + std::to_string(in_flight) + " in flight");
+      SCOPED_TRACE(std::to_string(threads) + " threads, " + std::to_string(in_flight) + " in flight");
+      expect_the_same(nullptr, test::on_cpu(in_flight), {threads});
     }
   }
 }
@@ -126,9 +96,9 @@ TEST_P(Parity, OfEveryMapping) {
       schedule.on_device = StageSet(map);
       schedule.in_flight = 1 + round % 8;
       const int threads = kThreads[(round + round / 8) % 6];
-      Pipeline pipeline(detector_, device_.get(), schedule, {threads});
-      expect_same(pipeline, describe(schedule, detector_) + ", " + std::to_string(threads) + " threads, " +
-                                std::to_string(schedule.in_flight) + " in flight");
+      SCOPED_TRACE(std::to_string(threads) + " threads, " + std::to_string(schedule.in_flight) +
+                   " in flight");
+      expect_the_same(device_.get(), schedule, {threads});
     }
   }
 }
@@ -143,9 +113,9 @@ TEST_P(Parity, OfEverySplit) {
       schedule.split = split;
       schedule.in_flight = 1 + round % 8;
       const int threads = kThreads[round % 4];
-      Pipeline pipeline(detector_, device_.get(), schedule, {threads});
-      expect_same(pipeline, "split " + std::to_string(split) + ", " + std::to_string(threads) + " threads, " +
-                                std::to_string(schedule.in_flight) + " in flight");
+      SCOPED_TRACE(std::to_string(threads) + " threads, " + std::to_string(schedule.in_flight) +
+                   " in flight");
+      expect_the_same(device_.get(), schedule, {threads});
     }
   }
 }
@@ -157,7 +127,7 @@ TEST_P(Parity, OfMappingsOneAfterTheOther) {
     PipelineOptions options;
     options.threads = 2;
     options.poll_device = poll;
-    Pipeline pipeline(detector_, device_.get(), test::on_cpu(2), options);
+    Pipeline pipeline(*detector_, device_.get(), test::on_cpu(2), options);
     for (unsigned long step = 0; step < 34; ++step) {
       Schedule schedule;
       schedule.in_flight = 2;
@@ -168,14 +138,14 @@ TEST_P(Parity, OfMappingsOneAfterTheOther) {
         schedule.on_device = StageSet(map);
       }
       pipeline.set_schedule(schedule);
-      expect_same(pipeline, "then " + describe(schedule, detector_));
+      expect_the_same(pipeline);
     }
   }
 }
 
 TEST_P(Parity, OfSchedulesThatChangeDuringTheRun) {
   if (!device_) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
-  Pipeline pipeline(detector_, device_.get(), test::on_cpu(2), {2});
+  Pipeline pipeline(*detector_, device_.get(), test::on_cpu(2), {2});
   std::atomic<bool> over{false};
   std::thread changer([&] {
     for (unsigned long step = 0; !over; ++step) {
@@ -191,7 +161,7 @@ TEST_P(Parity, OfSchedulesThatChangeDuringTheRun) {
       std::this_thread::sleep_for(std::chrono::milliseconds(step % 4));
     }
   });
-  for (int run = 0; run < 10; ++run) expect_same(pipeline, "run " + std::to_string(run));
+  for (int run = 0; run < 10; ++run) expect_the_same(pipeline);
   over = true;
   changer.join();
 }

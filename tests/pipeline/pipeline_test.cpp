@@ -48,10 +48,7 @@ TEST(Pipeline, KeepsOrderWhateverFramesTake) {
       std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
     };
     Pipeline pipeline(detector, nullptr, on_cpu(c.in_flight), {c.threads});
-    Collector collector;
-    NumberedSource source(60);
-    const RunReport report = run(pipeline, source, collector);
-    expect_ordered(collector.results, 60);
+    const RunReport report = test::run_in_order(pipeline, 60);
     EXPECT_EQ(report.frames, 60);
     EXPECT_EQ(report.objects, 60);
     EXPECT_EQ(report.failed, 0);
@@ -131,14 +128,10 @@ TEST(Pipeline, ErrorOfASinkEndsTheRunAndTheSlotsServeAgain) {
   for (int round = 0; round < 5; ++round) {
     Collector broken;
     broken.fail_at = 3 * round;
-    try {
+    sightline::test::expect_error(ExitCode::failed, "the sink is full", [&] {
       NumberedSource source(50);
       run(pipeline, source, broken);
-      ADD_FAILURE() << "the error did not arrive";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::failed);
-      EXPECT_THAT(error.what(), HasSubstr("the sink is full"));
-    }
+    });
     expect_ordered(broken.results, static_cast<std::size_t>(3 * round));
     Collector whole;
     NumberedSource source(30);

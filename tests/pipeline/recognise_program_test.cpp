@@ -84,22 +84,20 @@ class RecogniseProgram : public testing::Test {
   std::string picture(std::uint64_t person, std::uint64_t photo) const {
     return folder_ / (std::to_string(person) + "_" + std::to_string(photo) + ".png");
   }
-  std::vector<std::string> with(const std::string& config) const {
+  Words with(const std::string& config) const {
     return {"--config", config, "--gallery", folder_ / (config + ".gallery")};
   }
   // Three people by a photo each.
   void add_people(const std::string& config) const {
     const char* names[] = {"Ada", "Bob", "Cy"};
     for (std::uint64_t person = 0; person < 3; ++person)
-      expect_run(0, "",
-                 std::vector<std::string>{"faces", "add", "--name", names[person], picture(person, 0)} +
-                     with(config));
+      expect_run(0, Words{"faces", "add", "--name", names[person], picture(person, 0)} + with(config));
   }
   // Of everybody's other photo.
-  std::string lines(const std::string& config, const std::vector<std::string>& options) const {
-    std::vector<std::string> arguments{"-q", "detect"};
+  std::string lines(const std::string& config, const Words& options) const {
+    Words arguments{"-q", "detect"};
     for (std::uint64_t person = 0; person < 4; ++person) arguments.push_back(picture(person, 1));
-    return expect_run(0, "", arguments + with(config) + options).out;
+    return expect_run(0, arguments + with(config) + options).out;
   }
   TempDir folder_;
 };
@@ -109,10 +107,9 @@ class RecogniseModels : public RecogniseProgram, public testing::WithParamInterf
 TEST_P(RecogniseModels, NamesTheSameEverywhere) {
   const std::string config = GetParam();
   add_people(config);
-  const std::string calibrated =
-      expect_run(0, "", std::vector<std::string>{"faces", "calibrate"} + with(config)).out;
+  const std::string calibrated = expect_run(0, Words{"faces", "calibrate"} + with(config)).out;
   const std::string found = lines(config, {"--device", "none"});
-  std::vector<std::string> names;
+  Words names;
   std::vector<double> distances;
   for (const Json& line : parse_lines(found)) {
     ASSERT_EQ(line.at("objects").size(), 1u) << line;
@@ -120,8 +117,7 @@ TEST_P(RecogniseModels, NamesTheSameEverywhere) {
     distances.push_back(line.at("objects").at(0).at("distance"));
   }
   EXPECT_THAT(names, ElementsAre("Ada", "Bob", "Cy", "unknown")) << found;
-  const Json list =
-      Json::parse(expect_run(0, "", std::vector<std::string>{"faces", "list", "--json"} + with(config)).out);
+  const Json list = Json::parse(expect_run(0, Words{"faces", "list", "--json"} + with(config)).out);
   EXPECT_EQ(list.at("people").size(), 3u);
   const double threshold = list.at("threshold").at("distance");
   EXPECT_THAT(calibrated, HasSubstr(fmt::format("threshold {:.4f}", threshold)));
@@ -149,43 +145,41 @@ TEST_P(RecogniseModels, UnlikePeopleAreMergedOnlyByForce) {
     for (std::uint8_t& byte : opposite.bytes) byte = static_cast<std::uint8_t>(~byte);
     people.add("Eve", std::span(&opposite, 1));
   }
-  const std::vector<std::string> in{"--gallery", file};
-  const std::vector<std::string> again{"faces", "add", "--name", "Ada again", picture(0, 1)};
-  expect_run(0, "", again + with(config));
-  expect_run(0, "2 pictures now", std::vector<std::string>{"faces", "merge", "Ada", "Ada again"} + in);
-  const std::vector<std::string> merge{"faces", "merge", "Ada", "Eve"};
+  const Words in{"--gallery", file};
+  const Words again{"faces", "add", "--name", "Ada again", picture(0, 1)};
+  expect_run(0, again + with(config));
+  expect_run(0, "2 pictures now", Words{"faces", "merge", "Ada", "Ada again"} + in);
+  const Words merge{"faces", "merge", "Ada", "Eve"};
   const std::string before = bytes_of(file);
-  expect_run(2, "look like different people", merge + in);
+  expect_run(2, merge + in);
   EXPECT_EQ(bytes_of(file), before);
-  expect_run(0, "3 pictures now", merge + in + std::vector<std::string>{"--force"});
+  expect_run(0, "3 pictures now", merge + in + Words{"--force"});
 }
 
 TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
   add_people("recognise-light");
   const std::string gallery = folder_ / "recognise-light.gallery";
-  const std::vector<std::string> other{"--config", "recognise", "--gallery", gallery};
+  const Words other{"--config", "recognise", "--gallery", gallery};
   const std::string before = bytes_of(gallery);
-  const std::vector<std::vector<std::string>> commands{{"detect", picture(0, 1)},
-                                                       {"faces", "add", "--name", "Eve", picture(3, 0)},
-                                                       {"faces", "calibrate"},
-                                                       {"faces", "list"}};
+  const std::vector<Words> commands{{"detect", picture(0, 1)},
+                                    {"faces", "add", "--name", "Eve", picture(3, 0)},
+                                    {"faces", "calibrate"},
+                                    {"faces", "list"}};
   for (const auto& command : commands) {
-    const Outcome refused =
-        expect_run(4, "whose templates cannot be compared with those in it", command + other);
+    const Outcome refused = expect_run(4, command + other);
     for (const char* words : {"recognise-light.gallery", "'faces-recognition-light'", "'faces-recognition'",
                               "another gallery (--gallery)"})
       EXPECT_THAT(refused.err, HasSubstr(words));
   }
   EXPECT_EQ(bytes_of(gallery), before);
   // Who does not say of which model it is hears of people, but not how far distances are.
-  expect_run(0, "", std::vector<std::string>{"faces", "calibrate"} + with("recognise-light"));
+  expect_run(0, Words{"faces", "calibrate"} + with("recognise-light"));
   const Outcome list =
       expect_run(0, "'faces-recognition-light'", {"faces", "list", "--json", "--gallery", gallery});
   EXPECT_TRUE(Json::parse(list.out).at("threshold").at("distance").is_null());
-  expect_run(0, "",
-             {"faces", "add", "--name", "Ada", picture(0, 0), "--config", "recognise", "--gallery",
-              folder_ / "new.gallery"});
-  expect_run(4, "cannot be compared",
+  expect_run(0, {"faces", "add", "--name", "Ada", picture(0, 0), "--config", "recognise", "--gallery",
+                 folder_ / "new.gallery"});
+  expect_run(4,
              {"detect", picture(0, 1), "--config", "recognise-light", "--gallery", folder_ / "new.gallery"});
 }
 

@@ -40,7 +40,7 @@ class Study : public testing::Test {
               i % 2 ? "testsrc=size=96x" + std::to_string(140 + i) : "testsrc2=size=96x15" + n);
     }
   }
-  std::vector<std::string> pictures() const {
+  Words pictures() const {
     return {"--positives", folder_ / "positives", "--negatives", folder_ / "negatives"};
   }
   TempDir folder_;
@@ -49,24 +49,20 @@ class Study : public testing::Test {
 TEST_F(Study, OtherDescriptorsRunOnTheCpuAndSaySo) {
   const std::string clip = moving_clip(96, 96, 3);
   const std::string large = model("large.safetensors", {5, filterbank::Contrast::sensitive, {}});
-  const std::vector<std::string> command{"detect", clip, "--model", large, "-t", "-1000", "--min-size", "24"};
-  const Outcome found = run(command + std::vector<std::string>{"-f", "jsonl"});
-  EXPECT_EQ(found.exit_code, 0) << found.err;
+  const Words command{"detect", clip, "--model", large, "-t", "-1000", "--min-size", "24"};
+  const Outcome found = expect_run(0, command + Words{"-f", "jsonl"});
   EXPECT_NE(found.out.find("\"score\""), std::string::npos);
   const std::string said = "5x5 patches, contrast-sensitive";
-  const std::size_t first = found.err.find(said + ") runs by the reference method");
+  const std::size_t first = found.err.find(said);
   ASSERT_NE(first, std::string::npos) << found.err;
-  EXPECT_EQ(found.err.find("runs by the reference method", first + said.size() + 30), std::string::npos);
-  const auto with = [&](const std::vector<std::string>& more) { return command + more; };
-  const std::string refusal = "on the CPU only";
+  EXPECT_EQ(found.err.find(said, first + 1), std::string::npos) << found.err;
+  const auto with = [&](const Words& more) { return command + more; };
   for (const char* schedule : {"gpu", "specialized", "overlap", "split"})
-    expect_run(2, refusal, with({"--schedule", schedule}));
-  expect_run(2, refusal, with({"--map", "filter=gpu"}));
-  expect_run(2, refusal, with({"--device", "0"}));
-  for (const std::vector<std::string>& ways :
-       {std::vector<std::string>{"--schedule", "auto"}, {"--schedule", "cpu"}, {"--device", "none"}}) {
-    const Outcome same = run(with(ways) + std::vector<std::string>{"-f", "jsonl"});
-    EXPECT_EQ(same.exit_code, 0) << same.err;
+    expect_run(2, with({"--schedule", schedule}));
+  expect_run(2, with({"--map", "filter=gpu"}));
+  expect_run(2, with({"--device", "0"}));
+  for (const Words& ways : {Words{"--schedule", "auto"}, {"--schedule", "cpu"}, {"--device", "none"}}) {
+    const Outcome same = expect_run(0, with(ways) + Words{"-f", "jsonl"});
     EXPECT_EQ(same.out, found.out);
   }
 }
@@ -95,8 +91,7 @@ TEST_F(Study, ABadDescriptorIsNamed) {
 TEST_F(Study, ShowTellsTheDescriptor) {
   const std::string file =
       model("m.safetensors", {5, filterbank::Contrast::sensitive, filterbank::Normalisation::l2});
-  const Outcome shown = run({"model", "show", file, "--picture", folder_ / "m.png"});
-  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  const Outcome shown = expect_run(0, {"model", "show", file, "--picture", folder_ / "m.png"});
   for (const char* words :
        {"9 filters of 5x5", "l2, epsilon", "sensitive: two bins", "CPU only", "not drawn"})
     EXPECT_NE(shown.out.find(words), std::string::npos) << words << '\n' << shown.out;
@@ -106,12 +101,12 @@ TEST_F(Study, ShowTellsTheDescriptor) {
 TEST_F(Study, ShowTellsTheNetwork) {
   filterbank::Model model = random_model(9, 1);
   const std::string file = folder_ / "m.safetensors";
-  const std::vector<std::string> show{"model", "show", file};
+  const Words show{"model", "show", file};
   filterbank::save_model(model, file);
-  EXPECT_EQ(expect_run(0, "", show).out.find("\nnetwork "), std::string::npos);
+  EXPECT_EQ(expect_run(0, show).out.find("\nnetwork "), std::string::npos);
   model.network = random_network(model.window.pixels(), 1);
   filterbank::save_model(model, file);
-  const Outcome shown = expect_run(0, "", show);
+  const Outcome shown = expect_run(0, show);
   // 12 x 16 outputs of 144 weights and as many of 512, 6 x 8 of 12,800, and a head of 768.
   for (const char* words : {"filterbank, version 2\n",
                             "\nnetwork        3 convolutions, 0.741 million multiply-adds a window; "
@@ -122,12 +117,10 @@ TEST_F(Study, ShowTellsTheNetwork) {
 
 TEST_F(Study, TrainingTakesEveryOption) {
   make_pictures();
-  const auto train = [&](const std::string& name, const std::vector<std::string>& options) {
-    const Outcome outcome =
-        run(std::vector<std::string>{"-q", "train", "filterbank", "--filters", "5", "--patches", "2000",
-                                     "--rounds", "1", "--output", folder_ / name} +
-            pictures() + options);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto train = [&](const std::string& name, const Words& options) {
+    expect_run(0, Words{"-q", "train", "filterbank", "--filters", "5", "--patches", "2000", "--rounds", "1",
+                        "--output", folder_ / name} +
+                      pictures() + options);
     return filterbank::load_model(folder_ / name);
   };
   using filterbank::Contrast;
@@ -148,13 +141,13 @@ TEST_F(Study, TrainingTakesEveryOption) {
     return std::vector(m.dictionary.reference().begin(), m.dictionary.reference().end());
   };
   EXPECT_NE(filters_of(uniform), filters_of(filterbank::load_model(folder_ / "a")));
-  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--normalisation", "l3"},
-                                                {"--patch", "7"},
-                                                {"--sampling", "some"},
-                                                {"--signed", "--patch", "5"},
-                                                {"--signed", "--patterns"},
-                                                {"--signed", "--contrast-sensitive"}}) {
-    expect_run(2, wrong[0], std::vector<std::string>{"train", "filterbank"} + pictures() + wrong);
+  for (const Words& wrong : {Words{"--normalisation", "l3"},
+                             {"--patch", "7"},
+                             {"--sampling", "some"},
+                             {"--signed", "--patch", "5"},
+                             {"--signed", "--patterns"},
+                             {"--signed", "--contrast-sensitive"}}) {
+    expect_run(2, wrong[0], Words{"train", "filterbank"} + pictures() + wrong);
   }
 }
 
@@ -162,12 +155,10 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
   make_pictures();
   const std::string one = model("one.safetensors", {});
   const std::string two = model("two.safetensors", {5, filterbank::Contrast::insensitive, {}});
-  const std::vector<std::string> command =
-      std::vector<std::string>{"evaluate", "windows", "--scale-step", "2"} + pictures();
-  const std::vector<std::string> both{"--model", one, "-m", two};
+  const Words command = Words{"evaluate", "windows", "--scale-step", "2"} + pictures();
+  const Words both{"--model", one, "-m", two};
   const Outcome outcome =
-      run(command + both + std::vector<std::string>{"--csv", folder_ / "c.csv", "--svg", folder_ / "c.svg"});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      expect_run(0, command + both + Words{"--csv", folder_ / "c.csv", "--svg", folder_ / "c.svg"});
   const std::string table = bytes_of(folder_ / "c.csv");
   const std::string svg = bytes_of(folder_ / "c.svg");
   for (const char* name : {"one", "two"}) {
@@ -176,32 +167,27 @@ TEST_F(Study, CurvesOfSeveralModelsInOnePicture) {
     EXPECT_NE(svg.find(std::string("<title>") + name + "</title>"), std::string::npos);
   }
   // Each curve is what the model has by itself.
-  const Outcome alone = run(command + std::vector<std::string>{"-m", two, "--csv", folder_ / "two.csv"});
-  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  expect_run(0, command + Words{"-m", two, "--csv", folder_ / "two.csv"});
   const std::string own = bytes_of(folder_ / "two.csv");
   EXPECT_TRUE(table.ends_with(own.substr(own.find('\n')))) << own;
 
-  const Outcome named =
-      run(command + both +
-          std::vector<std::string>{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv", "--overwrite"});
-  EXPECT_EQ(named.exit_code, 0) << named.err;
+  expect_run(0,
+             command + both + Words{"--name", "A", "--name", "B", "--csv", folder_ / "c.csv", "--overwrite"});
   EXPECT_NE(bytes_of(folder_ / "c.csv").find("\nB,"), std::string::npos);
-  expect_run(2, "1 name for 2 curves", command + both + std::vector<std::string>{"--name", "A"});
+  expect_run(2, "1 name for 2 curves", command + both + Words{"--name", "A"});
 }
 
 TEST_F(Study, CurvesOfAModelsSizes) {
   make_pictures();
   filterbank::save_models(random_sizes({4, 9}, 1), folder_ / "sizes.safetensors");
-  const Outcome outcome = run(std::vector<std::string>{"evaluate", "windows", "--scale-step", "2", "-m",
-                                                       folder_ / "sizes.safetensors", "--filters", "4,9",
-                                                       "--store", "--csv", folder_ / "c.csv"} +
-                              pictures());
+  const Outcome outcome =
+      run(Words{"evaluate", "windows", "--scale-step", "2", "-m", folder_ / "sizes.safetensors", "--filters",
+                "4,9", "--store", "--csv", folder_ / "c.csv"} +
+          pictures());
   EXPECT_NE(outcome.exit_code, 0);  // too few windows to store anything
-  const Outcome plain = run(std::vector<std::string>{"evaluate", "windows", "--scale-step", "2", "-m",
-                                                     folder_ / "sizes.safetensors", "--filters", "4,9",
-                                                     "--csv", folder_ / "c.csv", "--overwrite"} +
-                            pictures());
-  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  expect_run(0, Words{"evaluate", "windows", "--scale-step", "2", "-m", folder_ / "sizes.safetensors",
+                      "--filters", "4,9", "--csv", folder_ / "c.csv", "--overwrite"} +
+                    pictures());
   for (const char* name : {"\"sizes, 4 filters\",", "\"sizes, 9 filters\","})
     EXPECT_NE(bytes_of(folder_ / "c.csv").find(name), std::string::npos);
 }

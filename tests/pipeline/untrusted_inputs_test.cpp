@@ -44,7 +44,7 @@ class UntrustedInput : public testing::Test {
     return {std::istreambuf_iterator<char>(stream), {}};
   }
   /// Commands that read a video, without the input's name.
-  std::vector<std::vector<std::string>> commands() {
+  std::vector<Words> commands() {
     store(folder_ / "truth.txt", std::string("1,1,10,10,40,80,1,-1,-1,-1\n"));
     return {{"detect"},
             {"live", "--headless"},
@@ -60,13 +60,11 @@ class UntrustedInput : public testing::Test {
 TEST_F(UntrustedInput, PlaylistThatNamesItselfTakesNoMemory) {
   const std::string list = file("holiday.mp4", "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nholiday.mp4\n");
   const long usual = run({"detect", file("notes.mp4", "some words")}).peak_kilobytes;
-  for (const std::vector<std::string>& more : {std::vector<std::string>(), {"--allow-playlists"}}) {
-    const Outcome outcome = run(std::vector<std::string>{"detect", list} + more);
-    EXPECT_EQ(outcome.exit_code, kInputError) << outcome.err;
+  for (const Words& more : {Words(), {"--allow-playlists"}}) {
+    const Outcome outcome = expect_run(kInputError, Words{"detect", list} + more);
     EXPECT_LT(outcome.peak_kilobytes, usual + 100'000);
   }
-  for (const std::vector<std::string>& command : commands())
-    EXPECT_EQ(run(command + std::vector{list}).exit_code, kInputError) << command.front();
+  for (const Words& command : commands()) expect_run(kInputError, command + std::vector{list});
 }
 
 TEST_F(UntrustedInput, StandardInputOpensNothingElse) {
@@ -84,18 +82,17 @@ TEST_F(UntrustedInput, StandardInputOpensNothingElse) {
         "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n" + server.url("/a.mp4") + "\n#EXT-X-ENDLIST\n"}) {
     RunSetup setup;
     setup.input = file("input", text);
-    EXPECT_EQ(run({"detect", "-", "--allow-playlists"}, setup).exit_code, kInputError) << text;
+    expect_run(kInputError, {"detect", "-", "--allow-playlists"}, setup);
   }
   EXPECT_TRUE(server.requests().empty());
 }
 
 TEST_F(UntrustedInput, SilentServerTimesOut) {
   HttpServer server([](const std::string&) { return std::string(); });
-  for (const std::vector<std::string>& command : commands()) {
+  for (const Words& command : commands()) {
     const bool is_live = command.front() == "live";
-    const std::vector<std::string> timeout{is_live ? "--give-up-after" : "--timeout", "0.3"};
-    EXPECT_EQ(run(command + timeout + std::vector{server.url("/hang")}).exit_code, kInputError)
-        << command.front();
+    const Words timeout{is_live ? "--give-up-after" : "--timeout", "0.3"};
+    expect_run(kInputError, command + timeout + std::vector{server.url("/hang")});
   }
 }
 
@@ -104,7 +101,7 @@ TEST_F(UntrustedInput, OneSignalEndsOpening) {
   HttpServer server([](const std::string&) { return std::string(); });
   const std::string pipe = fifo();
   for (const std::string& input : {pipe, server.url("/hang")}) {
-    for (const std::vector<std::string>& command : commands()) {
+    for (const Words& command : commands()) {
       const std::size_t before = server.requests().size();
       Program program(command + std::vector{input});
       if (input == pipe) {
@@ -122,7 +119,7 @@ TEST_F(UntrustedInput, OneSignalEndsOpening) {
       }
     }
   }
-  EXPECT_EQ(run({"texture", pipe}).exit_code, kInputError);
+  expect_run(kInputError, {"texture", pipe});
 }
 
 // An X server that takes the connection and says nothing: Xlib's wait cannot be interrupted.
@@ -187,9 +184,8 @@ TEST_F(UntrustedInput, PasswordsAppearNowhere) {
   };
   for (const char* name : {"a.jsonl", "a.csv", "a.json"}) {
     const Outcome outcome =
-        run({"detect", url, "-v", "-d", folder_ / name, "--report", folder_ / "a.html", "--trace",
-             folder_ / "a.trace", "--contact-sheet", folder_ / "a.png", "--overwrite"});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        expect_run(0, {"detect", url, "-v", "-d", folder_ / name, "--report", folder_ / "a.html", "--trace",
+                       folder_ / "a.trace", "--contact-sheet", folder_ / "a.png", "--overwrite"});
     expect_clean(outcome.err, "messages");
     EXPECT_NE(text_of(folder_ / name).find("127.0.0.1"), std::string::npos) << text_of(folder_ / name);
     for (const std::string& written : {std::string(name), std::string("a.html"), std::string("a.trace")})
@@ -201,10 +197,9 @@ TEST_F(UntrustedInput, PasswordsAppearNowhere) {
   run({"measure", url, "--schedules", "cpu", "--repeats", "1", "--seconds", "0.1", "--overwrite", "--json",
        folder_ / "m.json"});
   expect_clean(text_of(folder_ / "m.json"), "measure");
-  for (const std::vector<std::string>& command : commands()) {
-    const std::vector<std::string> once{command.front() == "live" ? "--give-up-after" : "--timeout", "1"};
-    const Outcome outcome = run(command + once + std::vector{missing});
-    EXPECT_EQ(outcome.exit_code, kInputError) << outcome.err;
+  for (const Words& command : commands()) {
+    const Words once{command.front() == "live" ? "--give-up-after" : "--timeout", "1"};
+    const Outcome outcome = expect_run(kInputError, command + once + std::vector{missing});
     expect_clean(outcome.out + outcome.err, command.front());
   }
   expect_clean(text_of(folder_ / "faces.db"), "gallery");
@@ -218,7 +213,7 @@ TEST_F(UntrustedInput, EndlessAndSilentFilesAreRefused) {
   const std::string picture = clip("a.mp4");
   for (const std::string& special : {fifo(), std::string("/dev/zero"), folder_.path()}) {
     for (const std::string option : {"boxes", "mot", "coco", ""}) {
-      std::vector<std::string> truth{"evaluate", "frames", picture, "--truth", special};
+      Words truth{"evaluate", "frames", picture, "--truth", special};
       if (!option.empty()) truth.insert(truth.end(), {"--truth-format", option});
       const Outcome outcome = run(truth, setup);
       EXPECT_EQ(outcome.exit_code, kInputError) << special << option << outcome.err;
@@ -227,8 +222,8 @@ TEST_F(UntrustedInput, EndlessAndSilentFilesAreRefused) {
       const Outcome outcome = run({"detect", picture, "-c", config, "--model", special}, setup);
       EXPECT_EQ(outcome.exit_code, 4) << special << outcome.err;
     }
-    const Outcome imported = run({"faces", "import", special, "--gallery", folder_ / "f.db"}, setup);
-    EXPECT_EQ(imported.exit_code, kInputError) << imported.err;
+    const Outcome imported =
+        expect_run(kInputError, {"faces", "import", special, "--gallery", folder_ / "f.db"}, setup);
     EXPECT_EQ(imported.err.find("unexpected"), std::string::npos);
   }
 }
@@ -245,11 +240,11 @@ TEST_F(UntrustedInput, CredentialsOfTheEnvironment) {
   });
   const std::string netrc = file("netrc", "machine 127.0.0.1 login u password p\n");
   fs::permissions(netrc, fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(run({"detect", server.url("/a.mp4")}).exit_code, kInputError);
-  EXPECT_EQ(run({"detect", server.url("/a.mp4"), "--netrc", netrc}).exit_code, 0);
+  expect_run(kInputError, {"detect", server.url("/a.mp4")});
+  expect_run(0, {"detect", server.url("/a.mp4"), "--netrc", netrc});
   RunSetup setup;
   setup.environment = {"NETRC=" + netrc};
-  EXPECT_EQ(run({"detect", server.url("/a.mp4")}, setup).exit_code, 0);
+  expect_run(0, {"detect", server.url("/a.mp4")}, setup);
 }
 
 }  // namespace

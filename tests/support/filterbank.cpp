@@ -107,8 +107,7 @@ Image<std::uint8_t> flat_picture(Size size, std::uint8_t value) {
 }
 
 std::vector<Detection> detect_fresh(const Detector& detector, PictureView frame) {
-  const auto workspace = detector.make_workspace();
-  return detect(detector, *workspace, frame);
+  return detect(detector, *detector.make_workspace(), frame);
 }
 
 filterbank::FilterbankWorkspace& scored(const filterbank::FilterbankDetector& detector, Workspace& workspace,

@@ -175,4 +175,13 @@ inline RunReport run(Pipeline& pipeline, media::FrameSource& source, Sink& sink,
   return pipeline.run(stream, options);
 }
 
+/// Runs numbered frames, whose results must come in order.
+inline RunReport run_in_order(Pipeline& pipeline, std::int64_t frames) {
+  NumberedSource source(frames);
+  Collector collector;
+  const RunReport report = run(pipeline, source, collector);
+  expect_ordered(collector.results, static_cast<std::size_t>(frames));
+  return report;
+}
+
 }  // namespace sightline::pipeline::test

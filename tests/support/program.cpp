@@ -23,9 +23,9 @@ double now() {
 }
 
 // The program's environment: ours, with the configurations of the source tree and the sanitizers' lists.
-std::vector<std::string> environment(const std::vector<std::string>& more) {
+Words environment(const Words& more) {
   const std::string source = SIGHTLINE_SOURCE_DIR;
-  std::vector<std::string> result = more;  // first: of two with one name, the first counts
+  Words result = more;  // first: of two with one name, the first counts
   result.push_back("SIGHTLINE_CONFIGS=" + source + "/configs");
   const auto add = [&](const std::string& name, const std::string& own) {
     const char* given = std::getenv(name.c_str());
@@ -44,7 +44,7 @@ std::vector<std::string> environment(const std::vector<std::string>& more) {
   return result;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
+std::vector<char*> pointers(Words& texts) {
   std::vector<char*> result;
   for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
@@ -53,11 +53,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-Program::Program(const std::vector<std::string>& arguments, const RunSetup& setup)
+Program::Program(const Words& arguments, const RunSetup& setup)
     : deadline_(now() + setup.timeout * (kSanitized ? 10 : 1)) {
-  std::vector<std::string> texts{setup.program.empty() ? SIGHTLINE_PROGRAM : setup.program};
+  Words texts{setup.program.empty() ? SIGHTLINE_PROGRAM : setup.program};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> variables = environment(setup.environment);
+  Words variables = environment(setup.environment);
   const std::vector<char*> argv = pointers(texts);
   const std::vector<char*> envp = pointers(variables);
   const std::string input = setup.input.empty() ? "/dev/null" : setup.input;
@@ -126,16 +126,19 @@ Outcome Program::wait() {
   return outcome_;
 }
 
-Outcome run(const std::vector<std::string>& arguments, const RunSetup& setup) {
+Outcome run(const Words& arguments, const RunSetup& setup) {
   return Program(arguments, setup).wait();
 }
 
-Outcome expect_run(int exit_code, const std::string& words, const std::vector<std::string>& arguments,
-                   const RunSetup& setup) {
+Outcome expect_run(int exit_code, const std::string& fact, const Words& arguments, const RunSetup& setup) {
   Outcome outcome = run(arguments, setup);
   EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
-  EXPECT_NE(outcome.err.find(words), std::string::npos) << "expected '" << words << "' in: " << outcome.err;
+  EXPECT_NE(outcome.err.find(fact), std::string::npos) << "expected '" << fact << "' in: " << outcome.err;
   return outcome;
+}
+
+Outcome expect_run(int exit_code, const Words& arguments, const RunSetup& setup) {
+  return expect_run(exit_code, "", arguments, setup);
 }
 
 std::vector<Json> parse_lines(const std::string& text) {
@@ -158,7 +161,7 @@ std::string moving_clip(int width, int height, int frames) {
          ":rate=10:start_scale=1:end_scale=0.01:end_pts=40,trim=end_frame=" + std::to_string(frames);
 }
 
-std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+Words operator+(Words a, const Words& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }

@@ -16,6 +16,7 @@
 namespace sightline::test {
 
 using Json = nlohmann::json;
+using Words = std::vector<std::string>;  ///< arguments of a program
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
@@ -39,13 +40,13 @@ struct RunSetup {
   long file_limit = 0;     ///< bytes that a file may have; 0: no limit
   double timeout = 180;    ///< seconds until the program is killed; more under sanitizers
   std::string program;     ///< another one in its place
-  std::vector<std::string> environment;  ///< NAME=value, in addition
+  Words environment;       ///< NAME=value, in addition
 };
 
 /// A run of the program. The destructor ends the program.
 class Program {
  public:
-  explicit Program(const std::vector<std::string>& arguments, const RunSetup& setup = {});
+  explicit Program(const Words& arguments, const RunSetup& setup = {});
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -68,11 +69,12 @@ class Program {
 };
 
 /// Runs the program to its end.
-Outcome run(const std::vector<std::string>& arguments, const RunSetup& setup = {});
+Outcome run(const Words& arguments, const RunSetup& setup = {});
 
-/// Runs it and expects an exit code and, in standard error, some words.
-Outcome expect_run(int exit_code, const std::string& words, const std::vector<std::string>& arguments,
+/// Runs it and expects an exit code and, in standard error, a fact: a file, an option, a value.
+Outcome expect_run(int exit_code, const std::string& fact, const Words& arguments,
                    const RunSetup& setup = {});
+Outcome expect_run(int exit_code, const Words& arguments, const RunSetup& setup = {});
 
 /// The lines of a JSON lines text. Fails the test where one is not JSON, or the last one does not end.
 std::vector<Json> parse_lines(const std::string& text);
@@ -80,9 +82,9 @@ std::vector<Json> parse_lines(const std::string& text);
 /// A moving picture in which a person detector with `kFindsSome` finds something.
 std::string moving_clip(int width, int height, int frames);
 /// Options that make the detector report many objects in any texture.
-inline const std::vector<std::string> kFindsSome{"--threshold", "-4", "--no-verify", "--scale-step", "1.3"};
+inline const Words kFindsSome{"--threshold", "-4", "--no-verify", "--scale-step", "1.3"};
 
-std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
+Words operator+(Words a, const Words& b);
 
 /// Whether there is an OpenCL device on the CPU that the program can use.
 /// @param compute_units  that it must have at least

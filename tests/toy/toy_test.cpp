@@ -17,7 +17,7 @@ using testing::HasSubstr;
 Outcome expect(int exit_code, const std::vector<std::string>& arguments) {
   RunSetup setup;
   setup.program = SIGHTLINE_TOY;
-  return expect_run(exit_code, "", arguments, setup);
+  return expect_run(exit_code, arguments, setup);
 }
 
 class Toy : public testing::Test {
@@ -121,10 +121,9 @@ TEST_F(Toy, IsInHelpManualAndCompletion) {
 
 TEST_F(Toy, ItsOptionIsItsOwn) {
   const std::string any = picture("any.pgm", 30);
-  EXPECT_THAT(expect(2, {"detect", any, "--brighter", "3"}).err, HasSubstr("--brighter does nothing"));
+  EXPECT_THAT(expect(2, {"detect", any, "--brighter", "3"}).err, HasSubstr("--brighter"));
   train();
-  EXPECT_THAT(expect(2, {"detect", any, "--model", model_, "--filters", "25"}).err,
-              HasSubstr("--filters does nothing"));
+  EXPECT_THAT(expect(2, {"detect", any, "--model", model_, "--filters", "25"}).err, HasSubstr("--filters"));
   std::ofstream(folder_ / "broken.bright") << "no model";
   EXPECT_THAT(expect(4, {"detect", any, "--model", folder_ / "broken.bright"}).err,
               HasSubstr("broken.bright"));

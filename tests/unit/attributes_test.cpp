@@ -99,8 +99,7 @@ TEST(Attributes, OfObjectsInsideOthersAreInPixelsOfTheFrame) {
   const CompositeDetector detector(
       CompositeBranch(std::make_unique<FaceDetector>(outer), make_inside_search(std::move(inside))));
   const Image<std::uint8_t> picture(200, 150);
-  const auto workspace = detector.make_workspace();
-  const std::vector<Detection> found = detect(detector, *workspace, picture.view());
+  const std::vector<Detection> found = detect(detector, *detector.make_workspace(), picture.view());
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0], outer);
   EXPECT_EQ(found[1].box, (Box{110, 55, 30, 30}));

@@ -3,9 +3,9 @@
 
 #include <random>
 
-#include "base/error.hpp"
 #include "detectors/cascade/detector.hpp"
 #include "detectors/registry.hpp"
+#include "support/errors.hpp"
 
 namespace sightline::cascade {
 namespace {
@@ -41,8 +41,7 @@ Image<std::uint8_t> make_frame(Size size) {
 
 std::vector<Detection> find(const Options& options, PictureView frame) {
   const CascadeDetector detector(make_model(), options);
-  const auto workspace = detector.make_workspace();
-  return detect(detector, *workspace, frame);
+  return detect(detector, *detector.make_workspace(), frame);
 }
 
 Options all_windows() {
@@ -64,8 +63,7 @@ TEST(CascadeDetector, StagesScannedDoNotMatter) {
 TEST(CascadeDetector, SharesFitTogether) {
   const Image<std::uint8_t> frame = make_frame({203, 160});
   const CascadeDetector detector(make_model(), all_windows());
-  const auto whole = detector.make_workspace();
-  const auto expected = detect(detector, *whole, frame.view());
+  const auto expected = detect(detector, *detector.make_workspace(), frame.view());
   ASSERT_GT(expected.size(), 100U);
   for (const double cut : {0.0, 0.1, 0.37, 0.5, 0.9, 1.0}) {
     const auto first = detector.make_workspace();
@@ -110,8 +108,7 @@ TEST(CascadeDetector, AWorkspaceServesFramesOfNearlyTheSameSize) {
     for (const Size size :
          {Size{150, 110}, Size{151, 110}, Size{150, 140}, Size{140, 90}, Size{220, 110}, Size{150, 110}}) {
       const Image<std::uint8_t> frame = make_frame(size);
-      const auto fresh = detector.make_workspace();
-      const auto expected = detect(detector, *fresh, frame.view());
+      const auto expected = detect(detector, *detector.make_workspace(), frame.view());
       EXPECT_EQ(detect(detector, *workspace, frame.view()), expected) << size.width << "x" << size.height;
       found += expected.size();
     }
@@ -148,13 +145,7 @@ TEST(CascadeDetector, RefusesOptionsOutOfRange) {
 TEST(CascadeDetector, AMissingCascadeNamesThePackage) {
   Config config =
       Config::parse("[detector]\nfamily = \"cascade\"\nmodel = \"haarcascade_of_nobody\"\n", "test");
-  try {
-    make_detector(config);
-    FAIL() << "taken";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ExitCode::model);
-    EXPECT_NE(std::string(e.what()).find("opencv-data"), std::string::npos) << e.what();
-  }
+  test::expect_error(ExitCode::model, "opencv-data", [&] { make_detector(config); });
 }
 
 ScoredBox at(int x, int y, int side, double margin = 1) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "support/errors.hpp"
 #include "support/made_up_run.hpp"
 #include "support/media.hpp"
 
@@ -324,12 +325,8 @@ TEST(ChromeTrace, TheFileHasItsNameOnlyWhenItIsWhole) {
 
 TEST(ChromeTrace, SaysWhatCannotBeWritten) {
   const TempDir folder;
-  try {
-    ChromeTraceWriter writer(folder / "none/trace.json");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("none/trace.json': No such file"));
-  }
+  sightline::test::expect_error(ExitCode::failed, "none/trace.json",
+                                [&] { ChromeTraceWriter(folder / "none/trace.json"); });
   ChromeTraceWriter full("/dev/full");
   full.begin(made_up_info(1));
   EXPECT_THROW(full.finish(), Error);

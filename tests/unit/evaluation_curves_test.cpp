@@ -91,8 +91,8 @@ TEST(ImageCurves, CollectsWhatCounts) {
 }
 
 TEST(ImageCurves, NothingToEvaluateIsAnError) {
-  test::expect_error(ExitCode::input, "", [] { miss_rate_per_image({{{1, false}}, 0, 5}); });
-  test::expect_error(ExitCode::input, "", [] { precision_recall({{}, 3, 0}); });
+  test::expect_error(ExitCode::input, [] { miss_rate_per_image({{{1, false}}, 0, 5}); });
+  test::expect_error(ExitCode::input, [] { precision_recall({{}, 3, 0}); });
   EXPECT_THROW(miss_rate_per_image({{{std::nan(""), false}}, 1, 1}), std::invalid_argument);
 }
 
@@ -177,7 +177,7 @@ TEST(WindowCurves, TruncatedScoresAnswerAsFarAsTheyReachAndNoFurther) {
     EXPECT_EQ(actual[i].missed, expected[i].missed);
     EXPECT_EQ(actual[i].false_positives, expected[i].false_positives);
   }
-  test::expect_error(ExitCode::failed, "", [&] { miss_rates_per_window(positives, few, std::vector{0.01}); });
+  test::expect_error(ExitCode::failed, [&] { miss_rates_per_window(positives, few, std::vector{0.01}); });
   EXPECT_EQ(miss_rate_per_window(positives, few).size(), 2U);
   EXPECT_EQ(miss_rate_per_window(positives, all).size(), 4U);
 }
@@ -198,8 +198,8 @@ TEST(WindowCurves, CurveHasTheLowestRateForEachMissRate) {
 }
 
 TEST(WindowCurves, NothingToEvaluateIsAnError) {
-  test::expect_error(ExitCode::input, "", [] { miss_rate_per_window({}, negatives_of(1, {1})); });
-  test::expect_error(ExitCode::input, "", [] { miss_rate_per_window(std::vector{1.0}, NegativeScores()); });
+  test::expect_error(ExitCode::input, [] { miss_rate_per_window({}, negatives_of(1, {1})); });
+  test::expect_error(ExitCode::input, [] { miss_rate_per_window(std::vector{1.0}, NegativeScores()); });
   EXPECT_THROW(NegativeScores().add(std::nan("")), std::invalid_argument);
 }
 

@@ -139,7 +139,7 @@ TEST_F(TruthOutput, NamesThatAListCannotHold) {
   for (const char* name : {"a \"b\".jpg", "a\nb.jpg"}) {
     GroundTruth truth;
     truth.annotate(name);
-    expect_error(ExitCode::usage, "cannot hold the name", [&] { as_box_list(truth); });
+    expect_error(ExitCode::usage, [&] { as_box_list(truth); });
     EXPECT_EQ(by_coco(truth).images, truth.images);
   }
 }
@@ -150,7 +150,7 @@ TEST_F(TruthOutput, FormatsByName) {
   EXPECT_EQ(guess_truth_format("labels/"), TruthFormat::yolo);
   EXPECT_EQ(guess_truth_format(folder_.path()), TruthFormat::yolo);
   for (const char* name : {"boxes", "yolo", "coco"}) EXPECT_STREQ(to_string(parse_truth_format(name)), name);
-  expect_error(ExitCode::usage, "boxes, yolo or coco", [] { parse_truth_format("voc"); });
+  expect_error(ExitCode::usage, [] { parse_truth_format("voc"); });
 }
 
 }  // namespace

@@ -92,8 +92,7 @@ TEST_P(ExactDescriptors, StagesEqualTheirReferenceOnEveryInstructionSet) {
           continue;  // this processor lacks it
         }
         ++tried;
-        const auto workspace = detector.make_workspace();
-        auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+        FilterbankWorkspace w;
         ASSERT_TRUE(detector.prepare(w, picture.view()));
         detector.score_windows(w);
         std::set<double> scores;
@@ -120,8 +119,7 @@ TEST_P(ExactDescriptors, ScoresAreThoseOfTheCopiedFeatures) {
   for (const ClassifierKind kind : {ClassifierKind::linear, ClassifierKind::distance}) {
     const FilterbankDetector detector(model(9, kind), options());
     const Model& m = detector.model();
-    const auto workspace = detector.make_workspace();
-    auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+    FilterbankWorkspace w;
     ASSERT_TRUE(detector.prepare(w, picture.view()));
     detector.score_windows(w);
     std::vector<std::uint8_t> features(m.weights_per_template());
@@ -182,8 +180,7 @@ TEST_P(ExactDescriptors, SharesFitTogether) {
 TEST_P(ExactDescriptors, FlatFrames) {
   const Model m = model();
   const FilterbankDetector detector(m, options());
-  const auto workspace = detector.make_workspace();
-  auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+  FilterbankWorkspace w;
   std::int64_t raw = m.bias;
   if (m.descriptor.patterns) {
     const std::size_t block = m.descriptor.block_features(9);
@@ -216,8 +213,7 @@ TEST_P(ExactDescriptors, FloatArithmeticComesClose) {
   const FilterbankDetector floating(one, in_float);
   EXPECT_NE(floating.info().cpu_only, "");
   const auto score_all = [&](const FilterbankDetector& detector) {
-    const auto workspace = detector.make_workspace();
-    auto& w = static_cast<FilterbankWorkspace&>(*workspace);
+    FilterbankWorkspace w;
     EXPECT_TRUE(detector.prepare(w, picture.view()));
     detector.score_windows(w);
     std::vector<double> scores;

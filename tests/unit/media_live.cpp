@@ -12,6 +12,7 @@
 #include "media/ffmpeg.hpp"
 #include "media/live_packets.hpp"
 #include "support/media.hpp"
+#include "support/variable.hpp"
 #include "support/xvfb.hpp"
 #include "unit/media_live_support.hpp"
 
@@ -120,10 +121,10 @@ TEST(MediaLive, OnlyDevicesAreAsked) {
   TempDir dir;
   make_clip(dir / "a.mkv", "testsrc=size=64x48:rate=25:duration=0.2,format=yuv420p");
   make_clip(dir / "images/", "testsrc=size=64x48:rate=25:duration=0.2");
-  const auto refuse = [](const std::string& input, const std::string& words, auto change) {
+  const auto refuse = [](const std::string& input, auto change) {
     ReadOptions options;
     change(options.capture);
-    expect_error(ExitCode::usage, words, [&] { Reader(input, options); });
+    expect_error(ExitCode::usage, [&] { Reader(input, options); });
   };
   const auto size = [](CaptureOptions& o) { o.size = {640, 480}; };
   const auto rate = [](CaptureOptions& o) { o.frame_rate = 30; };
@@ -131,20 +132,20 @@ TEST(MediaLive, OnlyDevicesAreAsked) {
   for (const std::string& input :
        {dir / "a.mkv", dir / "images", dir / "images/%06d.png", std::string("lavfi:testsrc"),
         std::string("-"), std::string("http://127.0.0.1:1/")}) {
-    refuse(input, "has no choice of size", size);
-    refuse(input, "has no choice of frame rate", rate);
-    refuse(input, "has no choice of pixel format", format);
+    refuse(input, size);
+    refuse(input, rate);
+    refuse(input, format);
   }
-  refuse("screen:", "pixel format", format);
-  refuse("screen:", "width and a height", [](CaptureOptions& o) { o.size = {640, 0}; });
-  refuse("screen:", "frame rate", [](CaptureOptions& o) { o.frame_rate = -1; });
+  refuse("screen:", format);
+  refuse("screen:", [](CaptureOptions& o) { o.size = {640, 0}; });
+  refuse("screen:", [](CaptureOptions& o) { o.frame_rate = -1; });
   ReadOptions impatient;
   impatient.patience = -1;
   expect_error(ExitCode::usage, "0 s", [&] { Reader("lavfi:testsrc", impatient); });
 }
 
 TEST(MediaLive, CameraThatIsNotThere) {
-  expect_error(ExitCode::input, "plugged in", [] { Reader("/dev/video987"); });
+  expect_error(ExitCode::input, [] { Reader("/dev/video987"); });
 }
 
 class MediaScreen : public testing::Test {
@@ -177,13 +178,10 @@ TEST_F(MediaScreen, Whole) {
 
 TEST_F(MediaScreen, OfTheEnvironment) {
   Xvfb x("320x200x24");
-  const char* const old = std::getenv("DISPLAY");
-  const std::string kept = old ? old : "";
-  setenv("DISPLAY", x.display().c_str(), 1);
+  sightline::test::Variable display("DISPLAY", x.display());
   EXPECT_EQ(Reader("screen:", live(5)).info().size, (Size{320, 200}));
-  unsetenv("DISPLAY");
-  expect_error(ExitCode::input, "DISPLAY is not set", [] { Reader("screen:"); });
-  if (old) setenv("DISPLAY", kept.c_str(), 1);
+  display.set({});
+  expect_error(ExitCode::input, "DISPLAY", [] { Reader("screen:"); });
 }
 
 TEST_F(MediaScreen, PartAtARate) {
@@ -200,7 +198,7 @@ TEST_F(MediaScreen, PartAtARate) {
 }
 
 TEST_F(MediaScreen, NoServer) {
-  expect_error(ExitCode::input, "X server", [] { Reader("screen::6543", live(2)); });
+  expect_error(ExitCode::input, [] { Reader("screen::6543", live(2)); });
 }
 
 TEST_F(MediaScreen, ServerThatGoes) {
@@ -268,7 +266,7 @@ TEST(MediaLive, SilentServer) {
   const Listener listener;
   for (const char* scheme : {"tcp", "http", "rtsp"}) {
     const double start = now();
-    expect_error(ExitCode::input, "no data for 0.3 s from", [&] { Reader(listener.url(scheme), live(0.3)); });
+    expect_error(ExitCode::input, "0.3 s", [&] { Reader(listener.url(scheme), live(0.3)); });
     EXPECT_GE(now() - start, 0.3) << scheme;
     EXPECT_LT(now() - start, 3) << scheme;
   }
@@ -301,7 +299,7 @@ TEST(MediaLive, StreamThatFallsSilent) {
   Reader reader(server.url(), live(0.4));
   EXPECT_GT(read_some(reader, 20).size(), 10u);
   const double start = now();
-  expect_error(ExitCode::input, "no data for 0.4 s", [&] { read_some(reader, 1000); });
+  expect_error(ExitCode::input, "0.4 s", [&] { read_some(reader, 1000); });
   EXPECT_LT(now() - start, 3);
   over = true;
 }
@@ -353,7 +351,7 @@ TEST(MediaLive, SilentStandardInput) {
     const int old = dup(STDIN_FILENO);
     dup2(ends[0], STDIN_FILENO);
     const double start = now();
-    expect_error(ExitCode::input, "no data for 0.3 s from '-'", [] {
+    expect_error(ExitCode::input, "0.3 s", [] {
       Reader reader("-", live(0.3));
       while (reader.read()) {
       }

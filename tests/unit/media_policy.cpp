@@ -47,7 +47,7 @@ class MediaPolicy : public testing::Test {
   /// An Error of this kind, within a few seconds.
   void expect_refused(const std::string& input, const ReadOptions& options = with_playlists()) {
     const double start = now();
-    expect_error(ExitCode::input, "", [&] { Reader(input, options); });
+    expect_error(ExitCode::input, [&] { Reader(input, options); });
     EXPECT_LT(now() - start, 20) << input;
   }
 
@@ -177,7 +177,7 @@ TEST_F(MediaPolicy, PlaylistWithCountlessVariantsIsRefused) {
     std::string text = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n";
     for (int i = 0; i < 210'000; ++i) text += tag + "a.ts\n";
     const std::string list = file("a.m3u8", text);
-    expect_error(ExitCode::input, "too many", [&] { Reader(list, with_playlists()); });
+    expect_error(ExitCode::input, [&] { Reader(list, with_playlists()); });
   }
 }
 

@@ -111,7 +111,7 @@ TEST_F(MediaReader, StartWithoutSeeking) {
 TEST_F(MediaReader, StartAfterTheEndIsAnError) {
   ReadOptions options;
   options.start = 100;
-  expect_error(ExitCode::input, "no frame at or after 100 s", [&] { Reader(clip(), options); });
+  expect_error(ExitCode::input, "100 s", [&] { Reader(clip(), options); });
 }
 
 TEST_F(MediaReader, EveryThird) {
@@ -166,7 +166,7 @@ TEST_F(MediaReader, RefusesSenselessOptions) {
   const auto refuse = [&](auto change) {
     ReadOptions options;
     change(options);
-    expect_error(ExitCode::usage, "", [&] { Reader(clip(), options); });
+    expect_error(ExitCode::usage, [&] { Reader(clip(), options); });
   };
   refuse([](ReadOptions& o) { o.start = -1; });
   refuse([](ReadOptions& o) { o.start = std::nan(""); });

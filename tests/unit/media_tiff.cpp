@@ -115,7 +115,7 @@ TEST_F(MediaTiff, WhatDoesNotSayWhatIsBlackAndWhiteIsRefused) {
       for (const Size tile : {Size{0, 0}, Size{64, 48}}) {
         TiffKind kind{.samples = 1, .bits = bits, .format = format, .photometric = PHOTOMETRIC_MINISBLACK};
         kind.tile = tile;
-        expect_error(ExitCode::input, "black and white", [&] { Reader(written(kind)); });
+        expect_error(ExitCode::input, [&] { Reader(written(kind)); });
       }
     }
   }

@@ -6,36 +6,27 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
 
-#include "base/error.hpp"
 #include "opencl/device.hpp"
 #include "pipeline/measurement/energy.hpp"
+#include "support/errors.hpp"
 #include "support/media.hpp"
+#include "support/variable.hpp"
 #include "unit/nvml/fake_nvml.hpp"
 
 namespace sightline::pipeline {
 namespace {
 
-using ::testing::AllOf;
+using test::BadInputs;
+using test::expect_error;
+using test::expect_errors;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 using Meters = std::vector<std::unique_ptr<Meter>>;
-
-template <class Call>
-std::string error_of(Call call, ExitCode code) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
-}
 
 std::vector<std::string> names_of(const Meters& meters) {
   std::vector<std::string> names;
@@ -82,8 +73,9 @@ class MeterTest : public ::testing::Test {
     put_log(content);
     return joules_of_log(options_.log, from, to, gap);
   }
-  std::string log_error(const std::string& content, double from = 100, double to = 102, double gap = 10) {
-    return error_of([&] { log_joules(content, from, to, gap); }, ExitCode::input);
+  // Each log is refused with an error that names the fact.
+  void expect_refused(const BadInputs& logs, double from = 100, double to = 102, double gap = 10) {
+    expect_errors(ExitCode::input, logs, [&](const std::string& log) { log_joules(log, from, to, gap); });
   }
 
   // The one meter that there is.
@@ -184,7 +176,7 @@ TEST_F(MeterTest, MetersKnowWhatTheySee) {
 TEST_F(MeterTest, RaplCountsFromStartToStop) {
   put_rapl("intel-rapl:0", "package-0", "1000000");
   const auto meter = only_meter();
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("was not started"));
+  expect_error(ExitCode::failed, [&] { meter->joules(); });
   put_rapl("intel-rapl:0", "package-0", "2000000");
   meter->start();
   EXPECT_DOUBLE_EQ(meter->joules(), 0);
@@ -215,8 +207,7 @@ TEST_F(MeterTest, CounterOfUnknownRangeMustNotGoBack) {
   const auto meter = only_meter();
   meter->start();
   put("powercap/intel-rapl:0/energy_uj", "500000");
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed),
-              AllOf(HasSubstr("RAPL package-0"), HasSubstr("went back")));
+  expect_error(ExitCode::failed, "RAPL package-0", [&] { meter->joules(); });
 }
 
 // Waits until something has happened that takes no more than milliseconds.
@@ -281,9 +272,9 @@ TEST_F(MeterTest, UnreadableMetersAreListed) {
   if (nobody.is_root()) GTEST_SKIP() << "cannot give up root";
   const auto meter = only_meter();
   EXPECT_FALSE(meter->usable());
-  EXPECT_EQ(meter->problem(), "not readable: needs root");
-  EXPECT_EQ(error_of([&] { meter->start(); }, ExitCode::device), "RAPL package-0: not readable: needs root");
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("was not started"));
+  EXPECT_NE(meter->problem(), "");
+  expect_error(ExitCode::device, "RAPL package-0", [&] { meter->start(); });
+  expect_error(ExitCode::failed, [&] { meter->joules(); });
 }
 
 TEST_F(MeterTest, SensorsThatHoldNoNumberAreListed) {
@@ -293,9 +284,9 @@ TEST_F(MeterTest, SensorsThatHoldNoNumberAreListed) {
   put_rapl("intel-rapl:2", "package-2", "nan");
   const Meters meters = find_meters(options_);
   ASSERT_EQ(meters.size(), 3);
-  EXPECT_THAT(meters[0]->problem(), HasSubstr("holds '12 apples', not a number"));
-  EXPECT_THAT(meters[1]->problem(), HasSubstr("Is a directory"));
-  EXPECT_THAT(meters[2]->problem(), HasSubstr("holds 'nan', not a number"));
+  EXPECT_THAT(meters[0]->problem(), HasSubstr("'12 apples'"));
+  EXPECT_NE(meters[1]->problem(), "");
+  EXPECT_THAT(meters[2]->problem(), HasSubstr("'nan'"));
 }
 
 TEST_F(MeterTest, PowerIsIntegratedByTrapezoids) {
@@ -336,12 +327,11 @@ TEST_F(MeterTest, SensorThatVanishesEndsTheMeasurement) {
   meter->start();
   fs::remove(folder_ / "hwmon/hwmon0/power1_input");
   now_ = 1;
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("No such file"));
+  expect_error(ExitCode::failed, [&] { meter->joules(); });
   put("hwmon/hwmon0/power1_input", "10000000");  // what it would have shown before is not known
   now_ = 2;
   meter->stop();
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed),
-              AllOf(HasSubstr("hwmon chip"), HasSubstr("No such file")));
+  expect_error(ExitCode::failed, [&] { meter->joules(); });
   meter->start();
   now_ = 3;
   EXPECT_DOUBLE_EQ(meter->joules(), 10);
@@ -389,7 +379,7 @@ TEST_F(MeterTest, BatteryMustDischarge) {
   put("power_supply/hidpp_battery_0/power_now", "1000");
   put_battery("BAT0", "Charging");
   put("power_supply/BAT0/power_now", "5000000");
-  EXPECT_THAT(only_meter()->problem(), HasSubstr("not discharging (status: Charging)"));
+  EXPECT_THAT(only_meter()->problem(), HasSubstr("Charging"));
 
   put_battery("BAT0", "Discharging");
   const auto meter = only_meter();
@@ -398,7 +388,7 @@ TEST_F(MeterTest, BatteryMustDischarge) {
   now_ = 4;
   EXPECT_DOUBLE_EQ(meter->joules(), 20);
   put_battery("BAT0", "Charging");
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("not discharging"));
+  expect_error(ExitCode::failed, [&] { meter->joules(); });
 }
 
 TEST_F(MeterTest, BatteryOfCurrentAndVoltage) {
@@ -424,7 +414,7 @@ TEST_F(MeterTest, NvmlCountsEnergyOrSamplesPower) {
   Meters meters = find_meters(options_);
   EXPECT_THAT(names_of(meters),
               ElementsAre("NVML NVIDIA Made-up (GPU 0)", "NVML NVIDIA Made-up (GPU 1)", "NVML GPU 2"));
-  EXPECT_EQ(meters[2]->problem(), "not readable: NVML: Insufficient Permissions");
+  EXPECT_THAT(meters[2]->problem(), HasSubstr("Insufficient Permissions"));
   meters[0]->start();
   meters[1]->start();
   fake_nvml.gpus[0].millijoules = 7500;
@@ -443,7 +433,7 @@ TEST_F(MeterTest, NvmlNeedsItsDriver) {
   fake_nvml.init_result = 9;
   const auto meter = only_meter();
   EXPECT_EQ(meter->name(), "NVML");
-  EXPECT_EQ(meter->problem(), "not readable: NVML: Driver Not Loaded");
+  EXPECT_THAT(meter->problem(), HasSubstr("Driver Not Loaded"));
   EXPECT_EQ(fake_nvml.open, 0);
 }
 
@@ -468,76 +458,63 @@ TEST_F(MeterTest, LogTimesInIso8601) {
                             "2026-01-31T08:30:00-0330", "2026-01-30T22:00:00-14", "1769860800"}) {
     const std::string log = std::string("time,watts\n") + begin + ",10\n2026-01-31T12:00:04.5Z,10\n";
     EXPECT_DOUBLE_EQ(log_joules(log, noon, noon + 4.5), 45) << begin;
-    EXPECT_THAT(log_error(log, noon - 0.5, noon + 1), HasSubstr("begins 0.5 s after")) << begin;
+    expect_refused({{log, "0.5 s"}}, noon - 0.5, noon + 1);
   }
   for (const char* wrong :
        {"2026-02-29T12:00:00Z", "2026-13-01T12:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T12:60:00Z",
         "2026-01-31T12:00:61Z", "2026-01-31T12:00:-1Z", "2026-01-31T12:00:00+1", "2026-01-31T12:00:00+24:00",
         "2026-01-31T12:00:00 o'clock", "2026-01-31T12:00", "2026-01-31", "noon", "inf", ""}) {
-    EXPECT_THAT(log_error(std::string("time,watts\n") + wrong + ",10\n"),
-                HasSubstr("line 2: it has no time"))
-        << wrong;
+    expect_refused({{std::string("time,watts\n") + wrong + ",10\n", "line 2"}});
   }
 }
 
 TEST_F(MeterTest, LogTimesWithoutOffsetAreLocal) {
-  const char* const zone = std::getenv("TZ");
-  const std::string before = zone ? zone : "";
-  setenv("TZ", "AST+4ADT,M3.2.0,M11.1.0", 1);  // UTC-4, in summer UTC-3
+  test::Variable zone("TZ", "AST+4ADT,M3.2.0,M11.1.0");  // UTC-4, in summer UTC-3
   tzset();
   const std::string winter = "time,watts\n2026-01-31T08:00:00,10\n2026-01-31T12:00:02Z,10\n";
   const std::string summer = "time,watts\n2026-07-31T09:00:00,10\n2026-07-31T12:00:02Z,10\n";
   EXPECT_DOUBLE_EQ(log_joules(winter, 1769860800, 1769860802), 20);
   EXPECT_DOUBLE_EQ(log_joules(summer, 1785499200, 1785499202), 20);
-  zone ? setenv("TZ", before.c_str(), 1) : unsetenv("TZ");
-  tzset();
 }
 
 TEST_F(MeterTest, LogMustCoverTheInterval) {
   const std::string log = "time,watts\n100,10\n101,10\n105,10\n106,10\n";
-  EXPECT_THAT(log_error(log, 99.5, 101), AllOf(HasSubstr("power.csv"), HasSubstr("begins 0.5 s after")));
-  EXPECT_THAT(log_error(log, 100, 108), HasSubstr("ends 2 s before the run did"));
-  EXPECT_THAT(log_error(log, 200, 208), HasSubstr("ends 102 s before the run did"));
-  EXPECT_THAT(log_error(log, 100, 106, 3), HasSubstr("has a gap of 4 s during"));
-  EXPECT_THAT(log_error(log, 100, 101.5, 3), HasSubstr("has a gap of 4 s during"));
+  expect_refused({{log, "0.5 s"}}, 99.5, 101);
+  expect_refused({{log, "2 s"}}, 100, 108);
+  expect_refused({{log, "102 s"}}, 200, 208);
+  expect_refused({{log, "4 s"}}, 100, 106, 3);
+  expect_refused({{log, "4 s"}}, 100, 101.5, 3);
   EXPECT_DOUBLE_EQ(log_joules(log, 100, 101, 3), 10);
   EXPECT_DOUBLE_EQ(log_joules(log, 105, 106, 3), 10);
-  EXPECT_THAT(log_error("time,watts\n"), HasSubstr("has no samples"));
-  EXPECT_THAT(log_error(""), HasSubstr("has no samples"));
+  expect_refused({{"time,watts\n", "power.csv"}, {"", "power.csv"}});
 }
 
 TEST_F(MeterTest, LogLineThatIsBeingWrittenIsNotRead) {
   // The last one may become 102,15.
-  EXPECT_THAT(log_error("time,watts\n100,10\n101,10\n102,1"), HasSubstr("ends 1 s before"));
+  expect_refused({{"time,watts\n100,10\n101,10\n102,1", "1 s"}, {"time,wat", "power.csv"}});
   EXPECT_DOUBLE_EQ(log_joules("time,watts\n100,10\n101,10\n10", 100, 101), 10);
-  EXPECT_THAT(log_error("time,wat"), HasSubstr("has no samples"));
 }
 
 TEST_F(MeterTest, LogErrorsNameTheLine) {
-  EXPECT_THAT(log_error("when,watts\n"), HasSubstr("has no column 'time'"));
-  EXPECT_THAT(log_error("time;watts\n"), HasSubstr("has no column 'time'"));
-  EXPECT_THAT(log_error("time,power\n"), HasSubstr("has no column 'watts'"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n101,ten\n"), HasSubstr("line 3: it has no number of watts"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n101,nan\n"), HasSubstr("line 3: it has no number of watts"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n101\n"), HasSubstr("line 3: it has another number of cells"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n\n101,1,5\n"), HasSubstr("line 4: it has another number"));
-  EXPECT_THAT(log_error("time,watts\n100,10\n101,10\n100.5,10\n"),
-              HasSubstr("line 4: it goes back in time"));
+  expect_refused({{"when,watts\n", "'time'"},
+                  {"time;watts\n", "'time'"},
+                  {"time,power\n", "'watts'"},
+                  {"time,watts\n100,10\n101,ten\n", "line 3"},
+                  {"time,watts\n100,10\n101,nan\n", "line 3"},
+                  {"time,watts\n100,10\n101\n", "line 3"},
+                  {"time,watts\n100,10\n\n101,1,5\n", "line 4"},
+                  {"time,watts\n100,10\n101,10\n100.5,10\n", "line 4"}});
 }
 
 TEST_F(MeterTest, LogIsCheckedBeforeTheRun) {
-  const auto find = [&] { find_meters(options_); };
-  options_.log = folder_ / "missing.csv";
-  EXPECT_THAT(error_of(find, ExitCode::input),
-              AllOf(HasSubstr("missing.csv"), HasSubstr("cannot be opened")));
-  options_.log = folder_.path();
-  EXPECT_THAT(error_of(find, ExitCode::input), HasSubstr("is not a file"));
   const std::string pipe = folder_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  options_.log = pipe;
-  EXPECT_THAT(error_of(find, ExitCode::input), HasSubstr("is not a file"));
+  for (const std::string& log : {folder_ / "missing.csv", folder_.path(), pipe}) {
+    options_.log = log;
+    expect_error(ExitCode::input, log, [&] { find_meters(options_); });
+  }
   put_log("time,volts\n");
-  EXPECT_THAT(error_of(find, ExitCode::input), HasSubstr("has no column 'watts'"));
+  expect_error(ExitCode::input, "'watts'", [&] { find_meters(options_); });
   put_log("");  // the logger may not have written it yet
   EXPECT_THAT(only_meter()->name(), HasSubstr("log "));
 }
@@ -545,7 +522,7 @@ TEST_F(MeterTest, LogIsCheckedBeforeTheRun) {
 TEST_F(MeterTest, LogMeterMeasuresBetweenStartAndStop) {
   put_log("time,watts\n100,10\n110,10\n120,10\n");
   const auto meter = only_meter();
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("was not started"));
+  expect_error(ExitCode::failed, [&] { meter->joules(); });
   wall_ = 101;
   meter->start();
   wall_ = 103;
@@ -558,10 +535,10 @@ TEST_F(MeterTest, LogMeterMeasuresBetweenStartAndStop) {
   meter->start();
   wall_ = 131;
   meter->stop();
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::input), HasSubstr("ends 11 s before"));
+  expect_error(ExitCode::input, "11 s", [&] { meter->joules(); });
   meter->start();
   wall_ = 119;
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::failed), HasSubstr("set back"));
+  expect_error(ExitCode::failed, [&] { meter->joules(); });
 }
 
 TEST_F(MeterTest, LogMeterWaitsForTheLogger) {
@@ -585,7 +562,7 @@ TEST_F(MeterTest, LogMeterWaitsForTheLogger) {
   meter->start();
   meter->stop();  // at 104, and nothing more is written in time
   wall_ = 107;
-  EXPECT_THAT(error_of([&] { meter->joules(); }, ExitCode::input), HasSubstr("ends 1 s before"));
+  expect_error(ExitCode::input, "1 s", [&] { meter->joules(); });
   EXPECT_EQ(wall_, 109);
 }
 

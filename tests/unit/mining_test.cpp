@@ -100,7 +100,7 @@ TEST(ForEachImage, ErrorsReachTheCaller) {
           if (i == 40) throw Error(ExitCode::input, "the 40th");
         });
   };
-  EXPECT_EQ(test::error_of(ExitCode::input, run), "the 40th");
+  test::expect_error(ExitCode::input, "the 40th", run);
 }
 
 TEST(RandomWindows, DifferentOnesInOrderOfLevelsAlike) {

@@ -19,12 +19,15 @@
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"
 #include "support/filterbank.hpp"
+#include "support/replaced.hpp"
+#include "support/variable.hpp"
 
 namespace sightline::opencl {
 namespace {
 
 namespace fs = std::filesystem;
 using test::bytes_of;
+using test::files_in;
 using test::TempDir;
 
 std::vector<std::byte> binary_of(std::size_t size, unsigned seed) {
@@ -45,10 +48,6 @@ DeviceInfo made_up() {
 
 void write_file(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
-}
-
-std::size_t files_in(const fs::path& folder) {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
 }
 
 // --- keys -----------------------------------------------------------------------------------------------
@@ -304,21 +303,15 @@ TEST_F(CachedProgram, IsBuiltWhereTheCacheCannotBeUsed) {
 }
 
 TEST(ProgramCache, DefaultFolderFollowsTheEnvironment) {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  const std::string old_cache = cache ? cache : "", old_home = home ? home : "";
-  setenv("XDG_CACHE_HOME", "/x/cache", 1);
+  test::Variable cache("XDG_CACHE_HOME", "/x/cache"), home("HOME", "/x/home");
   EXPECT_EQ(ProgramCache::default_folder(), "/x/cache/sightline/kernels");
   EXPECT_EQ(TuningDatabase::default_file(), "/x/cache/sightline/tuning.json");
-  setenv("XDG_CACHE_HOME", "", 1);
-  setenv("HOME", "/x/home", 1);
+  cache.set("");
   EXPECT_EQ(ProgramCache::default_folder(), "/x/home/.cache/sightline/kernels");
-  unsetenv("XDG_CACHE_HOME");
-  unsetenv("HOME");
+  cache.set({});
+  home.set({});
   EXPECT_EQ(ProgramCache::default_folder(), "");
   EXPECT_EQ(TuningDatabase::default_file(), "");
-  if (cache) setenv("XDG_CACHE_HOME", old_cache.c_str(), 1);
-  if (home) setenv("HOME", old_home.c_str(), 1);
 }
 
 // --- the winners of tuning ------------------------------------------------------------------------------
@@ -404,10 +397,8 @@ TEST(TuningDatabase, AnEntryOfAnotherShapeIsNotFound) {
   const TempDir folder;
   const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
-  std::string text = bytes_of(database.file());
-  const std::size_t at = text.find("\"filter_width\"");
-  ASSERT_NE(at, std::string::npos);
-  write_file(database.file(), text.replace(at, 14, "\"filter_witdh\""));
+  write_file(database.file(),
+             test::replaced(bytes_of(database.file()), "\"filter_width\"", "\"filter_witdh\""));
   EXPECT_FALSE(database.find(made_up(), 100));
 }
 
@@ -461,11 +452,7 @@ TEST(TuningDatabase, AnEntryOfAnOlderVersionIsNotFound) {
   const TempDir folder;
   const Database database(folder / "tuning.json");
   database.store(made_up(), 100, some_tuning());
-  std::string text = bytes_of(database.file());
-  const std::string line = "    \"dot\": \"float\",\n";
-  const std::size_t at = text.find(line);
-  ASSERT_NE(at, std::string::npos);
-  write_file(database.file(), text.erase(at, line.size()));
+  write_file(database.file(), test::replaced(bytes_of(database.file()), "    \"dot\": \"float\",\n", ""));
   EXPECT_FALSE(database.find(made_up(), 100));
 }
 

@@ -7,6 +7,7 @@
 
 #include "opencl/driver_hint.hpp"
 #include "support/media.hpp"
+#include "support/variable.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -119,23 +120,18 @@ TEST_F(DriverHint, RegisteredDriversAreInOrder) {
 
 TEST_F(DriverHint, TheLoadersVariables) {
   put("vendors/a.icd", "liba.so\n");
-  constexpr const char* kNames[] = {"OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"};
-  std::vector<std::optional<std::string>> before;
-  for (const char* name : kNames)
-    before.push_back(std::getenv(name) ? std::optional<std::string>(std::getenv(name)) : std::nullopt);
-  setenv("OPENCL_VENDOR_PATH", (folder_ / "vendors").c_str(), 1);
+  test::Variable path("OPENCL_VENDOR_PATH", folder_ / "vendors"), named("OCL_ICD_VENDORS", {});
   for (const auto& [value, vendors] : {std::pair<std::string, fs::path>{"", folder_ / "vendors"},
                                        {"a.icd", folder_ / "vendors/a.icd"},
                                        {"b.icd", "b.icd"},
                                        {folder_ / "a", folder_ / "a"}}) {
-    setenv("OCL_ICD_VENDORS", value.c_str(), 1);
+    named.set(value);
     EXPECT_EQ(driver_places().vendors, vendors) << value;
     EXPECT_TRUE(driver_places().is_named);
   }
-  for (const char* name : kNames) unsetenv(name);
+  path.set({});
+  named.set({});
   EXPECT_FALSE(driver_places().is_named);
-  for (std::size_t i = 0; i < before.size(); ++i)
-    before[i] ? setenv(kNames[i], before[i]->c_str(), 1) : unsetenv(kNames[i]);
 }
 
 }  // namespace

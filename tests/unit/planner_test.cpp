@@ -79,12 +79,12 @@ class PlannerTest : public ::testing::Test {
 // The same with PoCL, or whatever device there is.
 class PlannerWithDevice : public PlannerTest {
  protected:
-  // Kernels are built once, and the user's cache is left alone.
+  // Kernels are built once, and the user's cache is left alone. The folder lives as long as the process,
+  // since the driver keeps the path that it first sees.
   static void SetUpTestSuite() {
-    kernels_ = std::make_unique<TempDir>();
-    setenv("XDG_CACHE_HOME", (*kernels_ / "").c_str(), 1);
+    static const TempDir kernels;
+    setenv("XDG_CACHE_HOME", kernels.path().c_str(), 1);
   }
-  static void TearDownTestSuite() { kernels_.reset(); }
   void SetUp() override {
     for (const opencl::DeviceInfo& info : opencl::list_devices()) {
       if (!info.correctly_rounded_divide_sqrt || !info.compiler_available) continue;
@@ -110,7 +110,6 @@ class PlannerWithDevice : public PlannerTest {
     return costs;
   }
   std::unique_ptr<DeviceStages> device_;
-  static inline std::unique_ptr<TempDir> kernels_;
 };
 
 std::set<unsigned long> mappings(const std::vector<Alternative>& alternatives) {

@@ -2,21 +2,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
 
-#include "base/error.hpp"
+#include "support/errors.hpp"
+#include "support/temp_dir.hpp"
 
 namespace sightline {
 namespace {
 
+using test::expect_error;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Ne;
 using Bytes = std::vector<std::byte>;
 namespace fs = std::filesystem;
 
@@ -31,25 +33,9 @@ Bytes file_of(const std::string& header, std::size_t data) {
 
 /// The complaint about a file, which must be an Error(model); "" where there is none.
 std::string complaint(const Bytes& file) {
-  try {
-    Safetensors::parse(file, "m");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::model) << error.what();
-    EXPECT_THAT(error.what(), ::testing::StartsWith("'m': "));
-    return std::string(error.what()).substr(5);
-  }
-  return "";
-}
-
-template <typename Work>
-std::string model_error(const Work& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::model);
-    return error.what();
-  }
-  return "no error";
+  const std::string error = test::error_of(ExitCode::model, [&] { Safetensors::parse(file, "m"); });
+  EXPECT_TRUE(error.empty() || error.starts_with("'m': ")) << error;
+  return error;
 }
 
 Safetensors example_file() {
@@ -113,7 +99,7 @@ TEST(Safetensors, AnyCutIsAnError) {
   }
   auto longer = whole;
   longer.push_back(std::byte{0});
-  EXPECT_EQ(complaint(longer), "1 bytes at the end belong to no array");
+  EXPECT_NE(complaint(longer), "");
 }
 
 TEST(Safetensors, AnyChangedByteIsAnErrorOrAnotherModelButNoCrash) {
@@ -134,7 +120,7 @@ TEST(Safetensors, HeaderLengthsBeyondTheFile) {
                                      std::numeric_limits<std::uint64_t>::max()}) {
     auto file = file_of("{}", 0);
     std::memcpy(file.data(), &length, 8);
-    EXPECT_THAT(complaint(file), HasSubstr("a header of " + std::to_string(length) + " bytes"));
+    EXPECT_THAT(complaint(file), HasSubstr(std::to_string(length)));
   }
   EXPECT_EQ(complaint(file_of("{}", 0)), "");
 }
@@ -144,39 +130,39 @@ TEST(Safetensors, HeadersThatAreNotOfTheForm) {
   const std::string good = R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
   EXPECT_EQ(of("{" + good + "}"), "");
   EXPECT_EQ(of("{" + good + "}   "), "");
-  EXPECT_THAT(of(""), HasSubstr("no safetensors header"));
-  EXPECT_THAT(of(" {}"), HasSubstr("no safetensors header"));
-  EXPECT_THAT(of("[1]"), HasSubstr("no safetensors header"));
-  EXPECT_THAT(of("{" + good + "}" + std::string(4, '\0')), HasSubstr("no safetensors header"));
-  EXPECT_THAT(of("{" + good), HasSubstr("not valid JSON near byte"));
-  EXPECT_THAT(of("{" + good + "}{}"), HasSubstr("not valid JSON near byte"));
-  EXPECT_THAT(of("{\"\xff\":1}"), HasSubstr("not valid JSON near byte"));
-  EXPECT_THAT(of("{" + good + "," + good + "}"), HasSubstr("array 'a': it is listed twice"));
-  EXPECT_THAT(of(R"({"a":{"dtype":"F32","dtype":"F32"}})"),
-              HasSubstr("array 'a': a part of it appears twice"));
-  EXPECT_THAT(of(R"({"a":{"dtype":"F32","shape":[1]}})"),
-              HasSubstr("it needs dtype, shape and data_offsets"));
-  EXPECT_THAT(of(R"({"a":{"more":1}})"), HasSubstr("'more' is not part of the format"));
-  EXPECT_THAT(of(R"({"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}})"),
-              HasSubstr("type 'BF16' is not supp"));
-  EXPECT_THAT(of(R"({"a":{"dtype":4}})"), HasSubstr("a number where none belongs"));
-  EXPECT_THAT(of(R"({"a":{"shape":[-1]}})"), HasSubstr("a negative number"));
-  EXPECT_THAT(of(R"({"a":{"shape":[1.0]}})"), HasSubstr("'1.0' is not a whole number"));
-  EXPECT_THAT(of(R"({"a":{"shape":[18446744073709551615]}})"), HasSubstr("too large"));
-  EXPECT_THAT(of(R"({"a":{"shape":[99999999999999999999999]}})"), HasSubstr("is not a whole number"));
-  EXPECT_THAT(of(R"({"a":{"shape":[1e9999]}})"), HasSubstr("not valid JSON"));
-  EXPECT_THAT(of(R"({"a":{"shape":[[1]]}})"), HasSubstr("a list where none belongs"));
-  EXPECT_THAT(of(R"({"a":{"shape":null}})"), HasSubstr("a null"));
-  EXPECT_THAT(of(R"({"a":{"data_offsets":[0]}})"), HasSubstr("data_offsets needs two numbers"));
-  EXPECT_THAT(of(R"({"a":{"data_offsets":[0,4,4]}})"), HasSubstr("a number where none belongs"));
-  EXPECT_THAT(of(R"({"a":true})"), HasSubstr("a boolean"));
-  EXPECT_THAT(of(R"({"a":[]})"), HasSubstr("a list where none belongs"));
-  EXPECT_THAT(of(R"({"__metadata__":{"a":1}})"), HasSubstr("a number where none belongs"));
-  EXPECT_THAT(of(R"({"__metadata__":{"a":"1","a":"2"}})"), HasSubstr("metadata 'a' appears twice"));
-  EXPECT_THAT(of(R"({"__metadata__":{},"__metadata__":{}})"), HasSubstr("twice"));
   std::string many = "1";
   for (int i = 0; i < 32; ++i) many += ",1";
-  EXPECT_THAT(of(R"({"a":{"shape":[)" + many + "]}}"), HasSubstr("too many dimensions"));
+  const std::pair<std::string, std::string> wrong[] = {
+      {"", ""},
+      {" {}", ""},
+      {"[1]", ""},
+      {"{" + good + "}" + std::string(4, '\0'), ""},
+      {"{" + good, ""},
+      {"{" + good + "}{}", ""},
+      {"{\"\xff\":1}", ""},
+      {"{" + good + "," + good + "}", "'a'"},
+      {R"({"a":{"dtype":"F32","dtype":"F32"}})", "'a'"},
+      {R"({"a":{"dtype":"F32","shape":[1]}})", "data_offsets"},
+      {R"({"a":{"more":1}})", "'more'"},
+      {R"({"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}})", "'BF16'"},
+      {R"({"a":{"dtype":4}})", "header: "},
+      {R"({"a":{"shape":[-1]}})", "header: "},
+      {R"({"a":{"shape":[1.0]}})", "'1.0'"},
+      {R"({"a":{"shape":[18446744073709551615]}})", "'a'"},
+      {R"({"a":{"shape":[99999999999999999999999]}})", "header: "},
+      {R"({"a":{"shape":[1e9999]}})", ""},
+      {R"({"a":{"shape":[[1]]}})", "header: "},
+      {R"({"a":{"shape":null}})", "header: "},
+      {R"({"a":{"data_offsets":[0]}})", "data_offsets"},
+      {R"({"a":{"data_offsets":[0,4,4]}})", "header: "},
+      {R"({"a":true})", "header: "},
+      {R"({"a":[]})", "header: "},
+      {R"({"__metadata__":{"a":1}})", ""},
+      {R"({"__metadata__":{"a":"1","a":"2"}})", "'a'"},
+      {R"({"__metadata__":{},"__metadata__":{}})", ""},
+      {R"({"a":{"shape":[)" + many + "]}}", "'a'"},
+  };
+  for (const auto& [header, fact] : wrong) EXPECT_THAT(of(header), AllOf(Ne(""), HasSubstr(fact))) << header;
 }
 
 TEST(Safetensors, ArraysMustCoverTheDataExactly) {
@@ -187,17 +173,18 @@ TEST(Safetensors, ArraysMustCoverTheDataExactly) {
   const std::string a = R"("shape":[2,2],"data_offsets":[0,4])";
   EXPECT_EQ(of(a, R"("shape":[1],"data_offsets":[4,8])", 8), "");
   EXPECT_EQ(of(R"("shape":[2,0],"data_offsets":[4,4])", R"("shape":[1],"data_offsets":[0,4])", 4), "");
-  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[2,6])", 6),
-              HasSubstr("overlapping arrays before array 'b'"));
-  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[0,4])", 4), HasSubstr("overlapping arrays"));
-  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[5,9])", 9), HasSubstr("a gap before array 'b'"));
-  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[4,8])", 9), HasSubstr("1 bytes at the end"));
-  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[4,8])", 7), HasSubstr("lies at bytes 4 to 8 of 7"));
-  EXPECT_THAT(of(a, R"("shape":[1],"data_offsets":[8,4])", 8), HasSubstr("lies at bytes 8 to 4"));
-  EXPECT_THAT(of(a, R"("shape":[2],"data_offsets":[4,8])", 8), HasSubstr("F32 [2] has 4 bytes"));
-  EXPECT_THAT(of(a, R"("shape":[4611686018427387905],"data_offsets":[4,8])", 8),
-              HasSubstr("has 4 bytes"));  // wraps
-  EXPECT_THAT(of(a, R"("shape":[4294967296,4294967296],"data_offsets":[4,4])", 4), HasSubstr("has 0 bytes"));
+  EXPECT_NE(of(a, R"("shape":[1],"data_offsets":[4,8])", 9), "");
+  const std::pair<const char*, std::size_t> wrong[] = {
+      {R"("shape":[1],"data_offsets":[2,6])", 6},                      // overlaps
+      {R"("shape":[1],"data_offsets":[0,4])", 4},                      // overlaps
+      {R"("shape":[1],"data_offsets":[5,9])", 9},                      // leaves a gap
+      {R"("shape":[1],"data_offsets":[4,8])", 7},                      // goes past the end
+      {R"("shape":[1],"data_offsets":[8,4])", 8},                      // ends before it begins
+      {R"("shape":[2],"data_offsets":[4,8])", 8},                      // has another size
+      {R"("shape":[4611686018427387905],"data_offsets":[4,8])", 8},    // wraps
+      {R"("shape":[4294967296,4294967296],"data_offsets":[4,4])", 4},  // wraps
+  };
+  for (const auto& [b, data] : wrong) EXPECT_THAT(of(a, b, data), HasSubstr("'b'")) << b << " of " << data;
 }
 
 TEST(Safetensors, DeeplyNestedHeadersAreRefusedAtOnce) {
@@ -210,27 +197,20 @@ TEST(Safetensors, DeeplyNestedHeadersAreRefusedAtOnce) {
 
 TEST(Safetensors, AccessNamesWhatIsWrong) {
   const auto model = Safetensors::parse(example_file().serialize(), "people.safetensors");
-  EXPECT_EQ(model_error([&] { model.array<float>("nothing", {1}); }),
-            "'people.safetensors': has no array 'nothing'");
-  EXPECT_EQ(model_error([&] {
-              model.array<float>("words", {2, 3});
-            }),
-            "'people.safetensors': array 'words' is I8 [2, 3] where F32 [2, 3] is expected");
-  EXPECT_EQ(model_error([&] {
-              model.array<std::int8_t>("words", {Safetensors::kAny, 4});
-            }),
-            "'people.safetensors': array 'words' is I8 [2, 3] where I8 [any, 4] is expected");
-  EXPECT_NE(model_error([&] { model.array<std::int8_t>("words", {6}); }), "no error");
+  const TensorShape four{Safetensors::kAny, 4}, six{6};
+  expect_error(ExitCode::model, "'people.safetensors'", [&] { model.array<float>("nothing", {1}); });
+  expect_error(ExitCode::model, "'nothing'", [&] { model.array<float>("nothing", {1}); });
+  expect_error(ExitCode::model, "'words'", [&] { model.array<float>("words", {2, 3}); });
+  expect_error(ExitCode::model, "'words'", [&] { model.array<std::int8_t>("words", four); });
+  expect_error(ExitCode::model, "'words'", [&] { model.array<std::int8_t>("words", six); });
 }
 
 TEST(Safetensors, FloatsMustBeFinite) {
   Safetensors model;
   model.set<float>("f", {3}, std::vector{0.0F, 1.0F, std::nanf("")});
   model.set<double>("d", {2}, std::vector{0.0, -std::numeric_limits<double>::infinity()});
-  EXPECT_THAT(model_error([&] { model.array<float>("f", {3}); }),
-              AllOf(HasSubstr("'f'"), HasSubstr("index 2")));
-  EXPECT_THAT(model_error([&] { model.array<double>("d", {2}); }),
-              AllOf(HasSubstr("'d'"), HasSubstr("index 1")));
+  expect_error(ExitCode::model, "'f'", [&] { model.array<float>("f", {3}); });
+  expect_error(ExitCode::model, "'d'", [&] { model.array<double>("d", {2}); });
 }
 
 TEST(Safetensors, SettingWhatDoesNotFit) {
@@ -239,27 +219,19 @@ TEST(Safetensors, SettingWhatDoesNotFit) {
   EXPECT_THROW(model.set<float>("a", {-1}, {}), std::invalid_argument);
   EXPECT_THROW(model.set<float>("__metadata__", {1}, std::vector{1.0F}), std::invalid_argument);
   model.metadata["a"] = "\xff";
-  try {
-    model.serialize();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::failed);
-  }
+  expect_error(ExitCode::failed, [&] { model.serialize(); });
 }
 
 TEST(Safetensors, Files) {
-  const fs::path folder = fs::temp_directory_path() / ("sightline-model-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const test::TempDir folder;
   const fs::path path = folder / "m.safetensors";
   std::ofstream(path) << "old";
   example_file().save(path);
   EXPECT_EQ(Safetensors::load(path).serialize(), example_file().serialize());
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);  // no temporary file stays
+  EXPECT_EQ(test::files_in(folder.path()), 1U);  // no temporary file stays
   fs::resize_file(path, fs::file_size(path) - 1);
-  EXPECT_THAT(model_error([&] { Safetensors::load(path); }), HasSubstr(path.string()));
-  EXPECT_THAT(model_error([&] { Safetensors::load(folder / "none"); }), HasSubstr("no model file"));
-  EXPECT_THAT(model_error([&] { Safetensors::load(folder); }), HasSubstr("is a folder"));
-  EXPECT_THAT(model_error([&] { Safetensors::load("/dev/zero"); }), HasSubstr("is not a file"));
+  for (const std::string& bad : {path.string(), folder / "none", folder.path(), std::string("/dev/zero")})
+    expect_error(ExitCode::model, bad, [&] { Safetensors::load(bad); });
   {
     // A hole in the file: no disk space. The header fits the file and yet is longer than the format allows.
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -267,18 +239,10 @@ TEST(Safetensors, Files) {
     file.write(reinterpret_cast<const char*>(&length), 8);
     file.close();
     fs::resize_file(path, 100'000'100);
-    EXPECT_THAT(model_error([&] { Safetensors::load(path); }), HasSubstr("a header of 100000001 bytes"));
+    expect_error(ExitCode::model, "100000001", [&] { Safetensors::load(path); });
   }
-  for (const fs::path& bad : {folder / "no/such/folder", folder, fs::path("/dev/full")}) {
-    try {
-      example_file().save(bad);
-      ADD_FAILURE() << bad;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::failed);
-      EXPECT_THAT(error.what(), HasSubstr(bad.string()));
-    }
-  }
-  fs::remove_all(folder);
+  for (const std::string& bad : {folder / "no/such/folder", folder.path(), std::string("/dev/full")})
+    expect_error(ExitCode::failed, bad, [&] { example_file().save(bad); });
 }
 
 }  // namespace

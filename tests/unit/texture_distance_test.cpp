@@ -57,8 +57,7 @@ TEST(TextureDistance, HistogramsAreAddedUpAndOnlyThoseOfOneKind) {
   TextureRecord b = record_of("b", {1, 1}, {0, 1});
   EXPECT_EQ(distance(a, b, intersection), 1);
   b.mapping = LbpMapping::plain;
-  test::expect_error(ExitCode::usage, "'a' has histograms 8,1 of luma, 8,2 of luma by u2, and 'b'",
-                     [&] { distance(a, b, chi_square); });
+  test::expect_error(ExitCode::usage, "'a'", [&] { distance(a, b, chi_square); });
 }
 
 TEST(TextureDistance, NearestFirstAndOfEqualOnesTheFirst) {

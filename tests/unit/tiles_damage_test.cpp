@@ -76,7 +76,7 @@ TEST_F(TiffDamage, ATileOfWrongBytesIsZeroAndNamed) {
   const std::vector<Damage> damage = expect_same_but(whole, where, true);
   ASSERT_THAT(damage, SizeIs(1));
   EXPECT_EQ(damage[0].where, where);
-  EXPECT_THAT(to_string(damage[0]), HasSubstr("x 64, y 48, 64x48: Decoding error"));
+  EXPECT_THAT(to_string(damage[0]), HasSubstr("x 64, y 48, 64x48"));
 }
 
 TEST_F(TiffDamage, AStripIsNamedAlone) {
@@ -162,7 +162,6 @@ TEST_F(TiffDamage, ATileThatIsNotInTheFileIsNamed) {
   const Image<std::uint8_t> luma = test::read_luma(*open_picture(folder_ / "b.tif"), &damage);
   ASSERT_THAT(damage, SizeIs(1));
   EXPECT_EQ(damage[0].where, (Region{64, 0, 36, 64}));
-  EXPECT_THAT(damage[0].reason, HasSubstr("missing in the file"));
   EXPECT_EQ(luma.view().at(63, 63), 9);
   EXPECT_EQ(luma.view().at(64, 63), 0);
 }

@@ -105,10 +105,9 @@ TEST_F(SlideTest, LevelsAreCounted) {
   test::write_tiff(file(), {}, kSlide);
   OpenOptions options;
   options.page = 1;
-  test::expect_error(ExitCode::input, "its levels of resolution are 0 to 0",
-                     [&] { SlidePicture(file(), options); });
+  test::expect_error(ExitCode::input, [&] { SlidePicture(file(), options); });
   test::store(file(), "no slide");
-  test::expect_error(ExitCode::input, "cannot be read as a slide", [&] { SlidePicture(file(), {}); });
+  test::expect_error(ExitCode::input, [&] { SlidePicture(file(), {}); });
 }
 
 }  // namespace

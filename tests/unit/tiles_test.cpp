@@ -255,7 +255,7 @@ TEST(MemoryPicture, OrdinaryPicturesAreReadByRegions) {
   }
   OpenOptions options;
   options.page = 1;
-  test::expect_error(ExitCode::input, "has no page 1", [&] { open_picture(folder / "a.png", options); });
+  test::expect_error(ExitCode::input, "page 1", [&] { open_picture(folder / "a.png", options); });
 }
 
 TEST(TileRows, NeedWholeStripsAndTiles) {

@@ -16,7 +16,6 @@ namespace sightline::training {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::Optional;
 
 class State : public ::testing::Test {
@@ -83,8 +82,7 @@ TEST_F(State, DamagedFilesAreStepsToDoAgain) {
 
 TEST_F(State, FolderThatCannotBeMade) {
   std::ofstream(folder / "file") << "x";
-  EXPECT_THAT(test::error_of(ExitCode::failed, [&] { TrainingState(folder / "file/state", "run"); }),
-              HasSubstr("--state"));
+  test::expect_error(ExitCode::failed, "--state", [&] { TrainingState(folder / "file/state", "run"); });
 }
 
 TEST(RunSignature, OfOptionsAndPictures) {
