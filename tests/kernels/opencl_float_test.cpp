@@ -65,10 +65,10 @@ class OpenClFloatMethod : public OpenClStagesTest {
       SCOPED_TRACE(info.name);
       const opencl::Context context(opencl::ChosenDevice{info, 0, ""});
       const OpenClStages stages(detector, context, &cache, tuning_table().defaults(info));
-      OpenClSlot slot(stages);
-      const auto device_workspace = detector.make_workspace();
+      FrameRunner runner(detector, &stages, stages.supported());
+      auto& slot = static_cast<OpenClSlot&>(runner.slot());
       FilterbankWorkspace cpu;
-      auto& device = static_cast<FilterbankWorkspace&>(*device_workspace);
+      auto& device = static_cast<FilterbankWorkspace&>(runner.workspace());
       for (const GrayView frame : frames) {
         SCOPED_TRACE(std::to_string(frame.width()) + "x" + std::to_string(frame.height()));
         ASSERT_TRUE(detector.prepare(cpu, frame));

@@ -327,7 +327,7 @@ TEST_F(WaldboostOpenCl, SweptSettingsFindTheSame) {
   KernelTuning tuning = kForms[4];
   tuning.steps = progressive_steps(model, std::vector{32, 16});
   double excess = 0;
-  for (const PictureView frame : frames) {
+  for (const PictureView& frame : frames) {
     Comparison comparison(devices_[0], model, options, tuning);
     ASSERT_EQ(comparison.difference(frame), "");
     excess += static_cast<double>(comparison.slot().excess()) / 2;

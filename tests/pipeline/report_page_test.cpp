@@ -195,7 +195,7 @@ note.failures = failures.join();
 </script></body>)";
 
 TEST(ReportPage, RunsInABrowser) {
-  if (!is_thorough()) GTEST_SKIP() << "opens the page in Chromium: tools/test --thorough";
+  if (!sightline::test::is_thorough()) GTEST_SKIP() << "opens the page in Chromium: tools/test --thorough";
   ASSERT_NE(chromium(), "") << "no Chromium to load the page in";
   // With one that has nothing to show, and one whose first schedule kept no timeline.
   std::vector<Measurement> all{nasty_measurement(), Measurement(), made_up_measurement(0.4, 25)};
