@@ -219,7 +219,7 @@ TEST_F(Evaluate, CurvesOfEarlierEvaluationsCompare) {
                 "\n100%    25%     25%     0.4629       first\n50%     50%     50%     0.5000       b\n"),
             std::string::npos)
       << outcome.out;
-  for (const char* part : {"<title>Ours</title>", ">first<", ">b<", "log-average 46.3%"})
+  for (const char* part : {"aria-label=\"Ours\"", ">first: ", ">b: ", "log-average 46.3%"})
     EXPECT_NE(bytes_of(folder_ / "both.svg").find(part), std::string::npos) << part;
   expect_run(2, "2 curves", command + Words{"--name", "one"});
   media::test::store(

@@ -112,7 +112,7 @@ TEST(FaceModel, SaysWhatIsWrongWithAFile) {
     file.set<std::uint8_t>("region_weights", {static_cast<std::int64_t>(zeros.size())}, zeros);
   });
   const std::vector<double> falling{0.1, 0.01, 0.001};
-  expect(weighted, "rise", [&](Safetensors& file) { file.set<double>("false_match_rates", {3}, falling); });
+  expect(weighted, "rise", [&](Safetensors& file) { file.set<double>("stranger_rates", {3}, falling); });
 
   const FaceModel learned = test::random_learned_model(1);
   const std::vector<std::int32_t> bias(64, 1 << 29);

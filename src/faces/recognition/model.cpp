@@ -164,8 +164,8 @@ void read_projection(const Safetensors& file, const ModelHeader& header, FaceMod
 }
 
 void read_strangers(const Safetensors& file, const ModelHeader& header, FaceModel& model) {
-  const auto count = length(file, header, "false_match_rates", kMostRates);
-  const auto rates = file.array<double>("false_match_rates", {count});
+  const auto count = length(file, header, "stranger_rates", kMostRates);
+  const auto rates = file.array<double>("stranger_rates", {count});
   const auto distances = file.array<std::int64_t>("stranger_distances", {count});
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (distances[i] < 0 || distances[i] > std::numeric_limits<std::uint32_t>::max())
@@ -266,7 +266,7 @@ FaceModel read_face_model(const Safetensors& file, const std::filesystem::path& 
     const auto weights = file.array<std::uint8_t>("region_weights", {Safetensors::kAny});
     model.region_weights.assign(weights.begin(), weights.end());
   }
-  if (file.contains("false_match_rates")) read_strangers(file, header, model);
+  if (file.contains("stranger_rates")) read_strangers(file, header, model);
   check_model(model, check);
   return model;
 }
@@ -330,7 +330,7 @@ Safetensors container_of(const FaceModel& model) {
       distances.push_back(known.distance);
     }
     const auto count = static_cast<std::int64_t>(rates.size());
-    container.set<double>("false_match_rates", {count}, rates);
+    container.set<double>("stranger_rates", {count}, rates);
     container.set<std::int64_t>("stranger_distances", {count}, distances);
   }
   return container;

@@ -78,7 +78,7 @@ inline constexpr std::string_view kFaceModelKind = "sightline-recognition";
 /// height, step's width and height, 1 if relative; of version 1, without the last; of version 3, 1 more if
 /// folded), of version 3 `geometry` I32 [2] (pixels between the eyes, row of the eyes); `circles` F64 [N, 3]
 /// (channel, points, radius); of a learned one `projection` I8 [dims, values], `bias` I32 [dims], `scales`
-/// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `false_match_rates` F64 [K]
+/// I32 [dims], `length` I32 [1], of another `region_weights` U8 [regions]; maybe `stranger_rates` F64 [K]
 /// and `stranger_distances` I64 [K]. Texts: `kind`, `version` ("1", "2", or "3" where a model needs it), and
 /// perhaps `provenance`. Throws Error (model): the file, the place and the reason.
 FaceModel load_face_model(const std::filesystem::path& file, std::uint64_t max_bytes);
