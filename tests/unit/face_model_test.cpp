@@ -108,7 +108,7 @@ TEST(FaceModel, SaysWhatIsWrongWithAFile) {
   const std::vector<double> circles{1, 8, 2};
   expect(weighted, "channel 1", [&](Safetensors& file) { file.set<double>("circles", {1, 3}, circles); });
   const std::vector<std::uint8_t> zeros(weighted.region_weights.size());
-  expect(weighted, "weight of 0", [&](Safetensors& file) {
+  expect(weighted, "regions", [&](Safetensors& file) {
     file.set<std::uint8_t>("region_weights", {static_cast<std::int64_t>(zeros.size())}, zeros);
   });
   const std::vector<double> falling{0.1, 0.01, 0.001};

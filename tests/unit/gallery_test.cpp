@@ -143,7 +143,7 @@ TEST_F(GalleryTest, RenamesAndMerges) {
   add(gallery, "Ada", 2);
   add(gallery, "Ada L.", 1);
   add(gallery, "Grace", 1);
-  expect_error(ExitCode::usage, "'Ada' already", [&] { gallery.rename("Grace", "Ada"); });
+  expect_error(ExitCode::usage, "'Ada'", [&] { gallery.rename("Grace", "Ada"); });
   expect_error(ExitCode::usage, [&] { gallery.merge("Ada", {"Grace", "Ada"}); });
   EXPECT_THAT(names(gallery), ElementsAre("Ada", "Ada L.", "Grace")) << "wholly or not at all";
   gallery.merge("Ada", {"Ada L."});
