@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,7 +73,8 @@ struct ProcessorEngine {
 /// A detector that is ready to run.
 struct Engine : ProcessorEngine {
   std::unique_ptr<Detector> detector;
-  pipeline::KnobRequest knob;  ///< of the command line and the configuration
+  pipeline::KnobRequest knob;             ///< of the command line and the configuration
+  std::set<std::filesystem::path> files;  ///< that the results depend on (Config::files)
 
   const FrameProcessor& processor() const override { return *detector; }
 };

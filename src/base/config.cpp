@@ -31,6 +31,12 @@ struct Config::Data {
   mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // that the file uses
   // Those of the file that the user was told of, whoever asks: tables are made anew each time.
   std::shared_ptr<std::set<const toml::node*>> told = std::make_shared<std::set<const toml::node*>>();
+  std::shared_ptr<std::set<fs::path>> files = std::make_shared<std::set<fs::path>>();  // shared likewise
+
+  fs::path remembered(fs::path file) const {
+    if (!file.empty()) files->insert(file);
+    return file;
+  }
 
   const toml::node* find(const std::string& section, const std::string& key) const {
     known.insert({section, key});
@@ -105,12 +111,16 @@ const T& given(const Config::Value& value, const std::string& key, const char* k
 Config Config::load(const fs::path& file) {
   Config config = parse(config_text(file), file.string());
   config.data_->folder = file.parent_path();
+  config.data_->files->insert(file);
   return config;
 }
 
 std::vector<Config> Config::load_each(const fs::path& file, const std::string& section) {
   std::vector<Config> all = parse_each(config_text(file), file.string(), section);
-  for (Config& config : all) config.data_->folder = file.parent_path();
+  for (Config& config : all) {
+    config.data_->folder = file.parent_path();
+    config.data_->files->insert(file);
+  }
   return all;
 }
 
@@ -334,6 +344,7 @@ std::vector<Config> Config::tables(const std::string& section, const std::string
     data->folder = data_->folder;
     data->root = data_->root;
     data->told = data_->told;
+    data->files = data_->files;
     data->sections[section] = one.as_table();
     data->heading = heading;
     all.push_back(Config(std::move(data)));
@@ -342,9 +353,10 @@ std::vector<Config> Config::tables(const std::string& section, const std::string
 }
 
 fs::path Config::path(const std::string& section, const std::string& key, std::string_view fallback) const {
-  if (const Value* value = data_->overridden(section, key)) return given<std::string>(*value, key, "a text");
+  if (const Value* value = data_->overridden(section, key))
+    return data_->remembered(given<std::string>(*value, key, "a text"));
   const fs::path relative = text(section, key, fallback);
-  return relative.is_absolute() || relative.empty() ? relative : data_->folder / relative;
+  return data_->remembered(relative.is_absolute() || relative.empty() ? relative : data_->folder / relative);
 }
 
 fs::path Config::model_path(const std::string& section, const std::string& key,
@@ -356,7 +368,7 @@ fs::path Config::model_path(const std::string& section, const std::string& key,
   if (fs::path(wanted).is_absolute()) return own;
   fs::path shipped = find_shipped_model(wanted);
   if (shipped.empty()) shipped = find_shipped_file(wanted);
-  return shipped.empty() ? own : shipped;
+  return shipped.empty() ? own : data_->remembered(shipped);
 }
 
 void Config::expect(const std::string& section, std::span<const char* const> keys) const {
@@ -403,6 +415,14 @@ void Config::expect_all_known() const {
                   nearest.empty() ? "known are: " + choices : "did you mean '" + nearest + "'?");
     }
   }
+}
+
+const std::set<fs::path>& Config::files() const {
+  return *data_->files;
+}
+
+void Config::depends_on(const fs::path& file) const {
+  data_->remembered(file);
 }
 
 const std::string& Config::name() const {

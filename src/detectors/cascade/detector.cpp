@@ -314,6 +314,7 @@ Settings read_settings(const Config& config) {
   const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
                                 .value_or(kMaxModelSize);
   settings.file = find_model(config.path("detector", "model", kDefault), name);
+  config.depends_on(settings.file);
   settings.model = load_model(settings.file, std::size_t(max_mebibytes) << 20);
   return settings;
 }
