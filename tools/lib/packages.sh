@@ -19,6 +19,9 @@ readonly SIGHTLINE_TEST_PACKAGES=(
   python3-torch python3-numpy python3-pil
 )
 
+# For `tools/test --thorough`, besides.
+readonly SIGHTLINE_THOROUGH_PACKAGES=(slurm-wlm munge)
+
 # To fuzz, besides.
 readonly SIGHTLINE_FUZZ_PACKAGES=(clang libclang-rt-14-dev)
 
