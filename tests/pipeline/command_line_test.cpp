@@ -56,6 +56,13 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"evaluate"},
                                                       {"evaluate", "windows"},
                                                       {"samples"},
+                                                      {"batch"},
+                                                      {"batch", "plan"},
+                                                      {"batch", "plan", "texture"},
+                                                      {"batch", "submit"},
+                                                      {"batch", "work"},
+                                                      {"batch", "status"},
+                                                      {"batch", "merge"},
                                                       {"train"},
                                                       {"evaluate", "frames"},
                                                       {"evaluate", "compare"},
@@ -154,7 +161,7 @@ TEST(CommandLine, CompletesSubcommands) {
                                                                  "verify", "identify", "texture"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
-  EXPECT_EQ(all.size(), 13u) << "and none that --help does not list";
+  EXPECT_EQ(all.size(), 14u) << "and none that --help does not list";
 }
 
 TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {
