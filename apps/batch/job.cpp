@@ -148,6 +148,7 @@ Job::Job(const fs::path& folder) : folder_(fs::absolute(folder).lexically_normal
                 "make one with `sightline batch plan`; a plan that was interrupted is made again");
   }
   const std::string text = read_text_file(file);
+  check_json_limits(text);
   try {
     const Json json = Json::parse(text);
     const std::string version = json.at("version");
@@ -241,7 +242,9 @@ JobState read_state(const Job& job) {
     static_cast<void>(::stat(file.c_str(), &status));
     const double time = seconds_of(status.st_mtim);
     try {
-      const Json json = Json::parse(read_text_file(file));
+      const std::string text = read_text_file(file);
+      check_json_limits(text);
+      const Json json = Json::parse(text);
       state.failed[part].push_back(
           {part, json.at("about"), json.at("code"), json.at("message"), json.at("machine"), time});
     } catch (const std::exception&) {  // written by another version, or on a full disk

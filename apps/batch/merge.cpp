@@ -99,14 +99,16 @@ class ObjectMerge {
     std::optional<Tracker> tracker;
     if (job_.plan().tracking) tracker.emplace(*job_.plan().tracking);
     std::int64_t before = 0, errors = 0;
+    std::string last_error;
     std::optional<Edge> expected;
     for (std::size_t k = 0; k < input.parts.size(); ++k) {
       throw_if_stopped();
       const Job::Place place{number, k};
       const PartContent content = read_part(job_.file(job_.name(place)));
-      errors += content.making.value("errors", std::int64_t{0});
-      if (errors > 0 && !input.is_pictures && k + 1 == input.parts.size())
-        spdlog::warn("{}: {}", input.name, counted(errors, "decode error"));
+      if (const std::int64_t more = content.making.value("errors", std::int64_t{0}); more > 0) {
+        errors += more;
+        last_error = content.making.value("last_error", last_error);
+      }
       ByteReader bytes(content.body);
       while (bytes.get<std::uint8_t>() == 1) {
         FrameResult result = get_result(bytes);
@@ -139,6 +141,8 @@ class ObjectMerge {
     }
     if (expected && !input.is_pictures)
       throw Error(ExitCode::failed, "the last part of '" + input.name + "' ends too early");
+    if (errors > 0 && !input.is_pictures)
+      spdlog::warn("{}: {}; the last one: {}", input.name, counted(errors, "decode error"), last_error);
     if (errors > 0) note_damage(input.name);
   }
 

@@ -117,7 +117,15 @@ class ObjectWorker : public Worker {
     choice_.reading.threads = engine_.threads;
   }
 
+  // What cannot be decoded may be damaged, or this machine short of memory, or its network disturbed: only
+  // what fails twice is taken for damaged.
   void run(const Job::Place& place) override {
+    if (!compute(place, false)) compute(place, true);
+  }
+
+ private:
+  // Whether the part is there: not if something could not be decoded, unless `takes_damage`.
+  bool compute(const Job::Place& place, bool takes_damage) {
     const Input& input = job_.input(place);
     const Part& part = job_.part(place);
     check_stamp(input, part, place);
@@ -146,14 +154,15 @@ class ObjectWorker : public Worker {
                   "the file is damaged; plan again with --whole");
     }
     check_stamp(input, part, place);  // it has not been changed meanwhile
+    if (reader.decode_errors() > 0 && !takes_damage) return false;
     sink.finish(frames.facts());
     writer.finish({{"seconds", report.seconds},
                    {"frames", report.frames},
                    {"errors", reader.decode_errors()},
                    {"last_error", reader.last_decode_error()}});
+    return true;
   }
 
- private:
   void check_stamp(const Input& input, const Part& part, const Job::Place& place) const {
     if (!fs::is_directory(input.name)) {
       if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);

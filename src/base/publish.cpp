@@ -25,8 +25,12 @@ namespace {
 bool sync_path(const fs::path& path, int flags) {
   const int handle = ::open(path.c_str(), flags | O_CLOEXEC);
   if (handle < 0) return false;
-  const bool synced = ::fsync(handle) == 0 && !fault::strikes(fault::Kind::write, "fsync");
-  const int error = errno;
+  bool synced = ::fsync(handle) == 0;
+  int error = errno;
+  if (fault::strikes(fault::Kind::write, "fsync")) {
+    synced = false;
+    error = EIO;
+  }
   // Network file systems report a full disk only here.
   const bool closed = ::close(handle) == 0;
   if (!synced) errno = error;
@@ -43,7 +47,11 @@ bool is_one_file(const fs::path& a, const fs::path& b) {
 
 // 0, or errno.
 int name_once(const fs::path& temporary, const fs::path& final) {
-  if (::link(temporary.c_str(), final.c_str()) == 0 || is_one_file(temporary, final)) return 0;
+  if (fault::strikes(fault::Kind::write, "link")) {
+    errno = EPERM;
+  } else if (::link(temporary.c_str(), final.c_str()) == 0 || is_one_file(temporary, final)) {
+    return 0;
+  }
   const bool has_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
   if (!has_no_links) return errno;
   return ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, final.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
