@@ -24,9 +24,9 @@ struct TileSourceOptions {
   int threads = 0;  ///< that read and decode; 0: as many as the machine has
   /// Where pixels are put as long as there is room; must outlive the source. May be null.
   FrameMemory* memory = nullptr;
-  bool strict = false;                ///< damage is an Error (input) of `read`, at its tile's turn
-  std::int64_t first = 0;             ///< tile to begin with
-  std::optional<std::int64_t> count;  ///< tiles to read; none: all from `first` on
+  bool strict = false;                     ///< damage is an Error (input) of `read`, at its tile's turn
+  std::int64_t first = 0;                  ///< tile to begin with
+  std::optional<std::int64_t> count = {};  ///< tiles to read; none: all from `first` on
   const std::atomic<bool>* stop =
       nullptr;  ///< ends reading once it is set, within a tile's time; may be null
 };
