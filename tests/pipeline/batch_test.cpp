@@ -103,6 +103,7 @@ TEST_F(Batch, FoldersOfPicturesAndVideosAreDivided) {
     fs::copy_file(fs::path(SIGHTLINE_SOURCE_DIR) / "tools/pictures/street.jpg",
                   mixed / ("p" + std::to_string(i) + ".jpg"));
   fs::resize_file(mixed / "p4.jpg", 9000);
+  fs::resize_file(mixed / "p7.jpg", 9000);  // the only one of its part
   fs::copy_file(video(1), mixed / "v.mp4");
   plan({mixed.string(), "--chunk", "3", "--config", "people,faces"});
   EXPECT_GE(tasks(), 5u);
