@@ -3,11 +3,11 @@
 ///
 /// FOLDER/plan.json         the plan; written last, so a folder without it has no job
 /// FOLDER/parts/NAME        a finished part (part_file.hpp); NAME.cells.npy and NAME.labels.tif belong to it
-/// FOLDER/parts/NAME.MACHINE-PROCESS-RANDOM.running   a part that is being computed; its time says since when
-///                          nothing was heard of it
+/// FOLDER/parts/NAME.MACHINE-PROCESS-RANDOM.running   a part that is being computed; its modification
+///                          time is the last heartbeat
 /// FOLDER/parts/NAME.MACHINE-PROCESS-RANDOM.differs   a second copy that is not equal to NAME
 /// FOLDER/failed/           a JSON file for each attempt that failed
-/// FOLDER/log/              what tasks say
+/// FOLDER/log/              messages of the tasks
 ///
 /// No file is ever changed or replaced, so any number of processes on any number of machines can work on a
 /// job without locks, also over NFS.
@@ -27,7 +27,7 @@ namespace sightline::apps::batch {
 
 enum class Kind { objects, texture };
 
-/// One unit of work with a file of its own.
+/// Unit of work whose result is one file.
 struct Part {
   double begin = 0;  ///< of a video: seconds; of a folder: index of a picture; of a slide: row of tiles
   std::int64_t frames = 0;  ///< estimate for videos; pictures; rows of tiles
@@ -98,7 +98,7 @@ class Job {
   std::vector<std::pair<std::size_t, std::size_t>> tasks_;
 };
 
-/// An attempt that failed.
+/// Failed attempt to compute a part.
 struct Failure {
   std::string part;   ///< name
   std::string about;  ///< Job::describe

@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
-// Inputs that failed for a reason of their own, by number, with the reason. Throws Error where parts are
-// missing for other reasons.
+// Inputs that cannot be read, by number, with the reason. Throws Error if parts are missing for other
+// reasons.
 std::map<std::size_t, std::string> unreadable_inputs(const Job& job, bool keep_going) {
   const JobState state = read_state(job);
   std::map<std::size_t, std::string> unreadable;
@@ -68,8 +68,8 @@ std::map<std::size_t, std::string> unreadable_inputs(const Job& job, bool keep_g
   return unreadable;
 }
 
-// Whether a part begins where the one before it ended. Of damaged videos, pixels differ with the number of
-// threads.
+// Whether a part begins at the frame where the previous one ended. The pixels of damaged videos depend on the
+// number of threads, so only times are compared.
 bool meet(const std::optional<Edge>& first, const std::optional<Edge>& expected, bool is_damaged) {
   if (!is_damaged || !first || !expected) return first == expected;
   return first->time == expected->time;
@@ -197,7 +197,7 @@ int merge_objects(const Job& job, const MergeArguments& a) {
   return code;
 }
 
-// Where the file of one of several pictures goes: `name` is then a folder.
+// Name of a picture's output file; `name` is a folder if the job has several pictures.
 std::string file_for(const Job& job, const Input& input, const std::string& name, const char* ending) {
   if (name.empty() || job.plan().inputs.size() == 1) return name;
   make_folder(name);

@@ -1,8 +1,8 @@
 #pragma once
 /// Files of finished parts: exact results, comparable byte for byte, and who computed them.
 ///
-/// Layout: the body; a JSON text about its making, which is not compared; sizes and hashes of both
-/// (little-endian).
+/// Layout: the body; a JSON text with machine, seconds and decode errors, which is not compared; sizes and
+/// hashes of both (little-endian).
 
 #include <cstdint>
 #include <cstring>
@@ -77,13 +77,13 @@ class PartWriter {
   const std::string& name() const { return name_; }
   /// Appends to the body. Throws Error (failed).
   void add(std::string_view bytes);
-  /// The temporary name, to which those of attached files are made.
+  /// The temporary name, which the temporary names of attached files begin with.
   const std::filesystem::path& file() const { return file_; }
   /// A file that belongs to the part: `finish` gives it its name.
   void attach(const std::filesystem::path& temporary, const std::filesystem::path& file);
   /// Gives the part its name. Throws Error (failed): no room; or another machine has computed another result,
   /// which the message names, and this one stays in the folder under `.differs`.
-  /// @param making  about the making; the machine's name is added
+  /// @param making  seconds, frames, decode errors; the machine's name is added
   void finish(nlohmann::json making);
 
  private:
@@ -120,7 +120,7 @@ struct Edge {
   std::uint64_t pixels = 0;  ///< hash of its luma
   friend bool operator==(const Edge&, const Edge&) = default;
 };
-/// What follows the results of a part: from it, merging knows that nothing is missing or doubled.
+/// Facts after the results of a part, from which `merge` checks that no frame is missing or doubled.
 struct FramesEnd {
   std::int64_t frames = 0;    ///< numbers that its frames take
   std::optional<Edge> first;  ///< its first frame

@@ -37,7 +37,7 @@ double now() {
   return static_cast<double>(pipeline::now_ns()) / pipeline::kSecond;
 }
 
-// Frames (or rows) of a task in which starting it costs a small share of its time.
+// Frames (or rows) of a task whose start takes a small share of its time.
 std::int64_t chunk_for(double start_up, double rate) {
   return std::llround(rate * (start_up + kEngineDelay) / kMostOverhead);
 }
@@ -83,7 +83,7 @@ void require_files(const std::vector<std::string>& inputs) {
   }
 }
 
-// What one machine would be given: videos of folders one by one, pictures of a folder together.
+// Inputs as `detect` takes them: each video of a folder is an input, all pictures of a folder are one.
 std::vector<Input> list_objects(const std::vector<std::string>& inputs, bool recursive) {
   require_files(inputs);
   std::vector<Input> all;
@@ -132,7 +132,7 @@ std::string divide(Input& input, const media::ReadOptions& reading, std::int64_t
   }
 }
 
-// Says what is known of all, in few lines.
+// Logs the plan in few lines. Returns the exit code.
 int report(const Job& job, const std::vector<std::string>& undivided, double seconds) {
   constexpr std::size_t kShown = 8;
   std::size_t shown = 0, problems = 0;

@@ -68,7 +68,7 @@ Status status_of(const Job& job) {
   std::ranges::sort(finished);
   const auto recent =
       std::ranges::find_if(finished, [&](const auto& one) { return one.first >= state.now - kWindow; });
-  // The first part tells when the others began to be counted, not how long it took.
+  // The time of the first finished part is where counting starts, so its own frames do not count.
   if (finished.end() - recent > 1) {
     std::int64_t frames = 0;
     for (auto one = recent + 1; one != finished.end(); ++one) frames += one->second;

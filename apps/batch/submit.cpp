@@ -39,7 +39,7 @@ std::string program() {
   return fs::canonical("/proc/self/exe").string();
 }
 
-// For a shell, which takes plain words as they are.
+// A word for a shell, in quotation marks if it needs them.
 std::string quoted(const std::string& text) {
   const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) ||
@@ -160,7 +160,7 @@ std::string kubernetes_job(const Job& job, const SubmitArguments& a) {
 }
 
 std::string parallel_line(const Job& job, const SubmitArguments& a) {
-  // It hands its words to a shell once more.
+  // GNU parallel passes its words to a shell again, so they are quoted twice.
   std::vector<std::string> words;
   for (const std::string& word : task_words(job, a)) words.push_back(quoted(word));
   return fmt::format("seq 0 {} | parallel --retries {}{} {} --task {{}}\n", job.tasks().size() - 1,

@@ -45,7 +45,8 @@ void enter(const std::string& folder) {
                 "give all machines the same view of files");
 }
 
-// Code 1 is for trying again; the others are final.
+// The exit code of a task with several failed parts. Code 1 wins, because a task that ends with it is
+// retried.
 int worse(int a, int b) {
   constexpr int kFailed = static_cast<int>(ExitCode::failed);
   if (a == kFailed || b == kFailed) return kFailed;

@@ -43,7 +43,8 @@ Edge edge_of(const media::Frame& frame) {
 // The frames of a part, numbered from 1.
 class PartSource : public media::FrameSource {
  public:
-  // @param end    seconds; @param count  most frames
+  // @param end    time at which the part ends, in seconds
+  // @param count  maximum number of frames
   PartSource(media::Reader& reader, double end, std::int64_t count, bool has_edges)
       : reader_(reader), end_(end), count_(count), has_edges_(has_edges) {}
 
@@ -117,14 +118,14 @@ class ObjectWorker : public Worker {
     choice_.reading.threads = engine_.threads;
   }
 
-  // What cannot be decoded may be damaged, or this machine short of memory, or its network disturbed: only
-  // what fails twice is taken for damaged.
+  // A decode error may come from a damaged file, but also from a lack of memory or a network failure. Only an
+  // error that happens twice counts as damage.
   void run(const Job::Place& place) override {
     if (!compute(place, false)) compute(place, true);
   }
 
  private:
-  // Whether the part is there: not if something could not be decoded, unless `takes_damage`.
+  // Returns whether the part is published: not after a decode error, unless `takes_damage`.
   bool compute(const Job::Place& place, bool takes_damage) {
     const Input& input = job_.input(place);
     const Part& part = job_.part(place);

@@ -36,7 +36,7 @@ std::optional<std::uint8_t> slice_header(std::span<const std::uint8_t> packet, s
   return std::nullopt;
 }
 
-/// Whether all that follows a key frame is decoded without what came before it.
+/// Whether decoding can begin at this packet, so that all later frames are exact.
 bool starts_anew(const AVPacket& packet, const AVCodecParameters& codec) {
   if (!(packet.flags & AV_PKT_FLAG_KEY)) return false;
   const std::span<const std::uint8_t> data(packet.data, static_cast<std::size_t>(packet.size));
@@ -130,7 +130,7 @@ class Divider {
     const bool is_mov = std::string_view(input_.context().iformat->name).starts_with("mov");
     if (!is_mov && !is_matroska())
       return "its container has no index that can be trusted; copy it into an MP4 or Matroska file";
-    // Matroska's index is read when it is needed.
+    // FFmpeg reads Matroska's index at the first seek.
     if (!is_mov) av_seek_frame(&input_.context(), video_->index, base_, AVSEEK_FLAG_BACKWARD);
     const int entries = avformat_index_get_entries_count(video_);
     if (is_mov && entries < frames) return "it consists of fragments, which have no common index";
@@ -165,7 +165,7 @@ class Divider {
 
   /// Presentation time of a key frame; none if decoding cannot begin there.
   std::optional<double> time_of(const Key& key) {
-    // Seeking goes by presentation times, and MP4's index has those of decoding, which are earlier.
+    // Seeking uses presentation times, but MP4's index has decoding times, which are earlier.
     const auto frame = static_cast<std::int64_t>(1 / std::max(rate_, 1e-3) / av_q2d(video_->time_base));
     const PacketPtr packet = make_av_packet();
     for (const int later : {0, 1, 2, 3, 4, 6, 8, 16}) {
