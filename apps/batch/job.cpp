@@ -17,6 +17,7 @@
 #include "base/json_text.hpp"
 #include "base/publish.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace sightline::apps::batch {
 namespace {
@@ -119,6 +120,13 @@ double time_of_server(const fs::path& folder) {
 }  // namespace
 
 Job Job::create(const fs::path& folder, Plan plan) {
+  std::vector<std::string> texts = plan.words;
+  texts.push_back(plan.folder);
+  for (const Input& input : plan.inputs) texts.push_back(input.name);
+  for (const std::string& text : texts) {
+    if (!utf8_code_points(text))
+      throw Error(ExitCode::usage, "'" + text + "' is not UTF-8, and a plan cannot hold it", "rename it");
+  }
   Job job(fs::absolute(folder).lexically_normal(), std::move(plan));
   const fs::path file = job.folder_ / "plan.json";
   for (const char* const name : {"parts", "failed", "log"}) make_folder(job.folder_ / name);

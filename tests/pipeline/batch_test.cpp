@@ -234,6 +234,9 @@ TEST_F(Batch, WhatIsWrongIsSaid) {
   expect_run(2, "--track needs videos",
              {"batch", "plan", "--job", job(), "--track",
               std::string(SIGHTLINE_SOURCE_DIR) + "/tools/pictures/street.jpg"});
+  const std::string latin = folder_ / "caf\xe9.mp4";
+  fs::copy_file(video(1), latin);
+  expect_run(2, "not UTF-8", {"batch", "plan", "--job", job(), latin});
   EXPECT_FALSE(fs::exists(job() + "/plan.json"));
   fs::create_directories(job() + "/parts");  // a plan that was interrupted
   plan(Words{video(1)} + kFindsSome + Words{"--chunk", "10"});
