@@ -17,6 +17,9 @@ void add_plan_options(OptionSet& options, PlanArguments& a, const char* inputs, 
   options.add("--job FOLDER", &a.folder,
               "Folder of the job, which all machines see; it must have no job yet");
   options.add("--chunk N", &a.chunk, chunk).between(1, 1'000'000'000);
+  options.add("--task-threads N", &a.threads, "CPU threads that a task will have, for this measurement")
+      .between(1, 1024)
+      .show_default();
 }
 
 // A command that makes a plan from the options of a choice.

@@ -14,6 +14,7 @@ struct PlanArguments {
   std::vector<std::string> inputs;
   std::string folder;
   std::optional<int> chunk;  ///< none: measured
+  int threads = 4;           ///< of a task, for the measurement
   bool whole = false;        ///< videos are not divided
   std::vector<std::string> words;
   int verbosity = 0;

@@ -29,7 +29,10 @@ const std::set<std::string> kVideos{".mp4",  ".m4v", ".mov",  ".mkv", ".webm", "
 const std::set<std::string> kSlides{".svs", ".ndpi", ".vms", ".vmu", ".scn", ".mrxs", ".bif", ".svslide"};
 
 constexpr double kEngineDelay = 1;      // seconds from one task to the next, beside the program's start
-constexpr double kMostOverhead = 0.02;  // of a task's time
+constexpr double kSmallShare = 0.02;    // of a task's time, for its start and the engine's delay
+constexpr double kLargestShare = 0.05;  // of a task's time, for its start alone
+constexpr double kManyTasks = 64;
+constexpr std::size_t kSampledInputs = 32;
 constexpr int kMeasuredFrames = 8;
 constexpr std::int64_t kFewFrames = 100, kManyFrames = 100'000;
 
@@ -37,9 +40,12 @@ double now() {
   return static_cast<double>(pipeline::now_ns()) / pipeline::kSecond;
 }
 
-// Frames (or rows) of a task whose start takes a small share of its time.
-std::int64_t chunk_for(double start_up, double rate) {
-  return std::llround(rate * (start_up + kEngineDelay) / kMostOverhead);
+// Frames (or rows) of a task: as many as make its start a small share of its time, but fewer if that leaves
+// few tasks for many machines.
+std::int64_t chunk_for(double start_up, double rate, double total) {
+  const double with_engine = rate * (start_up + kEngineDelay) / kSmallShare;
+  const double smallest = rate * start_up / kLargestShare;
+  return std::llround(std::max(smallest, std::min(with_engine, total / kManyTasks)));
 }
 
 bool has_ending(const fs::path& file, const std::set<std::string>& endings) {
@@ -199,6 +205,18 @@ std::optional<double> measure_rate(const Engine& engine, const std::string& inpu
   return rate;
 }
 
+// Of all inputs, from some of them.
+double estimate_frames(const std::vector<Input>& inputs, const media::ReadOptions& reading) {
+  const std::size_t step = (inputs.size() + kSampledInputs - 1) / kSampledInputs;
+  double frames = 0, sampled = 0;
+  for (std::size_t i = 0; i < inputs.size(); i += step, ++sampled) {
+    Input input = inputs[i];
+    divide(input, reading, std::numeric_limits<std::int32_t>::max(), true);
+    for (const Part& part : input.parts) frames += static_cast<double>(part.frames);
+  }
+  return frames * static_cast<double>(inputs.size()) / std::max(sampled, 1.0);
+}
+
 }  // namespace
 
 int plan_objects(const PlanArguments& a) {
@@ -209,7 +227,8 @@ int plan_objects(const PlanArguments& a) {
   read_words(choice, a.words, {});
   choice.reading.stop = &stop;
   choice.detector.use_no_device();
-  const Engine engine = choice.detector.make();
+  Engine engine = choice.detector.make();
+  engine.threads = a.threads;
   const double start_up = now() - start;
   Plan plan = new_plan(Kind::objects, a);
   plan.model = model_fingerprint(engine);
@@ -220,9 +239,10 @@ int plan_objects(const PlanArguments& a) {
   plan.chunk = a.chunk.value_or(0);
   if (!a.chunk) {
     const std::optional<double> rate = measure_rate(engine, plan.inputs.front().name, choice.reading);
-    plan.chunk = std::clamp(chunk_for(start_up, rate.value_or(kFewFrames)), kFewFrames, kManyFrames);
-    spdlog::info("tasks of {} frames: a start takes {:.2f} s, and {:.0f} frames/s are searched here",
-                 plan.chunk, start_up, rate.value_or(0));
+    const double total = estimate_frames(plan.inputs, choice.reading);
+    plan.chunk = std::clamp(chunk_for(start_up, rate.value_or(kFewFrames), total), kFewFrames, kManyFrames);
+    spdlog::info("tasks of {} frames: a start takes {:.2f} s, and {} search {:.0f} frames/s here", plan.chunk,
+                 start_up, counted(a.threads, "thread"), rate.value_or(0));
   }
   std::vector<std::string> undivided(plan.inputs.size());
   parallel_for_isolated(plan.inputs.size(), [&](std::size_t i) {
@@ -240,7 +260,7 @@ int plan_textures(const PlanArguments& a) {
   const double start = now();
   check_arguments(a);
   TextureJobChoice choice;
-  read_words(choice, a.words, {"--device=none"});
+  read_words(choice, a.words, {"--device=none", fmt::format("--threads={}", a.threads)});
   Plan plan = new_plan(Kind::texture, a);
   TextureRunner runner(choice.texture, choice.choice(), -1);
   const double start_up = now() - start;
@@ -279,7 +299,9 @@ int plan_textures(const PlanArguments& a) {
     plain.cell = 0;
     const double begin = now();
     TextureRunner(choice.texture, plain.choice(), -1).run_rows(first->name, {}, {0, 1});
-    plan.chunk = std::max<std::int64_t>(chunk_for(start_up, 1 / std::max(now() - begin, 1e-3)), 1);
+    double total = 0;
+    for (const TileCounts& count : counts) total += static_cast<double>(count.rows);
+    plan.chunk = std::max<std::int64_t>(chunk_for(start_up, 1 / std::max(now() - begin, 1e-3), total), 1);
   }
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     Input& input = plan.inputs[i];
