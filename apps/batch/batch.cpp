@@ -91,7 +91,7 @@ void add_submit(CLI::App& parent, Common& common) {
       .between(0, 1000)
       .show_default();
   options
-      .add("--option TEXT", &a->options,
+      .add("--option OPTION", &a->options,
            "Option for sbatch, for example --option=--time=2:00:00; may be given several times")
       .one_at_a_time()
       .free_text();

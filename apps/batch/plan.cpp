@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <set>
 
@@ -38,6 +39,11 @@ constexpr std::int64_t kFewFrames = 100, kManyFrames = 100'000;
 
 double now() {
   return static_cast<double>(pipeline::now_ns()) / pipeline::kSecond;
+}
+
+// Processor seconds that this process has taken since its start, libraries included.
+double used_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 // Frames (or rows) of a task: as many as make its start a small share of its time, but fewer if that leaves
@@ -229,7 +235,7 @@ int plan_objects(const PlanArguments& a) {
   choice.detector.use_no_device();
   Engine engine = choice.detector.make();
   engine.threads = a.threads;
-  const double start_up = now() - start;
+  const double start_up = used_seconds();
   Plan plan = new_plan(Kind::objects, a);
   plan.model = model_fingerprint(engine);
   plan.labels = engine.detector->info().labels;
@@ -263,7 +269,7 @@ int plan_textures(const PlanArguments& a) {
   read_words(choice, a.words, {"--device=none", fmt::format("--threads={}", a.threads)});
   Plan plan = new_plan(Kind::texture, a);
   TextureRunner runner(choice.texture, choice.choice(), -1);
-  const double start_up = now() - start;
+  const double start_up = used_seconds();
   require_files(a.inputs);
   for (const std::string& input : a.inputs) {
     if (!fs::is_directory(input)) {
