@@ -28,6 +28,7 @@ CLI::App& add_command(CLI::App& parent, Common& common, const std::string& name,
 /// Adds a subcommand that only has others: `sightline evaluate frames`.
 CLI::App& add_command_group(CLI::App& parent, const std::string& name, const std::string& description);
 
+void add_batch(CLI::App& app, Common& common);
 void add_config(CLI::App& app, Common& common);
 void add_detect(CLI::App& app, Common& common);
 void add_devices(CLI::App& app, Common& common);

@@ -20,11 +20,11 @@ constexpr std::size_t kFewOptions = 12;  // a command with no more shows all of 
 // What most runs need; the rest is for `--help`.
 bool is_basic(const CLI::Option& option) {
   static const std::set<std::string> names{
-      "output",    "detections", "format",   "contact-sheet", "overwrite",  "keep-going",
-      "recursive", "track",      "config",   "model",         "confidence", "min-size",
-      "device",    "threads",    "truth",    "protocol",      "svg",        "csv",
-      "name",      "record",     "headless", "positives",     "negatives",  "boxes",
-      "classes",   "schedules",  "report",   "gallery",       "picture"};
+      "output",    "detections", "format", "contact-sheet", "overwrite", "keep-going", "recursive",
+      "track",     "config",     "model",  "confidence",    "min-size",  "device",     "threads",
+      "truth",     "protocol",   "svg",    "csv",           "name",      "record",     "headless",
+      "positives", "negatives",  "boxes",  "classes",       "schedules", "report",     "gallery",
+      "picture",   "job",        "chunk",  "engine",        "workers",   "task",       "watch"};
   return option.get_positional() || option.get_required() ||
          std::ranges::any_of(option.get_lnames(),
                              [&](const std::string& name) { return names.contains(name); });

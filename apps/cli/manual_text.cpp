@@ -67,6 +67,24 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
       {"sightline evaluate texture",
        {{"sightline evaluate texture textures/ --tiles 128",
          "Counts how often a tile is nearest to another tile of its own picture"}}},
+      {"sightline batch plan",
+       {{"sightline batch plan videos/ --config people --track --job /shared/job",
+         "Divides all videos of a folder into tasks"}}},
+      {"sightline batch plan texture",
+       {{"sightline batch plan texture slides/ --operator 16,2 --mapping riu2 --job /shared/job",
+         "Divides slides into rows of tiles"}}},
+      {"sightline batch submit",
+       {{"sightline batch submit /shared/job --workers 50 --output people.jsonl",
+         "Submits an array to Slurm, and a merge behind it"},
+        {"sightline batch submit /shared/job --engine local --workers 8",
+         "Runs the tasks on this machine, eight at a time"},
+        {"sightline batch submit /shared/job --engine print --script kubernetes",
+         "Writes a Kubernetes Job"}}},
+      {"sightline batch work",
+       {{"sightline batch work /shared/job --task 7 --device gpu", "Computes a task on a GPU"}}},
+      {"sightline batch merge",
+       {{"sightline batch merge /shared/job --output people.jsonl",
+         "Writes the file that one machine would write"}}},
       {"sightline devices",
        {{"sightline devices --characterise --report gpu.html",
          "Benchmarks the CPU and all devices, and plots the results"}}},
@@ -100,6 +118,11 @@ std::vector<std::string> manual_paragraphs(const std::string& name) {
         "processors. A part of a picture that cannot be read counts as black and is listed in the results; "
         "the exit code is then 1. With --strict, the run ends at once with 3. Ctrl-C leaves no file "
         "behind."}},
+      {"sightline batch",
+       {"A job is a folder that all machines see. `sightline batch plan` divides inputs into tasks. Slurm, "
+        "Kubernetes, GNU parallel or `sightline batch submit --engine local` run `sightline batch work` for "
+        "each. `sightline batch merge` writes the file that one machine would write, byte for byte, however "
+        "often tasks were killed or run twice."}},
       {"sightline live",
        {"The window shows the present: capture never waits, and the detector takes the newest frame. Press "
         "`h` in the window for its keys."}},

@@ -145,4 +145,37 @@ bool is_given(const CLI::App& command, const Option& option) {
   return std::any_of(option.hidden_aliases.begin(), option.hidden_aliases.end(), counts);
 }
 
+std::vector<std::string> words_of(const CLI::App& command, const OptionSet& options) {
+  std::vector<std::string> words;
+  for (const Option& option : options.all()) {
+    if (option.is_positional()) continue;
+    std::vector<std::string> names{option.long_name()};
+    names.insert(names.end(), option.hidden_aliases.begin(), option.hidden_aliases.end());
+    for (const std::string& name : names) {
+      const CLI::Option* const given = command.get_option_no_throw(name);
+      if (!given || given->count() == 0) continue;
+      if (option.is_flag()) {
+        words.push_back(option.long_name());
+      } else if (option.separator != 0) {
+        words.push_back(option.long_name() + '=' +
+                        CLI::detail::join(given->results(), std::string(1, option.separator)));
+      } else {
+        for (const std::string& value : given->reduced_results()) words.push_back(name + '=' + value);
+      }
+    }
+  }
+  return words;
+}
+
+void parse_words(const OptionSet& options, const std::vector<std::string>& words) {
+  CLI::App app;
+  Suggestions unused;
+  add_options(app, options, unused);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the parser takes them from behind
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitCode::usage, std::string("stored options are not understood: ") + error.what());
+  }
+}
+
 }  // namespace sightline::apps

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/options.hpp"
 
@@ -27,5 +28,12 @@ bool is_output(const Option& option);
 
 /// After parsing: whether the option was given, by its name or a former one.
 bool is_given(const CLI::App& command, const Option& option);
+
+/// The words that give a command's options again, as `--name=value`, after parsing. Positional ones are left
+/// out.
+std::vector<std::string> words_of(const CLI::App& command, const OptionSet& options);
+
+/// Gives options the values that `words_of` returned for a set that has the same names. Throws Error (usage).
+void parse_words(const OptionSet& options, const std::vector<std::string>& words);
 
 }  // namespace sightline::apps

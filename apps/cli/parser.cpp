@@ -36,6 +36,7 @@ Parser::Parser()
   add_label(app, common_);
   add_samples(app, common_);
   add_train(app, common_);
+  add_batch(app, common_);
   add_config(app, common_);
   add_model(app, common_);
   add_devices(app, common_);

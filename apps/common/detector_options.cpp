@@ -370,6 +370,7 @@ Engine DetectorOptions::make(Wanted wanted) const {
     branches.push_back(adjustable ? make_adjustable(config, engine.quality.settings, wanted)
                                   : make_branch(config, recognition::detector_extensions()));
   }
+  for (const Config& config : configs) engine.files.insert(config.files().begin(), config.files().end());
   engine.detector = CompositeDetector::compose(std::move(branches));
   const std::string& cpu_only = engine.detector->info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);

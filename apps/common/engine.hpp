@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +69,7 @@ struct ProcessorEngine {
 /// A detector that is ready to run.
 struct Engine : ProcessorEngine {
   std::unique_ptr<Detector> detector;
+  std::set<std::filesystem::path> files;  ///< files that the results depend on (Config::files)
 
   const FrameProcessor& processor() const override { return *detector; }
 };

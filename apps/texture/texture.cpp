@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <strings.h>
-
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -14,7 +12,6 @@
 #include "apps/common/media_options.hpp"
 #include "apps/texture/texture_plot.hpp"
 #include "apps/texture/texture_run.hpp"
-#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -35,27 +32,11 @@ struct TextureArguments {
   TextureOptions options{plain_defaults()};
 };
 
-bool ends_in(const std::string& name, const char* extension) {
-  return strcasecmp(fs::path(name).extension().c_str(), extension) == 0;
-}
-
-// In the format that the name says; "-" is JSON.
-std::string document(const std::string& name, const std::vector<TextureRecord>& records, bool shares) {
-  if (ends_in(name, ".csv")) return to_csv(records);
-  if (ends_in(name, ".svg")) return to_svg(records);
-  return to_json(records, shares);
-}
-
 void check_texture(const TextureArguments& a, const std::vector<std::string>& label_files, bool overwrite) {
   if (a.inputs.empty())
     throw Error(ExitCode::usage, "no picture is named", "write `sightline texture slide.tif`");
   for (const std::string& input : a.inputs) require_present(input);
-  for (const std::string& output : a.outputs) {
-    if (output == "-" || ends_in(output, ".json") || ends_in(output, ".csv") || ends_in(output, ".svg"))
-      continue;
-    throw Error(ExitCode::usage, "'" + output + "' has no known extension",
-                "use .json, .csv or .svg, or - for JSON on standard output");
-  }
+  check_texture_outputs(a.outputs);
   if (a.inputs.size() > 1 && !(a.files.labels.empty() && a.files.cells.empty()))
     throw Error(ExitCode::usage, "--labels and --cells-output take one picture, and several are named",
                 "run them one by one");
@@ -133,15 +114,7 @@ int run_texture(const TextureArguments& a, const Common& common) {
   }
   if (records.empty())
     throw Error(ExitCode::input, "no picture could be read", "the messages above give the reasons");
-  for (const std::string& output : a.outputs) {
-    const std::string text = document(output, records, a.shares);
-    if (output == "-") {
-      std::fputs(text.c_str(), stdout);
-    } else {
-      write_whole(output, text, "textures");
-      spdlog::info("wrote {}", output);
-    }
-  }
+  write_textures(a.outputs, records, a.shares);
   if (choice.settings.labels)
     for (const std::string& file : runner.label_files(a.files.labels)) spdlog::info("wrote {}", file);
   if (!a.files.cells.empty()) spdlog::info("wrote {}", a.files.cells);

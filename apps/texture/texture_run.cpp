@@ -2,14 +2,19 @@
 
 #include <spdlog/spdlog.h>
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 
 #include "apps/cli/progress.hpp"
 #include "apps/cli/stop.hpp"
 #include "apps/common/run_text.hpp"
+#include "apps/texture/texture_plot.hpp"
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
@@ -45,12 +50,13 @@ TextureEngine make_engine(const texture::TextureSettings& settings, const Schedu
 // Files of labels, one a histogram; or none at all.
 class LabelFiles {
  public:
-  LabelFiles(const std::vector<std::string>& names, const TextureChoice& choice, const tiles::TileGrid& grid)
+  LabelFiles(const std::vector<std::string>& names, const TextureChoice& choice, std::int64_t width,
+             std::int64_t height)
       : operators_(choice.settings.operators.size()) {
     for (const std::string& name : names) {
       const LbpOperator& op = choice.settings.operators[files_.size() % operators_];
       const int bits = texture::bins_of(op, choice.settings.mapping) <= 256 ? 8 : 16;
-      files_.push_back({std::make_unique<tiles::LabelWriter>(name, grid.width(), grid.height(), bits), bits});
+      files_.push_back({std::make_unique<tiles::LabelWriter>(name, width, height, bits), bits});
     }
   }
 
@@ -64,6 +70,10 @@ class LabelFiles {
         put(*file.writer, where, output ? &output->operators[op].labels16 : nullptr);
       }
     }
+  }
+  // @param names  of a band's files, which begins at row y
+  void copy(const std::vector<std::string>& names, std::int64_t y) {
+    for (std::size_t i = 0; i < files_.size(); ++i) files_[i].writer->copy(names[i], y);
   }
   void finish() {
     for (const File& file : files_) file.writer->finish();
@@ -90,9 +100,12 @@ class LabelFiles {
 // Takes the tiles' results in order.
 class TextureSink : public pipeline::Sink {
  public:
-  TextureSink(const TextureChoice& choice, const tiles::TileGrid& grid, int tile, LabelFiles& labels,
-              texture::CellsFile* cells)
+  // @param first  row of tiles at which the files begin
+  TextureSink(const TextureChoice& choice, const tiles::TileGrid& grid, int tile, std::int64_t first,
+              LabelFiles& labels, texture::CellsFile* cells)
       : grid_(grid),
+        first_(first),
+        top_(first * tile),
         channels_(choice.channels.size()),
         cells_in_tile_(choice.settings.cell > 0 ? tile / choice.settings.cell : 0),
         labels_(labels),
@@ -106,12 +119,11 @@ class TextureSink : public pipeline::Sink {
     const auto* output = static_cast<const texture::TextureOutput*>(result.output.get());
     if (result.status != FrameStatus::ok || !output) {
       output = nullptr;
-      if (!tiles::add_damage(lost_, {where, result.message.empty() ? "not computed" : result.message}))
-        ++lost_left_out_;
+      lost_.push_back({where, result.message.empty() ? "not computed" : result.message});
     } else {
       totals_.add(channel, *output);
     }
-    labels_.write(where, channel, output);
+    labels_.write({where.x, where.y - top_, where.width, where.height}, channel, output);
     if (!cells_) return;
     tile_.push_back(output ? result.output : nullptr);
     if (channel + 1 == channels_) write_cells(index);
@@ -119,7 +131,6 @@ class TextureSink : public pipeline::Sink {
 
   const texture::TextureTotals& totals() const { return totals_; }
   const std::vector<tiles::Damage>& lost() const { return lost_; }
-  std::int64_t lost_left_out() const { return lost_left_out_; }
 
  private:
   // Of a tile that failed in a channel, the cells stay 0.
@@ -129,20 +140,20 @@ class TextureSink : public pipeline::Sink {
       if (one) outputs.push_back(static_cast<const texture::TextureOutput*>(one.get()));
     }
     if (outputs.size() == channels_) {
-      cells_->write(index % grid_.columns() * cells_in_tile_, index / grid_.columns() * cells_in_tile_,
-                    outputs);
+      cells_->write(index % grid_.columns() * cells_in_tile_,
+                    (index / grid_.columns() - first_) * cells_in_tile_, outputs);
     }
     tile_.clear();
   }
 
   const tiles::TileGrid& grid_;
+  const std::int64_t first_, top_;  ///< row of tiles, of pixels
   std::size_t channels_;
   std::int64_t cells_in_tile_;
   LabelFiles& labels_;
   texture::CellsFile* cells_;
   texture::TextureTotals totals_;
   std::vector<tiles::Damage> lost_;
-  std::int64_t lost_left_out_ = 0;
   std::vector<std::shared_ptr<const FrameOutput>> tile_;  ///< by channel
 };
 
@@ -167,12 +178,12 @@ class TextureRunner::Impl {
     engine_.check_goal();
   }
 
-  texture::TextureRecord run(const std::string& name, const TextureFiles& files) {
+  TextureBand run(const std::string& name, const TextureFiles& files, const TileRows& rows) {
     if (!is_described_ && verbosity_ >= 0) describe_engine(engine_, pipeline_);
     is_described_ = true;
     const std::unique_ptr<tiles::Picture> picture = tiles::open_picture(name, opening_);
     const tiles::PictureInfo& info = picture->info();
-    const tiles::TileGrid grid(info.width, info.height, tile_, choice_.settings.reach(), choice_.border);
+    const tiles::TileGrid grid = grid_of(info.width, info.height);
     if (grid.count() == 0) {
       throw Error(ExitCode::input,
                   fmt::format("'{}' has {}x{} pixels, all at its edge", name, info.width, info.height),
@@ -182,43 +193,72 @@ class TextureRunner::Impl {
     warn_of_small_cache(info, grid);
     if (opening_.range && !info.uses_range)
       spdlog::warn("--range has no effect on '{}': its samples have no more than 8 bits", name);
-    LabelFiles labels(files.labels.empty() ? std::vector<std::string>() : label_files(files.labels), choice_,
-                      grid);
-    std::optional<texture::CellsFile> cells;
-    if (!files.cells.empty()) {
-      const auto count = [&](std::int64_t length) {
-        return (length + choice_.settings.cell - 1) / choice_.settings.cell;
-      };
-      cells.emplace(files.cells, choice_.settings, choice_.channels.size(), count(grid.width()),
-                    count(grid.height()));
-    }
-    TextureSink sink(choice_, grid, tile_, labels, cells ? &*cells : nullptr);
-    pipeline::TileSource source(*picture, grid, source_options());
+    const std::int64_t end = std::min(rows.end, grid.rows());
+    const std::int64_t height = std::min(end * tile_, grid.height()) - rows.first * tile_;
+    LabelFiles labels(label_files(files.labels), choice_, grid.width(), height);
+    const std::unique_ptr<texture::CellsFile> cells = cells_file(files.cells, grid.width(), height);
+    TextureSink sink(choice_, grid, tile_, rows.first, labels, cells.get());
+    pipeline::TileSourceOptions reading = source_options();
+    reading.first = rows.first * grid.columns();
+    reading.count = (end - rows.first) * grid.columns();
+    pipeline::TileSource source(*picture, grid, reading);
     run_pipeline(name, source, sink, grid);
     throw_if_stopped();
     labels.finish();
     if (cells) cells->finish();
+    return {info.width, info.height, sink.totals(), source.damage(), sink.lost()};
+  }
 
-    texture::TextureRecord record = texture::make_record(choice_.settings, channel_names(), sink.totals());
+  texture::TextureRecord record_of(const std::string& name, const TextureBand& all,
+                                   const std::string& cells) const {
+    const tiles::TileGrid grid = grid_of(all.width, all.height);
+    texture::TextureRecord record = texture::make_record(choice_.settings, channel_names(), all.totals);
     record.picture = name;
     record.page = opening_.page;
-    record.width = info.width;
-    record.height = info.height;
+    record.width = all.width;
+    record.height = all.height;
     record.border = choice_.border;
     record.left_out = choice_.border == BorderRule::skip ? grid.halo() : 0;
-    if (cells) {
-      record.cells = texture::CellsRecord{fs::path(files.cells).filename().string(), choice_.settings.cell,
-                                          cells->columns(), cells->rows(), cells->features()};
+    if (!cells.empty()) {
+      record.cells = texture::CellsRecord{fs::path(cells).filename().string(), choice_.settings.cell,
+                                          count_cells(grid.width()), count_cells(grid.height()), features()};
     }
-    record.damage = source.damage();
-    record.damage_left_out = source.damage_left_out() + sink.lost_left_out();
-    for (const tiles::Damage& one : sink.lost())
-      if (!tiles::add_damage(record.damage, one)) ++record.damage_left_out;
+    const auto add = [&](std::vector<tiles::Damage>& list, const std::vector<tiles::Damage>& more) {
+      for (const tiles::Damage& one : more)
+        if (!tiles::add_damage(list, one)) ++record.damage_left_out;
+    };
+    std::vector<tiles::Damage> lost;
+    add(record.damage, all.damage);
+    add(lost, all.lost);
+    add(record.damage, lost);
     return record;
+  }
+
+  TileCounts count_tiles(const std::string& name) const {
+    const tiles::PictureInfo info = tiles::open_picture(name, opening_)->info();
+    const tiles::TileGrid grid = grid_of(info.width, info.height);
+    const std::int64_t step =
+        choice_.settings.labels ? tiles::kLabelTileSide / std::gcd(tiles::kLabelTileSide, std::int64_t{tile_})
+                                : 1;
+    return {grid.columns(), grid.rows(), step};
+  }
+
+  void join(const TextureBand& all, const TextureFiles& files, const std::vector<TileRows>& rows,
+            const std::vector<TextureFiles>& parts) const {
+    const tiles::TileGrid grid = grid_of(all.width, all.height);
+    LabelFiles labels(label_files(files.labels), choice_, grid.width(), grid.height());
+    const std::unique_ptr<texture::CellsFile> cells = cells_file(files.cells, grid.width(), grid.height());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!files.labels.empty()) labels.copy(label_files(parts[i].labels), rows[i].first * tile_);
+      if (cells) cells->append(parts[i].cells);
+    }
+    labels.finish();
+    if (cells) cells->finish();
   }
 
   std::vector<std::string> label_files(const std::string& name) const {
     std::vector<std::string> names;
+    if (name.empty()) return names;
     const bool several = choice_.channels.size() * choice_.settings.operators.size() > 1;
     for (const std::string& channel : channel_names()) {
       for (const LbpOperator& op : choice_.settings.operators) {
@@ -234,6 +274,29 @@ class TextureRunner::Impl {
   }
 
  private:
+  tiles::TileGrid grid_of(std::int64_t width, std::int64_t height) const {
+    return {width, height, tile_, choice_.settings.reach(), choice_.border};
+  }
+
+  std::int64_t count_cells(std::int64_t length) const {
+    return (length + choice_.settings.cell - 1) / choice_.settings.cell;
+  }
+
+  std::int64_t features() const {
+    std::int64_t bins = 0;
+    for (const LbpOperator& op : choice_.settings.operators)
+      bins += texture::bins_of(op, choice_.settings.mapping);
+    return bins * static_cast<std::int64_t>(choice_.channels.size());
+  }
+
+  // Null where no file is named.
+  std::unique_ptr<texture::CellsFile> cells_file(const std::string& name, std::int64_t width,
+                                                 std::int64_t height) const {
+    if (name.empty()) return nullptr;
+    return std::make_unique<texture::CellsFile>(name, choice_.settings, choice_.channels.size(),
+                                                count_cells(width), count_cells(height));
+  }
+
   void warn_of_small_cache(const tiles::PictureInfo& info, const tiles::TileGrid& grid) const {
     const std::int64_t bytes = tiles::bytes_of_tile_row(info, tile_ + 2 * grid.halo(), choice_.channels);
     if (bytes <= static_cast<std::int64_t>(opening_.cache_bytes)) return;
@@ -316,12 +379,63 @@ bool report_damage(const texture::TextureRecord& record) {
   return !record.damage.empty();
 }
 
+namespace {
+
+bool ends_in(const std::string& name, const char* extension) {
+  return strcasecmp(fs::path(name).extension().c_str(), extension) == 0;
+}
+
+}  // namespace
+
+void check_texture_outputs(const std::vector<std::string>& outputs) {
+  for (const std::string& output : outputs) {
+    if (output == "-" || ends_in(output, ".json") || ends_in(output, ".csv") || ends_in(output, ".svg"))
+      continue;
+    throw Error(ExitCode::usage, "'" + output + "' has no known extension",
+                "use .json, .csv or .svg, or - for JSON on standard output");
+  }
+}
+
+void write_textures(const std::vector<std::string>& outputs,
+                    const std::vector<texture::TextureRecord>& records, bool shares) {
+  for (const std::string& output : outputs) {
+    const std::string text = ends_in(output, ".csv")   ? to_csv(records)
+                             : ends_in(output, ".svg") ? to_svg(records)
+                                                       : to_json(records, shares);
+    if (output == "-") {
+      std::fputs(text.c_str(), stdout);
+    } else {
+      write_whole(output, text, "textures");
+      spdlog::info("wrote {}", output);
+    }
+  }
+}
+
 TextureRunner::TextureRunner(const TextureOptions& options, const TextureChoice& choice, int verbosity)
     : impl_(std::make_unique<Impl>(options, choice, verbosity)) {}
 TextureRunner::~TextureRunner() = default;
 
 texture::TextureRecord TextureRunner::run(const std::string& picture, const TextureFiles& files) {
-  return impl_->run(picture, files);
+  return impl_->record_of(picture, impl_->run(picture, files, {}), files.cells);
+}
+
+TextureBand TextureRunner::run_rows(const std::string& picture, const TextureFiles& files,
+                                    const TileRows& rows) {
+  return impl_->run(picture, files, rows);
+}
+
+texture::TextureRecord TextureRunner::record_of(const std::string& picture, const TextureBand& all,
+                                                const std::string& cells) const {
+  return impl_->record_of(picture, all, cells);
+}
+
+TileCounts TextureRunner::count_tiles(const std::string& picture) const {
+  return impl_->count_tiles(picture);
+}
+
+void TextureRunner::join(const TextureBand& all, const TextureFiles& files, const std::vector<TileRows>& rows,
+                         const std::vector<TextureFiles>& parts) const {
+  impl_->join(all, files, rows, parts);
 }
 
 std::vector<std::string> TextureRunner::label_files(const std::string& name) const {

@@ -29,10 +29,16 @@ struct Config::Data {
   std::map<std::pair<std::string, std::string>, Value> overrides;
   std::set<std::pair<std::string, std::string>> left_out;
   mutable std::set<std::pair<std::string, std::string>> known;
-  mutable std::map<std::pair<std::string, std::string>, fs::path> files;
+  mutable std::map<std::pair<std::string, std::string>, fs::path> noted;  // by key
   mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // as used in the file
   // Keys of the file that have already been reported; shared, because tables are made anew for each call.
   std::shared_ptr<std::set<const toml::node*>> told = std::make_shared<std::set<const toml::node*>>();
+  std::shared_ptr<std::set<fs::path>> files = std::make_shared<std::set<fs::path>>();  // shared likewise
+
+  fs::path remembered(fs::path file) const {
+    if (!file.empty()) files->insert(file);
+    return file;
+  }
 
   const toml::node* find(const std::string& section, const std::string& key) const {
     known.insert({section, key});
@@ -107,12 +113,16 @@ const T& given(const Config::Value& value, const std::string& key, const char* k
 Config Config::load(const fs::path& file) {
   Config config = parse(config_text(file), file.string());
   config.data_->folder = file.parent_path();
+  config.data_->files->insert(file);
   return config;
 }
 
 std::vector<Config> Config::load_each(const fs::path& file, const std::string& section) {
   std::vector<Config> all = parse_each(config_text(file), file.string(), section);
-  for (Config& config : all) config.data_->folder = file.parent_path();
+  for (Config& config : all) {
+    config.data_->folder = file.parent_path();
+    config.data_->files->insert(file);
+  }
   return all;
 }
 
@@ -336,6 +346,7 @@ std::vector<Config> Config::tables(const std::string& section, const std::string
     data->folder = data_->folder;
     data->root = data_->root;
     data->told = data_->told;
+    data->files = data_->files;
     data->sections[section] = one.as_table();
     data->heading = heading;
     all.push_back(Config(std::move(data)));
@@ -344,9 +355,10 @@ std::vector<Config> Config::tables(const std::string& section, const std::string
 }
 
 fs::path Config::path(const std::string& section, const std::string& key, std::string_view fallback) const {
-  if (const Value* value = data_->overridden(section, key)) return given<std::string>(*value, key, "a text");
+  if (const Value* value = data_->overridden(section, key))
+    return data_->remembered(given<std::string>(*value, key, "a text"));
   const fs::path relative = text(section, key, fallback);
-  return relative.is_absolute() || relative.empty() ? relative : data_->folder / relative;
+  return data_->remembered(relative.is_absolute() || relative.empty() ? relative : data_->folder / relative);
 }
 
 fs::path Config::model_path(const std::string& section, const std::string& key,
@@ -358,11 +370,11 @@ fs::path Config::model_path(const std::string& section, const std::string& key,
   if (fs::path(wanted).is_absolute()) return own;
   fs::path shipped = find_shipped_model(wanted);
   if (shipped.empty()) shipped = find_shipped_file(wanted);
-  return shipped.empty() ? own : shipped;
+  return shipped.empty() ? own : data_->remembered(shipped);
 }
 
 void Config::note_file(const std::string& section, const std::string& key, const fs::path& file) const {
-  data_->files[{section, key}] = file;
+  data_->noted[{section, key}] = data_->remembered(file);
 }
 
 std::string Config::fingerprint() const {
@@ -384,7 +396,7 @@ std::string Config::fingerprint() const {
   for (const auto& key : data_->left_out) values.erase(key);
   for (const auto& [key, value] : data_->overrides)
     values[key] = std::visit([](const auto& one) { return fmt::format("{}", one); }, value);
-  for (const auto& [key, file] : data_->files) {
+  for (const auto& [key, file] : data_->noted) {
     std::ostringstream text;
     text << std::ifstream(file, std::ios::binary).rdbuf();
     values[key] = text.str();
@@ -441,6 +453,14 @@ void Config::expect_all_known() const {
                   nearest.empty() ? "known are: " + choices : "did you mean '" + nearest + "'?");
     }
   }
+}
+
+const std::set<fs::path>& Config::files() const {
+  return *data_->files;
+}
+
+void Config::depends_on(const fs::path& file) const {
+  data_->remembered(file);
 }
 
 const std::string& Config::name() const {

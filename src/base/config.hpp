@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +95,12 @@ class Config {
   void expect_all_known() const;
 
   const std::string& name() const;
+
+  /// Files that the results depend on: the configuration itself, and every path that `path` and `model_path`
+  /// have returned so far, for this configuration or for one from the same file. Not all may exist.
+  const std::set<std::filesystem::path>& files() const;
+  /// Adds a file that was found in another way.
+  void depends_on(const std::filesystem::path& file) const;
 
  private:
   struct Data;

@@ -78,4 +78,15 @@ void start_ffmpeg() {
   });
 }
 
+int best_video_stream(AVFormatContext& context) {
+  const int best = av_find_best_stream(&context, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
+  return best >= 0 && (context.streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC) ? -1 : best;
+}
+
+std::int64_t start_of(const AVFormatContext& context, const AVStream& stream) {
+  if (stream.start_time != AV_NOPTS_VALUE) return stream.start_time;
+  if (context.start_time == AV_NOPTS_VALUE) return 0;
+  return av_rescale_q(context.start_time, AVRational{1, AV_TIME_BASE}, stream.time_base);
+}
+
 }  // namespace sightline::media

@@ -79,4 +79,10 @@ std::string error_text(int code);
 /// everything here that opens something calls it first.
 void start_ffmpeg();
 
+/// Index of the video stream to read, or below 0. Cover pictures do not count.
+int best_video_stream(AVFormatContext& context);
+
+/// The timestamp, in the stream's time base, from which times in seconds count.
+std::int64_t start_of(const AVFormatContext& context, const AVStream& stream);
+
 }  // namespace sightline::media

@@ -66,6 +66,7 @@ struct Reader::Impl {
     source_period_ = info_.frame_rate.num > 0 ? 1 / info_.frame_rate.value() : 1.0 / 25;
     do {  // up to the first frame with pixels, which has the facts of the stream
       std::optional<Frame> frame = next();
+      if (!frame && options_.start > 0 && !ahead_.empty()) break;  // earlier pictures have the facts
       if (!frame) explain_nothing();
       ahead_.push_back(std::move(*frame));
     } while (ahead_.back().empty());
@@ -139,13 +140,14 @@ struct Reader::Impl {
   }
 
   void complete_info() {
-    const AVFrame& picture = *ahead_.back().picture();
-    const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(picture.format));
-    info_.size = ahead_.back().size();
-    info_.pixel_format = name ? name : "unknown";
-    if (picture.sample_aspect_ratio.num > 0 && picture.sample_aspect_ratio.den > 0)
-      info_.sample_aspect = {picture.sample_aspect_ratio.num, picture.sample_aspect_ratio.den};
-    info_.color = color_tags(picture);
+    if (const AVFrame* const picture = ahead_.back().picture()) {
+      const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(picture->format));
+      info_.size = ahead_.back().size();
+      info_.pixel_format = name ? name : "unknown";
+      if (picture->sample_aspect_ratio.num > 0 && picture->sample_aspect_ratio.den > 0)
+        info_.sample_aspect = {picture->sample_aspect_ratio.num, picture->sample_aspect_ratio.den};
+      info_.color = color_tags(*picture);
+    }
     if (info_.frame_rate.num <= 0) info_.frame_rate = {25, 1};
     info_.frames = estimate(info_.frames);
     av_reduce(&info_.frame_rate.num, &info_.frame_rate.den, info_.frame_rate.num,

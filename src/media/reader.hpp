@@ -87,7 +87,8 @@ bool is_live(const std::string& input);
 /// servers (playlists, manifests, session descriptions) are refused, except by ReadOptions::allow_playlists.
 /// Opening times out after 60 s (for standard input and FIFOs, counted from the first byte).
 ///
-/// Errors: the constructor decodes the first frame and throws Error (input) if the input is unusable. Damaged
+/// Errors: the constructor decodes the first frame and throws Error (input) if the input is unusable; from
+/// ReadOptions::start on, a folder may have damaged pictures alone, and `info` then has no size. Damaged
 /// frames of videos are counted and dropped, or delivered if the decoder could conceal the damage. For
 /// damaged pictures see ReadOptions::deliver_damaged.
 /// Thread-safety: one thread at a time, except `decode_errors`, `audio` and `info`, which any thread may

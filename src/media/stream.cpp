@@ -112,8 +112,7 @@ class Stream final : public Source {
  private:
   void choose_streams() {
     AVFormatContext& context = input_.context();
-    int best = av_find_best_stream(&context, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
-    if (best >= 0 && (context.streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC)) best = -1;
+    const int best = best_video_stream(context);
     if (best < 0) input_.refuse_unsupported(AVERROR_INVALIDDATA);
     if (best < 0)
       throw Error(ExitCode::input, "'" + name_ + "' has no video stream",
@@ -184,12 +183,7 @@ class Stream final : public Source {
     if (rate_.num <= 0 || rate_.den <= 0) rate_ = av_guess_frame_rate(&input_.context(), video_, nullptr);
     if (rate_.num <= 0 || rate_.den <= 0) rate_ = {25, 1};
     period_ = av_q2d(av_inv_q(rate_));
-    base_ = video_->start_time;
-    if (base_ == AV_NOPTS_VALUE) {
-      const std::int64_t start = input_.context().start_time;
-      base_ =
-          start == AV_NOPTS_VALUE ? 0 : av_rescale_q(start, AVRational{1, AV_TIME_BASE}, video_->time_base);
-    }
+    base_ = start_of(input_.context(), *video_);
   }
 
   void open_audio(std::shared_ptr<AudioTrack>& track) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <fstream>
 
 #include "base/error.hpp"
 #include "texture/totals.hpp"
@@ -61,6 +62,30 @@ void CellsFile::write(std::int64_t column, std::int64_t row, std::span<const Tex
     check(file_.write_at(
         start_ + ((row + y) * columns_ + column) * features_ * std::int64_t{sizeof(std::uint32_t)},
         {reinterpret_cast<const char*>(line_.data()), line_.size() * sizeof(std::uint32_t)}));
+  }
+}
+
+void CellsFile::append(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::int64_t row_bytes = columns_ * features_ * std::int64_t{sizeof(std::uint32_t)};
+  std::error_code error;
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file, error));
+  std::string text(10, 0);
+  stream.read(text.data(), 10);
+  const std::size_t more = static_cast<unsigned char>(text[8]) + 256U * static_cast<unsigned char>(text[9]);
+  text.resize(10 + more);
+  stream.read(text.data() + 10, static_cast<std::streamsize>(more));
+  const auto start = static_cast<std::int64_t>(text.size());
+  std::int64_t rows = (size - start) / std::max<std::int64_t>(row_bytes, 1);
+  if (error || !stream || text != npy_head(rows, columns_, features_) || size != start + rows * row_bytes ||
+      appended_ + rows > rows_) {
+    throw Error(ExitCode::failed, "'" + file.string() + "' does not hold cells of '" + name_.string() + "'",
+                "compute that part again");
+  }
+  std::string line(static_cast<std::size_t>(row_bytes), 0);
+  for (; rows > 0; --rows, ++appended_) {
+    if (!stream.read(line.data(), row_bytes)) check(std::make_error_code(std::errc::io_error));
+    check(file_.write_at(start_ + appended_ * row_bytes, line));
   }
 }
 

@@ -31,6 +31,9 @@ class CellsFile {
   /// Writes all channels of a tile whose first cell is at (column, row). Throws Error (failed) if the disk is
   /// full.
   void write(std::int64_t column, std::int64_t row, std::span<const TextureOutput* const> channels);
+  /// Appends all cells of a file of the same columns and features behind those that were appended before.
+  /// Throws Error (failed).
+  void append(const std::filesystem::path& file);
   /// Completes the file. Throws Error (failed).
   void finish();
 
@@ -41,7 +44,8 @@ class CellsFile {
   AtomicFile file_;
   std::vector<std::size_t> bins_;  ///< bins by operator
   std::int64_t columns_, rows_, features_ = 0;
-  std::int64_t start_ = 0;  ///< start of the array in the file
+  std::int64_t start_ = 0;     ///< start of the array in the file
+  std::int64_t appended_ = 0;  ///< rows
   std::vector<std::uint32_t> line_;
 };
 

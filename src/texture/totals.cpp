@@ -8,7 +8,8 @@ namespace {
 // Sums of a picture's squares go beyond 64 bits once they are multiplied with its pixels.
 __extension__ using Wide = unsigned __int128;
 
-void add_counts(std::vector<std::uint64_t>& sums, const std::vector<std::uint32_t>& counts) {
+template <typename T>
+void add_counts(std::vector<std::uint64_t>& sums, const std::vector<T>& counts) {
   if (sums.size() != counts.size()) throw std::logic_error("a tile's histogram is of other settings");
   for (std::size_t bin = 0; bin < sums.size(); ++bin) sums[bin] += counts[bin];
 }
@@ -65,6 +66,13 @@ void TextureTotals::add(std::size_t channel, const TextureOutput& tile) {
     add_counts(totals.bins, tile.operators[op].bins);
     add_counts(totals.contrast, tile.operators[op].contrast);
   }
+}
+
+void TextureTotals::add(std::size_t channel, std::size_t op, const OperatorTotals& more) {
+  if (channel >= channels_ || op >= operators()) throw std::logic_error("histograms are of other settings");
+  OperatorTotals& totals = totals_[channel * operators() + op];
+  add_counts(totals.bins, more.bins);
+  add_counts(totals.contrast, more.contrast);
 }
 
 }  // namespace sightline::texture

@@ -39,6 +39,9 @@ class TextureTotals {
   /// Adds one channel of a tile. Throws std::logic_error if its settings differ.
   void add(std::size_t channel, const TextureOutput& tile);
 
+  /// Sums of other tiles, of one operator in one channel. Throws as above.
+  void add(std::size_t channel, std::size_t op, const OperatorTotals& more);
+
   std::size_t channels() const { return channels_; }
   std::size_t operators() const { return totals_.size() / channels_; }
   const OperatorTotals& of(std::size_t channel, std::size_t op) const {

@@ -221,6 +221,51 @@ TEST_F(FaultsInCommands, Faces) {
   });
 }
 
+// Whatever fails, a part is whole or not there, and what is merged later is what one machine writes.
+TEST_F(FaultsInCommands, Batch) {
+  const std::string clip = folder_ / "clip.mp4", job = folder_ / "job";
+  media::test::make_clip(clip, moving_clip(120, 200, 6).substr(6));
+  const std::string expected = run(Words{"-q", "detect", clip} + kFindsSome).out;
+  expect_run(0, "", Words{"batch", "plan", clip, "--job", job, "--chunk", "100"} + kFindsSome);
+  const auto merging = [](const std::string& folder) {
+    return Words{"-q", "batch", "merge", folder + "/job", "--overwrite", "-o", folder + "/o.jsonl"};
+  };
+  const Sweep work([&](const std::string& folder) {
+    fs::copy(job, folder + "/job", fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    for (const auto& part : fs::directory_iterator(folder + "/job/parts")) fs::remove(part);
+    return Words{"batch", "work", folder + "/job", "--threads", "1"};
+  });
+  sweep(
+      work,
+      [&](const FaultRun& run) {
+        exits_with({0, 1, 2, 3, 4})(run);
+        EXPECT_EQ(files_in(run.folder + "/job/parts"), run.outcome.exit_code == 0 ? 1u : 0u) << run.order;
+        expect_run(0, "", {"-q", "batch", "work", run.folder + "/job"});
+        // A decoder that fails again and again is a damaged video.
+        const bool is_damaged = run.outcome.exit_code == 0 && run.order.ends_with('+');
+        const Outcome merged = sightline::test::run(merging(run.folder));
+        EXPECT_TRUE(merged.exit_code == 0 || (merged.exit_code == 3 && is_damaged))
+            << run.order << merged.err;
+        if (merged.exit_code == 0) {
+          EXPECT_EQ(bytes_of(run.folder + "/o.jsonl"), expected) << run.order;
+        }
+      },
+      6);
+  expect_run(0, "", {"-q", "batch", "work", job});
+  const Sweep merge([&](const std::string& folder) {
+    fs::copy(job, folder + "/job", fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    return merging(folder);
+  });
+  sweep(
+      merge,
+      [&](const FaultRun& run) {
+        exits_with({0, 1, 2, 3})(run);
+        if (run.outcome.exit_code != 0) return;
+        EXPECT_EQ(bytes_of(run.folder + "/o.jsonl"), expected) << run.order;
+      },
+      6);
+}
+
 // A device that fails while it is tuned is an error.
 TEST_F(FaultsInCommands, Tune) {
   if (!has_cpu_device()) GTEST_SKIP() << "there is no OpenCL device on the CPU here";

@@ -156,6 +156,18 @@ TEST_P(RecogniseModels, UnlikePeopleAreMergedOnlyByForce) {
   expect_run(0, "3 pictures now", merge + in + Words{"--force"});
 }
 
+TEST_F(RecogniseProgram, JobsNameTheSamePeople) {
+  add_people("recognise");
+  std::vector<std::string> words{"batch", "plan", "--job", folder_ / "job"};
+  for (std::uint64_t person = 0; person < 4; ++person) words.push_back(picture(person, 1));
+  expect_run(0, "", words + with("recognise"));
+  const std::vector<std::string> work{"-q", "batch", "work", folder_ / "job"};
+  expect_run(0, "", work);
+  EXPECT_EQ(expect_run(0, "", {"batch", "merge", folder_ / "job", "-o", "-"}).out, lines("recognise", {}));
+  expect_run(0, "", {"faces", "delete", "Bob", "--gallery", folder_ / "recognise.gallery"});
+  expect_run(4, "another model, configuration or gallery", work + std::vector<std::string>{"--verify"});
+}
+
 TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
   add_people("recognise-light");
   const std::string gallery = folder_ / "recognise-light.gallery";

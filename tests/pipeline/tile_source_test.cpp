@@ -83,6 +83,23 @@ TEST(TileSource, EachChannelOfEachTileIsAFrameInOrder) {
   }
 }
 
+TEST(TileSource, SomeTilesAreReadAlone) {
+  const tiles::TileGrid grid = grid_of(BorderRule::skip);
+  for (const std::int64_t count : {std::int64_t{1}, grid.columns(), grid.count()}) {
+    SlowPicture picture(kSize);
+    TileSource source(picture, grid, {.threads = 3, .first = grid.columns(), .count = count});
+    const std::int64_t end = std::min(grid.columns() + count, grid.count());
+    EXPECT_EQ(source.frames(), end - grid.columns());
+    for (std::int64_t tile = grid.columns(); tile < end; ++tile) {
+      const std::optional<media::Frame> frame = source.read();
+      ASSERT_TRUE(frame);
+      EXPECT_EQ(frame->number(), tile + 1);
+    }
+    EXPECT_FALSE(source.read());
+    EXPECT_EQ(picture.reads, end - grid.columns());
+  }
+}
+
 TEST(TileSource, FramesStayWhatTheyAre) {
   SlowPicture picture(kSize);
   std::vector<media::Frame> all;

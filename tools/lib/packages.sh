@@ -18,8 +18,9 @@ readonly SIGHTLINE_TEST_PACKAGES=(
   liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool ffmpeg libopencv-dev
 )
 
-# Besides, for `tools/test --thorough`: Chromium opens the report page, PyTorch trains a network.
-readonly SIGHTLINE_THOROUGH_PACKAGES=(chromium python3-torch python3-numpy python3-pil)
+# Besides, for `tools/test --thorough`: Chromium opens the report page, PyTorch trains a network,
+# Slurm runs jobs.
+readonly SIGHTLINE_THOROUGH_PACKAGES=(chromium python3-torch python3-numpy python3-pil slurm-wlm munge)
 
 # To fuzz, besides.
 readonly SIGHTLINE_FUZZ_PACKAGES=(clang libclang-rt-14-dev)

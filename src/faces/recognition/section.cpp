@@ -30,6 +30,7 @@ Settings read_section(const Config& config) {
   settings.limit.false_accepts = config.optional_number(kSection, "false_accepts", 0, 1);
   settings.follow = config.flag(kSection, "follow", false);
   if (settings.gallery.empty()) settings.gallery = gallery::Gallery::default_file();
+  config.depends_on(settings.gallery);
   return settings;
 }
 

@@ -20,7 +20,7 @@ namespace sightline::tiles {
 
 namespace {
 
-constexpr std::int64_t kTileSide = 512;
+constexpr std::int64_t kTileSide = kLabelTileSide;
 // Compression level, 1 to 12. A slide's uniform labels shrink to 30% at 180 MB/s a core; level 6 gives 28% at
 // 80 MB/s, level 12 27% at 4 MB/s.
 constexpr int kLevel = 1;
@@ -99,6 +99,30 @@ class LabelWriter::Impl {
     write_tiles(whole);
   }
 
+  void copy(const std::filesystem::path& file, std::int64_t y) {
+    const TiffFile from(file, "r");
+    const auto refuse = [&] {
+      throw Error(ExitCode::failed, "'" + file.string() + "' is not a part of label image '" + name_ + "'",
+                  "compute that part again");
+    };
+    if (!from || from.tag<std::uint32_t>(TIFFTAG_IMAGEWIDTH, 0) != static_cast<std::uint32_t>(width_) ||
+        from.tag<std::uint16_t>(TIFFTAG_BITSPERSAMPLE, 0) != 8 * sample_bytes_ || y % kTileSide != 0)
+      refuse();
+    const auto first = static_cast<std::uint32_t>(y / kTileSide * columns_);
+    // In the order in which they were written, which is that of their places in the file.
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> tiles;
+    for (std::uint32_t tile = 0; tile < TIFFNumberOfTiles(from.get()); ++tile)
+      tiles.emplace_back(TIFFGetStrileOffset(from.get(), tile), tile);
+    std::ranges::sort(tiles);
+    std::vector<std::uint8_t> bytes;
+    for (const auto& [place, tile] : tiles) {
+      bytes.resize(TIFFGetStrileByteCount(from.get(), tile));
+      const auto size = static_cast<tmsize_t>(bytes.size());
+      if (bytes.empty() || TIFFReadRawTile(from.get(), tile, bytes.data(), size) != size) refuse();
+      write_packed(first + tile, bytes);
+    }
+  }
+
   void finish() {
     if (missing_ != 0)
       throw Error(ExitCode::failed, "label image '" + name_ + "' is incomplete", "run it again");
@@ -153,15 +177,18 @@ class LabelWriter::Impl {
       packed[i] = deflate_.local()(unfinished_.find(whole[i])->second.bytes);
     });
     for (std::size_t i = 0; i < whole.size(); ++i) {
-      errno = 0;
-      const auto bytes = static_cast<tmsize_t>(packed[i].size());
-      if (fault::strikes(fault::Kind::write, "TIFFWriteRawTile") ||
-          TIFFWriteRawTile(tiff_.get(), static_cast<std::uint32_t>(whole[i]), packed[i].data(), bytes) !=
-              bytes)
-        fail();
+      write_packed(static_cast<std::uint32_t>(whole[i]), packed[i]);
       unfinished_.erase(whole[i]);
-      --missing_;
     }
+  }
+
+  void write_packed(std::uint32_t tile, std::vector<std::uint8_t>& packed) {
+    errno = 0;
+    const auto bytes = static_cast<tmsize_t>(packed.size());
+    if (fault::strikes(fault::Kind::write, "TIFFWriteRawTile") ||
+        TIFFWriteRawTile(tiff_.get(), tile, packed.data(), bytes) != bytes)
+      fail();
+    --missing_;
   }
 
   const std::string name_;
@@ -188,6 +215,10 @@ void LabelWriter::write(std::int64_t x, std::int64_t y, ImageView<const std::uin
   if (impl_->sample_bytes() != 2) throw std::logic_error("labels of 16 bits for an image of 8");
   impl_->write(x, y, reinterpret_cast<const std::uint8_t*>(pixels.data()), pixels.size(),
                pixels.stride() * 2);
+}
+
+void LabelWriter::copy(const std::filesystem::path& file, std::int64_t y) {
+  impl_->copy(file, y);
 }
 
 void LabelWriter::finish() {

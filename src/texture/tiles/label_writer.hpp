@@ -10,6 +10,9 @@
 
 namespace sightline::tiles {
 
+/// Side of the tiles of a label file, in pixels.
+inline constexpr std::int64_t kLabelTileSide = 512;
+
 /// A tiled, compressed (deflate) BigTIFF of one 8- or 16-bit sample a pixel, written from regions in row
 /// order. Compresses on the threads of the calling TBB arena. Bounded memory: the tiles of the file (512x512)
 /// that are not whole yet, at most a row of them with regions whose sides are multiples of 512 or fewer.
@@ -29,6 +32,10 @@ class LabelWriter {
   /// right, then down; each pixel once. Throws Error (failed): no room.
   void write(std::int64_t x, std::int64_t y, ImageView<const std::uint8_t> pixels);
   void write(std::int64_t x, std::int64_t y, ImageView<const std::uint16_t> pixels);
+  /// Copies the tiles of a file that a LabelWriter of the same width and bits has written, without unpacking
+  /// them. Its first row of tiles becomes the first that is still missing, which begins at (0, y) where y is
+  /// a multiple of kLabelTileSide. Throws Error (failed).
+  void copy(const std::filesystem::path& file, std::int64_t y);
   /// Closes the complete file and gives it its name. Throws Error (failed).
   void finish();
 

@@ -43,10 +43,15 @@ class TileSource::Planes {
 };
 
 TileSource::TileSource(tiles::Picture& picture, const tiles::TileGrid& grid, TileSourceOptions options)
-    : picture_(picture), grid_(grid), options_(std::move(options)) {
+    : picture_(picture),
+      grid_(grid),
+      options_(std::move(options)),
+      end_(std::min(grid_.count(), options_.first + options_.count.value_or(grid_.count()))),
+      next_(options_.first),
+      current_(options_.first) {
   const unsigned machine = std::max(1u, std::thread::hardware_concurrency());
   const auto threads = static_cast<std::size_t>(std::min<std::int64_t>(
-      options_.threads > 0 ? options_.threads : machine, std::max<std::int64_t>(grid_.count(), 1)));
+      options_.threads > 0 ? options_.threads : machine, std::max<std::int64_t>(end_ - next_, 1)));
   window_.resize(2 * threads);
   planes_ = std::make_shared<Planes>((2 * window_.size() + 2) * options_.channels.size(), options_.memory);
   try {
@@ -73,8 +78,8 @@ void TileSource::read_tiles() {
   std::unique_lock lock(mutex_);
   const auto window = static_cast<std::int64_t>(window_.size());
   while (true) {
-    room_.wait(lock, [&] { return ended_ || next_ >= grid_.count() || next_ < current_ + window; });
-    if (stopping() || next_ >= grid_.count()) return;
+    room_.wait(lock, [&] { return ended_ || next_ >= end_ || next_ < current_ + window; });
+    if (stopping() || next_ >= end_) return;
     const std::int64_t index = next_++;
     lock.unlock();
     Tile tile;
@@ -104,7 +109,7 @@ void TileSource::read_tile(std::int64_t index, Tile& tile) {
 // Whether there is one. Looks at `stop` now and then: a signal handler cannot wake it.
 bool TileSource::wait_for_tile() {
   std::unique_lock lock(mutex_);
-  if (current_ >= grid_.count()) return false;
+  if (current_ >= end_) return false;
   while (!stopping() && !place_of(current_).done) done_.wait_for(lock, std::chrono::milliseconds(20));
   return !stopping();
 }
@@ -116,7 +121,7 @@ void TileSource::take_damage(Tile& tile) {
       ended_ = true;
       throw Error(ExitCode::input, "'" + picture_.info().name + "' is damaged at " + tiles::to_string(one));
     }
-    if (!tiles::add_damage(damage_, std::move(one))) ++damage_left_out_;
+    damage_.push_back(std::move(one));
   }
   tile.damage.clear();
 }
@@ -150,17 +155,12 @@ std::int64_t TileSource::decode_errors() const {
 }
 
 std::optional<std::int64_t> TileSource::frames() const {
-  return grid_.count() * static_cast<std::int64_t>(options_.channels.size());
+  return (end_ - options_.first) * static_cast<std::int64_t>(options_.channels.size());
 }
 
 std::vector<tiles::Damage> TileSource::damage() const {
   const std::lock_guard lock(mutex_);
   return damage_;
-}
-
-std::int64_t TileSource::damage_left_out() const {
-  const std::lock_guard lock(mutex_);
-  return damage_left_out_;
 }
 
 }  // namespace sightline::pipeline

@@ -24,7 +24,9 @@ struct TileSourceOptions {
   int threads = 0;  ///< reading and decoding threads; 0: all of the machine
   /// Memory for pixels while it has room; must outlive the source. May be null.
   FrameMemory* memory = nullptr;
-  bool strict = false;  ///< damage is an Error (input) of `read`, at its tile's turn
+  bool strict = false;                     ///< damage is an Error (input) of `read`, at its tile's turn
+  std::int64_t first = 0;                  ///< tile to begin with
+  std::optional<std::int64_t> count = {};  ///< tiles to read; none: all from `first` on
   const std::atomic<bool>* stop =
       nullptr;  ///< ends reading once it is set, within a tile's time; may be null
 };
@@ -46,10 +48,8 @@ class TileSource : public media::FrameSource {
   /// Damaged parts so far.
   std::int64_t decode_errors() const override;
   std::optional<std::int64_t> frames() const override;
-  /// Damaged parts of the tiles that `read` has returned, as rectangles (tiles::add_damage), and the number
-  /// of parts outside of these.
+  /// Damaged parts of the tiles that `read` has returned, each once, in the order of the tiles.
   std::vector<tiles::Damage> damage() const;
-  std::int64_t damage_left_out() const;
 
  private:
   using Plane = std::shared_ptr<Image<std::uint8_t>>;
@@ -72,16 +72,16 @@ class TileSource : public media::FrameSource {
   tiles::Picture& picture_;
   const tiles::TileGrid grid_;
   const TileSourceOptions options_;
+  const std::int64_t end_;  // tile behind the last one
   std::shared_ptr<Planes> planes_;
 
   mutable std::mutex mutex_;
   std::condition_variable room_, done_;
   bool ended_ = false;        // reading has ended
-  std::int64_t next_ = 0;     // tile for the next free thread
-  std::int64_t current_ = 0;  // tile that `read` is at
+  std::int64_t next_;         // tile for the next free thread
+  std::int64_t current_;      // tile that `read` is at
   std::vector<Tile> window_;  // tiles from `current_` on
   std::vector<tiles::Damage> damage_;
-  std::int64_t damage_left_out_ = 0;
   std::set<std::tuple<std::int64_t, std::int64_t>> damaged_places_;
 
   std::size_t channel_ = 0;           // next channel of `read`

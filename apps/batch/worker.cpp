@@ -1,0 +1,230 @@
+#include "apps/batch/worker.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "apps/batch/choices.hpp"
+#include "apps/batch/part_file.hpp"
+#include "apps/batch/texture_part.hpp"
+#include "apps/cli/stop.hpp"
+#include "apps/texture/texture_run.hpp"
+#include "base/error.hpp"
+#include "base/fnv.hpp"
+#include "media/folder.hpp"
+#include "pipeline/runtime/now.hpp"
+#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/runtime/sources.hpp"
+
+namespace sightline::apps::batch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kPictureRate = 25;          // frames/s that a Reader gives pictures of a folder
+constexpr double kWithinRounding = 0.4e-6;   // seconds, less than what a Reader allows for
+constexpr std::int64_t kEnoughFrames = 200;  // frames: to search fewer is quicker than to measure schedules
+
+void refuse_changed(const std::string& name) {
+  throw Error(ExitCode::input, "'" + name + "' has changed since the plan was made",
+              "plan again in another folder");
+}
+
+Edge edge_of(const media::Frame& frame) {
+  Edge edge{frame.time(), kFnvSeed};
+  if (frame.empty()) return edge;
+  const Image<std::uint8_t> gray = media::to_gray(frame);
+  for (int y = 0; y < gray.view().height(); ++y)
+    edge.pixels = fnv1a(gray.view().row(y), static_cast<std::size_t>(gray.view().width()), edge.pixels);
+  return edge;
+}
+
+// The frames of a part, numbered from 1.
+class PartSource : public media::FrameSource {
+ public:
+  // @param end    time at which the part ends, in seconds
+  // @param count  maximum number of frames
+  PartSource(media::Reader& reader, double end, std::int64_t count, bool has_edges)
+      : reader_(reader), end_(end), count_(count), has_edges_(has_edges) {}
+
+  std::optional<media::Frame> read() override {
+    if (ended_) return std::nullopt;
+    std::optional<media::Frame> frame = reader_.read();
+    if (!frame) {
+      ended_ = true;
+    } else if (frame->time() >= end_ - kWithinRounding || frame->number() > count_) {
+      ended_ = true;
+      facts_.frames = frame->number() - 1;
+      if (has_edges_) facts_.next = edge_of(*frame);
+      return std::nullopt;
+    } else {
+      if (!facts_.first && has_edges_) facts_.first = edge_of(*frame);
+      facts_.frames = frame->number();
+    }
+    return frame;
+  }
+  std::int64_t decode_errors() const override { return reader_.decode_errors(); }
+  std::optional<std::int64_t> frames() const override {
+    const std::int64_t all = reader_.info().frames.value_or(count_);
+    return std::min(all, count_);
+  }
+  const FramesEnd& facts() const { return facts_; }
+
+ private:
+  media::Reader& reader_;
+  const double end_;
+  const std::int64_t count_;
+  const bool has_edges_;
+  bool ended_ = false;
+  FramesEnd facts_;
+};
+
+class PartSink : public pipeline::Sink {
+ public:
+  explicit PartSink(PartWriter& writer) : writer_(writer) {}
+  void accept(const media::Frame&, const FrameResult& result) override {
+    bytes_.put(std::uint8_t{1});
+    put_result(bytes_, result);
+    writer_.add(bytes_.take());
+  }
+  void finish(const FramesEnd& end) {
+    bytes_.put(std::uint8_t{0});
+    put_end(bytes_, end);
+    writer_.add(bytes_.take());
+  }
+
+ private:
+  PartWriter& writer_;
+  ByteWriter bytes_;
+};
+
+class ObjectWorker : public Worker {
+ public:
+  ObjectWorker(const Job& job, ObjectChoice choice)
+      : job_(job),
+        choice_(std::move(choice)),
+        stop_(stop_requested()),
+        engine_(choice_.detector.make()),
+        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}) {
+    if (model_fingerprint(engine_) != job.plan().model) {
+      throw Error(ExitCode::model, "the job was planned with another model, configuration or gallery",
+                  "restore the files that it was planned with, or plan again in another folder");
+    }
+    engine_.check_goal();
+    describe_engine(engine_, pipeline_);
+    choice_.reading.stop = &stop_;
+    choice_.reading.deliver_damaged = choice_.reading.keep_going = true;
+    choice_.reading.threads = engine_.threads;
+  }
+
+  // A decode error may come from a damaged file, but also from a lack of memory or a network failure. Only an
+  // error that happens twice counts as damage.
+  void run(const Job::Place& place) override {
+    if (!compute(place, false)) compute(place, true);
+  }
+
+ private:
+  // Returns whether the part is published: not after a decode error, unless `takes_damage`.
+  bool compute(const Job::Place& place, bool takes_damage) {
+    const Input& input = job_.input(place);
+    const Part& part = job_.part(place);
+    check_stamp(input, part, place);
+    PartWriter writer(job_, place);
+    media::ReadOptions reading = choice_.reading;
+    const double begin = input.is_pictures ? part.begin / kPictureRate : part.begin;
+    if (begin > 0) reading.start = begin + kWithinRounding / 4;
+    media::Reader reader(input.name, reading);
+    const bool is_last = std::isinf(job_.end(place));
+    PartSource frames(reader, input.is_pictures ? job_.end(place) / kPictureRate : job_.end(place),
+                      input.is_pictures && !is_last ? part.frames : std::numeric_limits<std::int64_t>::max(),
+                      !input.is_pictures);
+    pipeline::PeekedSource source(frames, engine_.is_auto() ? kPlanFrames : 0);
+    PartSink sink(writer);
+    pipeline::RunOptions options;
+    options.stop = &stop_;
+    std::unique_ptr<pipeline::TraceSink> keeper;
+    if (const auto planned = engine_.plan_if_worthwhile(pipeline_, source, kEnoughFrames, stop_))
+      keeper = engine_.keep_right(pipeline_, *planned);
+    if (keeper) options.traces.push_back(keeper.get());
+    const pipeline::RunReport report = pipeline_.run({&source, input.name, {&sink}, {}}, options);
+    throw_if_stopped();
+    if (part.begin > 0 && !input.is_pictures &&
+        (!frames.facts().first || std::abs(frames.facts().first->time - part.begin) > kWithinRounding)) {
+      throw Error(ExitCode::input, job_.describe(place) + ": the key frame of the plan is not found",
+                  "the file is damaged; plan again with --whole");
+    }
+    check_stamp(input, part, place);  // it has not been changed meanwhile
+    if (reader.decode_errors() > 0 && !takes_damage) return false;
+    sink.finish(frames.facts());
+    writer.finish({{"seconds", report.seconds},
+                   {"frames", report.frames},
+                   {"errors", reader.decode_errors()},
+                   {"last_error", reader.last_decode_error()}});
+    return true;
+  }
+
+  void check_stamp(const Input& input, const Part& part, const Job::Place& place) const {
+    if (!fs::is_directory(input.name)) {
+      if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);
+      return;
+    }
+    const auto images = media::list_folder(input.name, choice_.reading.recursive).images;
+    const double end = std::min(job_.end(place), static_cast<double>(images.size()));
+    if (stamp_of(images, static_cast<std::size_t>(part.begin), static_cast<std::size_t>(end)) != part.stamp)
+      refuse_changed(input.name);
+  }
+
+  const Job& job_;
+  ObjectChoice choice_;
+  const std::atomic<bool>& stop_;
+  Engine engine_;
+  pipeline::Pipeline pipeline_;
+};
+
+class TextureWorker : public Worker {
+ public:
+  TextureWorker(const Job& job, const TextureJobChoice& choice, int verbosity)
+      : job_(job), choice_(choice), runner_(choice.texture, choice.choice(), verbosity) {}
+
+  void run(const Job::Place& place) override {
+    const Input& input = job_.input(place);
+    if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);
+    PartWriter writer(job_, place);
+    const TextureFiles temporary = part_files(choice_, writer.file());
+    const TextureFiles files = part_files(choice_, job_.file(writer.name()));
+    const std::vector<std::string> from = runner_.label_files(temporary.labels);
+    const std::vector<std::string> to = runner_.label_files(files.labels);
+    for (std::size_t i = 0; i < from.size(); ++i) writer.attach(from[i], to[i]);
+    if (!files.cells.empty()) writer.attach(temporary.cells, files.cells);
+    const auto started = pipeline::now_ns();
+    const TextureBand band = runner_.run_rows(input.name, temporary, rows_of(job_, place));
+    if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);
+    ByteWriter bytes;
+    put_band(bytes, band);
+    writer.add(bytes.take());
+    writer.finish({{"seconds", static_cast<double>(pipeline::now_ns() - started) / pipeline::kSecond},
+                   {"frames", job_.part(place).frames},
+                   {"errors", band.damage.size()}});
+  }
+
+ private:
+  const Job& job_;
+  TextureJobChoice choice_;
+  TextureRunner runner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Worker> make_worker(const Job& job, const std::vector<std::string>& schedule, int verbosity) {
+  if (job.plan().kind == Kind::texture) {
+    TextureJobChoice choice;
+    read_words(choice, job.plan().words, schedule);
+    return std::make_unique<TextureWorker>(job, choice, verbosity);
+  }
+  ObjectChoice choice;
+  read_words(choice, job.plan().words, schedule);
+  return std::make_unique<ObjectWorker>(job, std::move(choice));
+}
+
+}  // namespace sightline::apps::batch

@@ -1,0 +1,111 @@
+#include "base/publish.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "base/error.hpp"
+#include "base/fault.hpp"
+
+namespace sightline {
+namespace fs = std::filesystem;
+
+namespace {
+
+// Whether the data are on the disk.
+bool sync_path(const fs::path& path, int flags) {
+  const int handle = ::open(path.c_str(), flags | O_CLOEXEC);
+  if (handle < 0) return false;
+  bool synced = ::fsync(handle) == 0;
+  int error = errno;
+  if (fault::strikes(fault::Kind::write, "fsync")) {
+    synced = false;
+    error = EIO;
+  }
+  // Network file systems report a full disk only here.
+  const bool closed = ::close(handle) == 0;
+  if (!synced) errno = error;
+  return synced && closed;
+}
+
+// Servers may answer a repeated request with an error although the first one has succeeded.
+bool is_one_file(const fs::path& a, const fs::path& b) {
+  struct stat one {
+  }, other{};
+  return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+// 0, or errno.
+int name_once(const fs::path& temporary, const fs::path& final) {
+  if (fault::strikes(fault::Kind::write, "link")) {
+    errno = EPERM;
+  } else if (::link(temporary.c_str(), final.c_str()) == 0 || is_one_file(temporary, final)) {
+    return 0;
+  }
+  const bool has_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
+  if (!has_no_links) return errno;
+  return ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, final.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Published publish(const fs::path& temporary, const fs::path& final,
+                  const std::function<bool(const fs::path&, const fs::path&)>& same) {
+  int error = sync_path(temporary, O_RDONLY) ? name_once(temporary, final) : errno;
+  Published outcome = Published::first;
+  if (error == EEXIST) {
+    outcome = same(temporary, final) ? Published::same : Published::differs;
+    error = 0;
+  }
+  if (outcome != Published::differs) ::unlink(temporary.c_str());
+  if (error == EINVAL || error == EPERM || error == EOPNOTSUPP) {
+    throw Error(ExitCode::failed, "cannot name '" + final.string() + "': the file system has no hard links",
+                "use a folder on another file system");
+  }
+  if (error != 0) {
+    throw Error(ExitCode::failed, "cannot write '" + final.string() + "': " + std::strerror(error),
+                "check the folder, its permissions and the space left");
+  }
+  sync_path(final.parent_path(), O_RDONLY | O_DIRECTORY);  // not all file systems can
+  return outcome;
+}
+
+bool equal_files(const fs::path& a, const fs::path& b) {
+  std::ifstream one(a, std::ios::binary), other(b, std::ios::binary);
+  std::array<char, 1 << 16> left{}, right{};
+  while (one && other) {
+    one.read(left.data(), left.size());
+    other.read(right.data(), right.size());
+    if (one.gcount() != other.gcount()) return false;
+    if (std::memcmp(left.data(), right.data(), static_cast<std::size_t>(one.gcount())) != 0) return false;
+  }
+  if (one.bad() || other.bad() || !one.eof() || !other.eof())
+    throw Error(ExitCode::failed, "cannot compare '" + a.string() + "' with '" + b.string() + "'");
+  return true;
+}
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  // Several nodes of a cluster may run on one host.
+  if (const char* const node = std::getenv("SLURMD_NODENAME"); node && *node) return node;
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == 0) return "unknown";
+  return name.data();
+}
+
+fs::path temporary_name(const fs::path& file, const std::string& suffix) {
+  std::string machine = machine_name();
+  std::ranges::replace(machine, '/', '_');
+  return file.string() + fmt::format(".{}-{}-{:08x}.{}", machine, ::getpid(), std::random_device()(), suffix);
+}
+
+}  // namespace sightline

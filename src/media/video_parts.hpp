@@ -1,0 +1,34 @@
+#pragma once
+/// Parts of a video file that can be decoded independently.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "media/reader.hpp"
+
+namespace sightline::media {
+
+struct VideoPart {
+  double begin = 0;         ///< time of its first frame, a key frame, in seconds (Frame::time)
+  std::int64_t frames = 0;  ///< estimate
+};
+
+/// Division of a file. A part ends where the next begins: its frames are those from `begin` up to, but not
+/// including, the next part's `begin`.
+struct VideoParts {
+  std::vector<VideoPart> parts;  ///< at least one; the first begins at 0
+  std::string whole;             ///< reason why a long file has one part; empty otherwise
+  bool is_picture = false;       ///< the file is a single picture
+};
+
+/// Divides a file at key frames from which every later frame is decoded as it is from the start: pictures
+/// that no later picture looks past (IDR in H.264, IRAP in HEVC, key frames of MPEG-1, -2 and -4, VP8, VP9,
+/// AV1 and of codecs without prediction). Reads the container's index and a packet per part, not the whole
+/// file. Only MP4, MOV, Matroska and WebM have such an index; other files, and those with gaps in their edit
+/// list, are one part.
+/// @param length  smallest number of frames of all parts but the last
+/// @throws Error (input) where the file cannot be opened
+VideoParts divide_video(const std::string& file, const ReadOptions& options, std::int64_t length);
+
+}  // namespace sightline::media
