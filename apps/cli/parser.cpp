@@ -38,6 +38,7 @@ Parser::Parser()
   add_train(app, common_);
   add_config(app, common_);
   add_model(app, common_);
+  add_family_commands(app, common_);
   add_devices(app, common_);
   add_tune(app, common_);
   add_manual(app, common_.run);

@@ -4,6 +4,7 @@
 
 #include "detection/detector.hpp"
 #include "family/counterpart.hpp"
+#include "family/family_command.hpp"
 #include "family/model_show.hpp"
 
 namespace sightline {
@@ -46,6 +47,10 @@ std::vector<SettingChanges> Family::coarser_scales(const DetectorInfo& made) {
 
 std::unique_ptr<ModelShow> Family::make_model_show() const {
   return nullptr;
+}
+
+std::vector<std::unique_ptr<FamilyCommand>> Family::make_commands() const {
+  return {};
 }
 
 }  // namespace sightline

@@ -20,6 +20,7 @@ namespace sightline {
 class ComputeDevice;
 class Counterpart;
 class Detector;
+class FamilyCommand;
 class FrameProcessor;
 class ModelShow;
 class PictureView;
@@ -150,6 +151,8 @@ class Family {
   virtual std::vector<std::string> model_names() const { return {}; }
 
   virtual std::unique_ptr<ModelShow> make_model_show() const;
+  /// Commands of the family's own, for `sightline NAME COMMAND`.
+  virtual std::vector<std::unique_ptr<FamilyCommand>> make_commands() const;
   /// Finds the fastest variants of the kernels on a device, for `tune`.
   virtual TuneFunction* tune_function() const { return nullptr; }
   /// Times settings of the kernels side by side, for `measure --sweep`.
