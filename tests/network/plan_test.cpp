@@ -16,7 +16,7 @@ namespace sightline::network {
 namespace {
 
 using test::OnnxBuilder;
-constexpr std::int64_t kMemory = std::int64_t{1} << 28;
+constexpr std::int64_t kPlanMemory = std::int64_t{1} << 28;
 
 class NetworkPlan : public testing::TestWithParam<std::string> {
  protected:
@@ -56,10 +56,10 @@ void expect_equal(const OnnxBuilder& builder) {
     graph.values[static_cast<std::size_t>(input.value)].is_typed = true;
     graph.values[static_cast<std::size_t>(input.value)].type = input.type;
   }
-  simplify(graph, kMemory);
-  const auto plan = make_plan(graph, kMemory);
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
   if (!plan) GTEST_SKIP() << "no fused multiply-adds";
-  Interpreter interpreter(graph, kMemory);
+  Interpreter interpreter(graph, kPlanMemory);
   const auto runner = make_plan_runner(graph, *plan);
   for (const Fill fill : {Fill::ordinary, Fill::tiny, Fill::huge, Fill::special}) {
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -207,7 +207,7 @@ TEST(NetworkPlanMemory, IsLimited) {
   Graph graph = test::small_yolox(64, 1).graph();
   graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
   graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
-  simplify(graph, kMemory);
+  simplify(graph, kPlanMemory);
   EXPECT_EQ(make_plan(graph, 1000), nullptr);
 }
 
@@ -221,8 +221,8 @@ TEST(NetworkPlanErrors, NameTheNode) {
   Graph graph = builder.graph();
   graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
   graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
-  simplify(graph, kMemory);
-  const auto plan = make_plan(graph, kMemory);
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
   if (!plan) GTEST_SKIP() << "no fused multiply-adds";
   const auto runner = make_plan_runner(graph, *plan);
   std::fill_n(runner->input(0).reals(), 64, 9.0F);
