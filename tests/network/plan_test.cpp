@@ -199,6 +199,31 @@ TEST_P(NetworkPlan, OtherNodesBetweenMaps) {
   expect_equal(builder);
 }
 
+// Tokens: stacks of matrices, sums that repeat, and rows of lengths around every vector's.
+TEST_P(NetworkPlan, ProductsAndSoftmaxOfTensors) {
+  for (const std::int64_t depth : {5, 16, 33}) {
+    OnnxBuilder builder;
+    builder.input("x", {2, 7, 19, depth});
+    builder.node("MatMul", {"x", builder.weights("w", {depth, 37})}, {"a"});
+    builder.node("Add", {"a", builder.weights("bias", {37})}, {"b"});
+    OnnxBuilder::set(builder.node("Transpose", {"b"}, {"t"}), "perm", std::vector<std::int64_t>{0, 1, 3, 2});
+    builder.node("MatMul", {"b", "t"}, {"c"});
+    OnnxBuilder::set(builder.node("Softmax", {"c"}, {"d"}), "axis", std::int64_t{-1});
+    builder.node("Mul", {"d", builder.weights("by_row", {7, 19, 1})}, {"e"});
+    builder.node("Div", {builder.reals("one", {}, {1}), "e"}, {"f"});
+    builder.node("Sigmoid", {"f"}, {"g"});
+    builder.node("Sub", {"g", "d"}, {"h"});
+    builder.node("Reshape", {"h", builder.wholes("flat", {2}, {-1, 19})}, {"i"});
+    OnnxBuilder::set(
+        builder.node("Gemm", {"i", builder.weights("u", {23, 19}), builder.weights("v", {23})}, {"j"}),
+        "transB", std::int64_t{1});
+    builder.node("Relu", {"j"}, {"y"});
+    builder.output("y");
+    builder.output("d");
+    expect_equal(builder);
+  }
+}
+
 TEST_P(NetworkPlan, AWholeDetector) {
   expect_equal(test::small_yolox(96, 3));
 }

@@ -17,7 +17,7 @@ constexpr std::string_view kResourceNames[] = {"frame", "input", "outputs", "can
 constexpr StageInfo kStageList[] = {
     {"letterbox", {kFrameResource}, {kInput}, true},
     {"network", {kInput}, {kOutputs}, true},
-    {"decode", {kOutputs}, {kCandidates}},
+    {"read_boxes", {kOutputs}, {kCandidates}},
     {"group", {kCandidates}, {kDetections}},
 };
 

@@ -9,15 +9,13 @@
 #include <limits>
 #include <utility>
 
-#include "detectors/network/functions.hpp"
+#include "detectors/network/functions_simd.hpp"
 #include "detectors/network/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sightline::network::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::VFromD<Floats>;
 using Kind = Activation::Kind;
 
 constexpr int kLanes = HWY_LANES(float) < 16 ? HWY_LANES(float) : 16;
@@ -30,32 +28,7 @@ bool has_fused() {
   return HWY_NATIVE_FMA != 0;
 }
 
-// --- functions, operation for operation as in functions.hpp
-
-HWY_INLINE Vector constant(float value) {
-  return hn::Set(Floats(), value);
-}
-
-HWY_INLINE Vector reciprocal_of(Vector d) {
-  const hn::RebindToUnsigned<Floats> bits;
-  Vector y = hn::BitCast(Floats(), hn::Sub(hn::Set(bits, 0x7eb53567U), hn::BitCast(bits, d)));
-  y = hn::Mul(hn::Mul(constant(1.9395974F), y), hn::NegMulAdd(d, y, constant(1.436142F)));
-  return hn::MulAdd(y, hn::NegMulAdd(d, y, constant(1.0F)), y);
-}
-
-HWY_INLINE Vector logistic_of(Vector x) {
-  const hn::RebindToUnsigned<Floats> bits;
-  const Vector limit = constant(kLogisticLimit), magic = constant(kRoundingMagic);
-  // As min and max of x86 order them: NaN becomes the lower limit.
-  const Vector c =
-      hn::IfThenElse(hn::Gt(x, limit), limit, hn::IfThenElse(hn::Gt(x, hn::Neg(limit)), x, hn::Neg(limit)));
-  const Vector t = hn::MulAdd(c, constant(-kLog2E), magic);
-  const Vector f = hn::MulAdd(c, constant(-kLog2E), hn::Neg(hn::Sub(t, magic)));
-  Vector p = constant(kExp2Polynomial[0]);
-  for (std::size_t i = 1; i < 6; ++i) p = hn::MulAdd(p, f, constant(kExp2Polynomial[i]));
-  const auto scaled = hn::Add(hn::BitCast(bits, p), hn::ShiftLeft<23>(hn::BitCast(bits, t)));
-  return reciprocal_of(hn::Add(constant(1.0F), hn::BitCast(Floats(), scaled)));
-}
+// --- activations
 
 HWY_INLINE Vector hard_sigmoid_of(Vector x, float alpha, float beta) {
   const Vector zero = hn::Zero(Floats()), one = constant(1.0F);

@@ -95,10 +95,14 @@ std::vector<std::string_view> operator_names() {
   return names;
 }
 
-void run_node(const Call& call, std::vector<Tensor>& outputs) {
+void allocate_outputs(const Call& call, std::vector<Tensor>& outputs) {
   std::vector<TensorType> types = call.node.code->infer(call);
   outputs.resize(types.size());
   for (std::size_t i = 0; i < types.size(); ++i) outputs[i].allocate(std::move(types[i]));
+}
+
+void run_node(const Call& call, std::vector<Tensor>& outputs) {
+  allocate_outputs(call, outputs);
   call.node.code->run(call, outputs);
 }
 

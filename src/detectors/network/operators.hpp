@@ -72,7 +72,9 @@ std::span<const Operator> pooling_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> selection_operators();
 
-/// Runs a node: infers the types of all outputs that its operator has, allocates and computes them.
+/// Infers the types of all outputs that a node's operator has, and allocates them.
+void allocate_outputs(const Call& call, std::vector<Tensor>& outputs);
+/// The same, and computes them.
 void run_node(const Call& call, std::vector<Tensor>& outputs);
 
 }  // namespace sightline::network

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "detectors/network/tensor_kernels.hpp"
 
 namespace sightline::network {
 namespace {}  // namespace
@@ -235,7 +236,8 @@ void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
   };
   exchange();
   try {
-    run_node(call, outputs);
+    allocate_outputs(call, outputs);
+    if (!run_by_kernels(call, outputs)) node_.code->run(call, outputs);
   } catch (const Problem& problem) {
     exchange();
     throw Error(ExitCode::failed, "the network's node " + node_.title() + " " + problem.what());

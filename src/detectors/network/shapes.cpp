@@ -345,6 +345,19 @@ void run_pad(const Call& call, std::span<Tensor> out) {
     if (call.has(2) && call.data(2).size() > 0)
       fill = call.in(2).kind() == Kind::real ? static_cast<T>(call.in(2).reals()[0])
                                              : static_cast<T>(call.in(2).wholes()[0]);
+    if (mode == "constant" && std::ranges::min(pads) >= 0) {
+      std::fill_n(to, out[0].size(), fill);
+      std::int64_t start = 0;
+      const std::vector<std::int64_t> steps = strides_of(out[0].shape());
+      for (std::size_t k = 0; k < in.rank(); ++k) start += pads[k] * steps[k];
+      const std::int64_t count = in.rank() > 0 ? in.shape().back() : 1;
+      Shape rows = in.shape();
+      if (!rows.empty()) rows.back() = 1;
+      StridedWalk walk(rows, steps, start);
+      for (std::int64_t i = 0; i < in.size(); i += count, walk.next())
+        std::copy_n(from + i, count, to + walk.offset());
+      return;
+    }
     for (std::int64_t i = 0; i < out[0].size(); ++i, places.next()) {
       std::int64_t offset = 0;
       for (std::size_t k = 0; k < in.rank() && offset >= 0; ++k) {
