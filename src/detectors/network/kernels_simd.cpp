@@ -165,10 +165,9 @@ void convolve_blocks(const ConvolutionRow& row, int block) {
   for (int i = 0; i < tiles; ++i) {
     const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
     kTiles[static_cast<std::size_t>(pixels - 1)](row, block, first);
-    for (int b = block; b < block + B; ++b)
-      finish_pixels(row.out[b] + first * kBlock, row.added ? row.added[b] + first * kBlock : nullptr, pixels,
-                    row.finish);
   }
+  for (int b = block; b < block + B; ++b)
+    finish_pixels(row.out[b], row.added ? row.added[b] : nullptr, row.width, row.finish);
 }
 
 template <int Step>
@@ -226,9 +225,8 @@ void depthwise_step(const DepthwiseRow& row) {
   for (int i = 0; i < tiles; ++i) {
     const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
     kTiles[static_cast<std::size_t>(pixels - 1)](row, first);
-    finish_pixels(row.out + first * kBlock, row.added ? row.added + first * kBlock : nullptr, pixels,
-                  row.finish);
   }
+  finish_pixels(row.out, row.added, row.width, row.finish);
 }
 
 void depthwise(const DepthwiseRow& row) {

@@ -220,7 +220,30 @@ class Compiler {
       add_tensor(output);
       planned.values_written.push_back(output);
     }
-    add_step(std::make_unique<NodeStep>(graph_, node), std::move(planned));
+    std::unique_ptr<Step> step;
+    if (reshaped(node)) {
+      step = make_reshape(node);
+    } else {
+      step = std::make_unique<NodeStep>(graph_, node);
+    }
+    add_step(std::move(step), std::move(planned));
+  }
+
+  // Whether a node gives a tensor that it alone reads another shape.
+  bool reshaped(const Node& node) const {
+    const bool moves =
+        node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
+    const int in = node.inputs.empty() ? kAbsent : node.inputs[0];
+    return moves && !is_constant(in) && value(in).is_typed && only_reader(in) == &node &&
+           std::ranges::none_of(graph_.inputs, [&](const GraphInput& input) { return input.value == in; });
+  }
+  std::unique_ptr<Step> make_reshape(const Node& node) const {
+    auto step = std::make_unique<ReshapeStep>();
+    step->from = node.inputs[0];
+    step->to = node.outputs[0];
+    step->from_shape = value(step->from).type.shape;
+    step->to_shape = value(step->to).type.shape;
+    return step;
   }
 
   // --- nodes

@@ -215,6 +215,14 @@ void UnpackStep::run(const PlanMemory& memory, int row) const {
   }
 }
 
+void ReshapeStep::run(const PlanMemory& memory, int /*row*/) const {
+  Tensor &source = (*memory.values)[static_cast<std::size_t>(from)],
+         &target = (*memory.values)[static_cast<std::size_t>(to)];
+  std::swap(source, target);  // both have as many elements
+  source.reshape(from_shape);
+  target.reshape(to_shape);
+}
+
 void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
   Call call{node_, {}};
   for (const int input : node_.inputs) {

@@ -182,7 +182,17 @@ class UnpackStep : public Step {
   void run(const PlanMemory& memory, int row) const override;
 };
 
-/// A node in its scalar form, as one row.
+/// A tensor under another shape: it takes the memory of one that nobody else reads.
+class ReshapeStep : public Step {
+ public:
+  int from = 0, to = 0;  ///< values
+  Shape from_shape, to_shape;
+
+  void lay_out(const std::vector<Storage>&) override {}
+  void run(const PlanMemory& memory, int row) const override;
+};
+
+/// A node in its scalar form, or by kernels on tensors, as one row.
 class NodeStep : public Step {
  public:
   NodeStep(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}

@@ -11,7 +11,7 @@ namespace sightline::network {
 namespace {
 
 constexpr int kMixBits = 11;
-constexpr int kMixOne = 1 << kMixBits;
+constexpr std::uint32_t kMixOne = 1U << kMixBits;
 constexpr const char* kFitNames[] = {"standard", "fit_to_window", "fit_to_window_letterbox"};
 
 }  // namespace
@@ -105,30 +105,32 @@ void Letterbox::fill_row(const ColourView& frame, int channel, int y, float* row
     for (int x = 0; x < width; ++x) row[x * step] = pad_[c];
     return;
   }
-  const auto r = static_cast<std::size_t>(place);
-  const int below = rows_.weight[r];
-  // Where there is one channel, it is the luma of image/gray.hpp.
-  const auto pixel = [&](std::int32_t source_row, std::int32_t x) -> int {
-    const std::ptrdiff_t offset = source_row * frame.row_step + x * frame.pixel_step;
-    if (preprocessing_.channels == 1)
-      return (77 * frame.channel[0][offset] + 150 * frame.channel[1][offset] + 29 * frame.channel[2][offset] +
-              128) >>
-             8;
-    return frame.channel[preprocessing_.rgb ? c : 2 - c][offset];
-  };
   for (int x = 0; x < placement_.left; ++x) row[x * step] = pad_[c];
   for (int x = placement_.left + placement_.width; x < width; ++x) row[x * step] = pad_[c];
+  const auto r = static_cast<std::size_t>(place);
+  const std::ptrdiff_t upper = rows_.first[r] * frame.row_step, lower = rows_.second[r] * frame.row_step;
   float* const to = row + placement_.left * step;
-  for (int x = 0; x < placement_.width; ++x) {
-    const auto i = static_cast<std::size_t>(x);
-    const int right = columns_.weight[i];
-    const auto mix = [&](std::int32_t source_row) {
-      return pixel(source_row, columns_.first[i]) * (kMixOne - right) +
-             pixel(source_row, columns_.second[i]) * right;
-    };
-    const std::int64_t sum =
-        std::int64_t{mix(rows_.first[r])} * (kMixOne - below) + std::int64_t{mix(rows_.second[r])} * below;
-    to[x * step] = values_[c][static_cast<std::size_t>((sum + (1 << (2 * kMixBits - 1))) >> (2 * kMixBits))];
+  // Sums have 30 bits. `pixel` gives the value at an offset.
+  const auto mix_row = [&](const auto& pixel) {
+    const auto below = static_cast<std::uint32_t>(rows_.weight[r]), above = kMixOne - below;
+    for (int x = 0; x < placement_.width; ++x) {
+      const auto i = static_cast<std::size_t>(x);
+      const std::ptrdiff_t first = columns_.first[i] * frame.pixel_step;
+      const std::ptrdiff_t second = columns_.second[i] * frame.pixel_step;
+      const auto right = static_cast<std::uint32_t>(columns_.weight[i]), left = kMixOne - right;
+      const std::uint32_t sum = (pixel(upper + first) * left + pixel(upper + second) * right) * above +
+                                (pixel(lower + first) * left + pixel(lower + second) * right) * below;
+      to[x * step] = values_[c][(sum + (1U << (2 * kMixBits - 1))) >> (2 * kMixBits)];
+    }
+  };
+  if (preprocessing_.channels == 1) {  // the luma of image/gray.hpp
+    mix_row([&](std::ptrdiff_t at) -> std::uint32_t {
+      return (77U * frame.channel[0][at] + 150U * frame.channel[1][at] + 29U * frame.channel[2][at] + 128U) >>
+             8;
+    });
+  } else {
+    const std::uint8_t* const plane = frame.channel[preprocessing_.rgb ? c : 2 - c];
+    mix_row([plane](std::ptrdiff_t at) -> std::uint32_t { return plane[at]; });
   }
 }
 
