@@ -96,7 +96,7 @@ struct FamilyInfo {
   std::string_view title;                    ///< for people, in lower case and the plural: "filter banks"
   std::string_view one;                      ///< the same of one, with its article: "a filter bank"
   std::string_view model_file;               ///< what a model file is: "Sightline's (.safetensors)"
-  std::string_view shipped_config;           ///< the name of a configuration that ships and uses the family
+  std::string_view shipped_config;  ///< name of a configuration that ships and uses the family; empty: none
   std::span<const char* const> config_keys;  ///< that its detectors read of section [detector]
   std::vector<RenamedKey> renamed_keys;
   /// Keys that say something of the configuration's own model: left out where another one is named.

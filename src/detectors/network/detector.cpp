@@ -30,9 +30,9 @@ NetworkWorkspace& own(Workspace& workspace) {
 
 }  // namespace
 
-NetworkDetector::NetworkDetector(Network network)
+NetworkDetector::NetworkDetector(Network network, bool plain)
     : network_(std::move(network)),
-      plan_(make_plan(network_.graph, network_.memory_limit)),
+      plan_(plain ? nullptr : make_plan(network_.graph, network_.memory_limit)),
       limit_(network_.max_candidates) {
   const Network& n = network_;
   info_.family = "network";

@@ -31,7 +31,8 @@ class NetworkWorkspace : public Workspace {
 /// Thread-safety: as Detector.
 class NetworkDetector : public Detector {
  public:
-  explicit NetworkDetector(Network network);
+  /// @param plain  in scalar code, as the interpreter defines it
+  explicit NetworkDetector(Network network, bool plain = false);
 
   const DetectorInfo& info() const override { return info_; }
   std::span<const std::string_view> resources() const override;

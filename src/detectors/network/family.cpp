@@ -46,6 +46,9 @@ class NetworkFamily : public Family {
   std::unique_ptr<Detector> make(const Config& config) const override {
     return make_network_detector(config);
   }
+  std::unique_ptr<Detector> make_reference(const Config& config) const override {
+    return std::make_unique<NetworkDetector>(load_network(read_settings(config)), true);
+  }
   bool recognises(const std::string& model) const override { return looks_like_onnx(model); }
   std::unique_ptr<ModelShow> make_model_show() const override { return network::make_model_show(); }
   std::vector<std::unique_ptr<FamilyCommand>> make_commands() const override {
