@@ -2,44 +2,24 @@
 #include "detectors/network/plan.hpp"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
+#include <limits>
 #include <optional>
-#include <set>
 
-#include "detectors/network/plan_steps.hpp"
+#include "detectors/network/plan_builder.hpp"
 
 namespace sightline::network {
 namespace {
 
 constexpr std::size_t kMostSteps = 4000;  // laying out memory compares all storages with each other
 
-// What a step reads, for levels and for memory.
-struct Read {
-  int storage = 0;
-  bool by_row = false;  // row y of it for row y alone
-};
-
-// A step while levels are found.
-struct Planned {
-  Step* step = nullptr;
-  int height = 1;
-  std::vector<Read> reads;
-  std::vector<int> values_read;
-  int writes = -1;  // storage
-  std::vector<int> values_written;
-  int level = 0;
-  int chain = 0;  // steps with the same one share rows
-};
-
-class Compiler {
+class Compiler : private PlanBuilder {
  public:
   Compiler(const Graph& graph, Plan& plan)
-      : graph_(graph),
+      : PlanBuilder(plan, graph.values.size()),
+        graph_(graph),
         plan_(plan),
         maps_(graph.values.size()),
         has_tensor_(graph.values.size(), false),
-        value_level_(graph.values.size(), -1),
         readers_(graph.values.size()),
         is_output_(graph.values.size(), false),
         is_done_(graph.nodes.size(), false) {
@@ -60,89 +40,23 @@ class Compiler {
       for (const int output : node.outputs) {
         if (output != kAbsent && !value(output).is_typed) return false;
       }
-      if (planned_.size() > kMostSteps) return false;
+      if (steps() > kMostSteps) return false;
       if (!compile_node(node)) add_node_step(node);
     }
     for (const int output : graph_.outputs) require_tensor(output);
-    make_levels();
+    finish();
     return true;
   }
 
  private:
   const Value& value(int number) const { return graph_.values[static_cast<std::size_t>(number)]; }
   std::optional<Map>& map_of(int number) { return maps_[static_cast<std::size_t>(number)]; }
-  Storage& storage(int number) { return plan_.storages[static_cast<std::size_t>(number)]; }
 
   // --- storages, values and steps
 
   void add_tensor(int number) {
     has_tensor_[static_cast<std::size_t>(number)] = true;
     plan_.tensors.emplace_back(number, value(number).type);
-  }
-
-  int add_storage(int height, int width, std::size_t channels, int lanes = 16) {
-    Storage made;
-    made.height = height;
-    made.width = width;
-    made.lanes = lanes;
-    made.blocks =
-        static_cast<int>((channels + static_cast<std::size_t>(lanes) - 1) / static_cast<std::size_t>(lanes));
-    plan_.storages.push_back(made);
-    writers_.emplace_back();
-    return static_cast<int>(plan_.storages.size()) - 1;
-  }
-
-  // A map of all channels of a new storage.
-  Map new_map(int height, int width, std::size_t channels, int lanes = 16) {
-    Map map{height, width, 1, 1, {}};
-    const int number = add_storage(height, width, channels, lanes);
-    for (std::size_t c = 0; c < channels; ++c) map.channels.push_back({number, static_cast<int>(c)});
-    return map;
-  }
-
-  static std::vector<Read> reads_of(const Map& map, bool by_row) {
-    std::set<int> storages;
-    for (const ChannelPlace& place : map.channels) storages.insert(place.storage);
-    std::vector<Read> reads;
-    for (const int one : storages) reads.push_back({one, by_row && map.row_step == 1});
-    return reads;
-  }
-
-  // Appends a step. Its level is behind all that it reads, or the same where it reads rows of the same
-  // number.
-  void add_step(std::unique_ptr<Step> step, Planned planned) {
-    planned.step = step.get();
-    plan_.steps.push_back(std::move(step));
-    const auto joins = [&](const Read& read, std::size_t writer) {
-      return read.by_row && planned_[writer].height == planned.height;
-    };
-    for (const Read& read : planned.reads) {
-      for (const std::size_t writer : writers_[static_cast<std::size_t>(read.storage)])
-        planned.level = std::max(planned.level, planned_[writer].level + (joins(read, writer) ? 0 : 1));
-    }
-    for (const int number : planned.values_read)
-      planned.level = std::max(planned.level, value_level_[static_cast<std::size_t>(number)] + 1);
-    planned.chain = static_cast<int>(planned_.size());
-    for (const Read& read : planned.reads) {
-      for (const std::size_t writer : writers_[static_cast<std::size_t>(read.storage)]) {
-        if (planned_[writer].level == planned.level) join(planned_[writer].chain, planned.chain);
-      }
-    }
-    if (planned.writes >= 0) writers_[static_cast<std::size_t>(planned.writes)].push_back(planned_.size());
-    for (const int number : planned.values_written) {
-      int& level = value_level_[static_cast<std::size_t>(number)];
-      level = std::max(level, planned.level);
-    }
-    planned_.push_back(std::move(planned));
-  }
-
-  void join(int kept, int& joined) {
-    if (kept == joined) return;
-    const int old = joined;
-    for (Planned& one : planned_) {
-      if (one.chain == old) one.chain = kept;
-    }
-    joined = kept;
   }
 
   bool is_constant(int number) const { return number != kAbsent && value(number).constant != nullptr; }
@@ -177,7 +91,7 @@ class Compiler {
     for (std::size_t c = 0; c < map.channels.size(); ++c) {
       const ChannelPlace& place = map.channels[c];
       const ChannelPlace& first = map.channels[c / kBlock * kBlock];
-      const Storage& s = plan_.storages[static_cast<std::size_t>(place.storage)];
+      const Storage& s = storage(place.storage);
       if (s.lanes != kBlock || place.x != 0 || place.y != 0 || place.storage != first.storage ||
           first.channel % kBlock != 0 || place.channel != first.channel + static_cast<int>(c % kBlock))
         return false;
@@ -383,9 +297,7 @@ class Compiler {
 
   // Whether all channels of a map are as far apart from pixel to pixel.
   bool same_steps(const Map& map) const {
-    const auto lanes = [&](const ChannelPlace& place) {
-      return plan_.storages[static_cast<std::size_t>(place.storage)].lanes;
-    };
+    const auto lanes = [&](const ChannelPlace& place) { return storage(place.storage).lanes; };
     return std::ranges::all_of(
         map.channels, [&](const ChannelPlace& place) { return lanes(place) == lanes(map.channels[0]); });
   }
@@ -635,90 +547,15 @@ class Compiler {
     return true;
   }
 
-  // --- levels and memory
-
-  void make_levels() {
-    find_local_storages();
-    int levels = 0;
-    for (const Planned& one : planned_) levels = std::max(levels, one.level + 1);
-    plan_.levels.resize(static_cast<std::size_t>(levels));
-    std::map<std::pair<int, int>, Chain> chains;
-    for (const Planned& one : planned_) {
-      Chain& chain = chains[{one.level, one.chain}];
-      chain.height = one.height;
-      chain.steps.push_back(one.step);
-      const auto live = [&](int number) {
-        Storage& s = storage(number);
-        s.first_level = s.first_level < 0 ? one.level : std::min(s.first_level, one.level);
-        s.last_level = std::max(s.last_level, one.level);
-      };
-      if (one.writes >= 0) live(one.writes);
-      for (const Read& read : one.reads) live(read.storage);
-    }
-    for (auto& [key, chain] : chains)
-      plan_.levels[static_cast<std::size_t>(key.first)].chains.push_back(std::move(chain));
-  }
-
-  // Storages that one chain alone writes and reads, row by row.
-  void find_local_storages() {
-    std::vector<std::set<int>> chains(plan_.storages.size());
-    std::vector<bool> by_row(plan_.storages.size(), true);
-    for (const Planned& one : planned_) {
-      if (one.writes >= 0) chains[static_cast<std::size_t>(one.writes)].insert(one.chain);
-      for (const Read& read : one.reads) {
-        const auto number = static_cast<std::size_t>(read.storage);
-        chains[number].insert(one.chain);
-        by_row[number] = by_row[number] && read.by_row;
-      }
-    }
-    for (std::size_t i = 0; i < plan_.storages.size(); ++i)
-      plan_.storages[i].is_local = by_row[i] && plan_.storages[i].pad == 0 && chains[i].size() == 1;
-  }
-
   const Graph& graph_;
   Plan& plan_;
   std::vector<std::optional<Map>> maps_;
   std::vector<bool> has_tensor_;
-  std::vector<int> value_level_;
   std::vector<std::vector<std::size_t>> readers_;  // nodes, by value
   std::vector<bool> is_output_;
   std::vector<bool> is_done_;
-  std::vector<std::vector<std::size_t>> writers_;  // planned steps, by storage
-  std::vector<Planned> planned_;
   std::size_t index_ = 0;
 };
-
-// Gives storages that live at the same time places that do not overlap, the largest first.
-void lay_out_arena(Plan& plan) {
-  std::vector<std::size_t> order(plan.storages.size()), placed;
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return plan.storages[a].floats() > plan.storages[b].floats();
-  });
-  for (const std::size_t i : order) {
-    Storage& s = plan.storages[i];
-    const std::int64_t size = (s.floats() + kBlock - 1) / kBlock * kBlock;
-    if (s.is_local) {
-      s.offset = plan.row_floats;
-      plan.row_floats += size;
-      continue;
-    }
-    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
-    for (const std::size_t k : placed) {
-      const Storage& other = plan.storages[k];
-      if (other.first_level <= s.last_level && s.first_level <= other.last_level)
-        taken.emplace_back(other.offset, other.offset + other.floats());
-    }
-    std::ranges::sort(taken);
-    s.offset = 0;
-    for (const auto& [begin, end] : taken) {
-      if (s.offset + size <= begin) break;
-      s.offset = std::max(s.offset, (end + kBlock - 1) / kBlock * kBlock);
-    }
-    plan.arena_floats = std::max(plan.arena_floats, s.offset + size);
-    placed.push_back(i);
-  }
-}
 
 }  // namespace
 
@@ -726,13 +563,6 @@ std::unique_ptr<const Plan> make_plan(const Graph& graph, std::int64_t memory_li
   if (!has_fused_multiply_add()) return nullptr;
   auto plan = std::make_unique<Plan>();
   if (!Compiler(graph, *plan).compile()) return nullptr;
-  lay_out_arena(*plan);
-  for (const auto& step : plan->steps) {
-    step->lay_out(plan->storages);
-    plan->pointers = std::max(plan->pointers, step->pointers());
-    plan->zero_floats = std::max(plan->zero_floats, step->zeros());
-    plan->spare_floats = std::max(plan->spare_floats, step->spare());
-  }
   plan->bytes = 4 * (plan->arena_floats + plan->row_floats + plan->zero_floats);
   for (const auto& [value, type] : plan->tensors) plan->bytes += bytes_of(type);
   if (plan->bytes > memory_limit) return nullptr;
