@@ -89,6 +89,9 @@ const std::vector<std::vector<std::string>> kCommands{{},
                                                       {"config", "copy"},
                                                       {"model"},
                                                       {"model", "show"},
+                                                      {"network"},
+                                                      {"network", "explain"},
+                                                      {"network", "compare"},
                                                       {"devices"},
                                                       {"tune"}};
 
@@ -154,7 +157,7 @@ TEST(CommandLine, CompletesSubcommands) {
                                                                  "verify", "identify", "texture"}));
   EXPECT_EQ(offered({"-q", "tr"}), (std::vector<std::string>{"train"}));
   const std::vector<std::string> all = offered({""});
-  EXPECT_EQ(all.size(), 13u) << "and none that --help does not list";
+  EXPECT_EQ(all.size(), 14u) << "and none that --help does not list";
 }
 
 TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {
