@@ -8,9 +8,8 @@
 namespace sightline::network {
 namespace {
 
-using Kind = KeyOption::Kind;
-
 FamilyInfo describe_family() {
+  using enum KeyOption::Kind;
   FamilyInfo info;
   info.name = "network";
   info.title = "networks";
@@ -18,14 +17,13 @@ FamilyInfo describe_family() {
   info.model_file = "a detection network (.onnx)";
   info.config_keys = kConfigKeys;
   info.options = {
-      {"input_size", Kind::text, "--input-size WIDTHxHEIGHT",
-       "Size of the network's input, where it takes any"},
-      {"model_type", Kind::text, "--model-type TYPE",
+      {"input_size", text, "--input-size WIDTHxHEIGHT", "Size of the network's input, where it takes any"},
+      {"model_type", text, "--model-type TYPE",
        "Kind of network (yolox, yolov8, detr, ssd, ...), where it is not to be inferred"},
-      {"classes", Kind::text, "--classes NAME,...", "Classes to report (default: all)"},
-      {"iou_threshold", Kind::number, "--iou-threshold SHARE",
+      {"classes", text, "--classes NAME,...", "Classes to report (default: all)"},
+      {"iou_threshold", number, "--iou-threshold SHARE",
        "Overlap above which the lower score of two boxes falls, as intersection over union (0 to 1)"},
-      {"class_agnostic", Kind::sets_true, "--class-agnostic",
+      {"class_agnostic", sets_true, "--class-agnostic",
        "Suppress boxes that overlap one of another class, too"}};
   info.options[0].option.free_text();
   info.options[1].option.free_text();
