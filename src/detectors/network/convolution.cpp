@@ -28,6 +28,12 @@ void check_picture(const Tensor& x) {
   if (x.rank() != 4) throw Problem("has an input of " + text_of(x.shape()) + ", not a batch of pictures");
 }
 
+std::int64_t group_count(const Call& call) {
+  const std::int64_t groups = call.node.integer("group", 1);
+  if (groups < 1 || groups > kMaxElements) throw Problem("has " + std::to_string(groups) + " groups");
+  return groups;
+}
+
 // Input channels are checked against the weights; bias against outputs.
 ConvolutionPlan weights_plan(const Call& call, std::int64_t outputs, std::int64_t inputs_per_weights) {
   const Tensor& x = call.real(0);
@@ -38,7 +44,7 @@ ConvolutionPlan weights_plan(const Call& call, std::int64_t outputs, std::int64_
   plan.batch = x.dim(0);
   plan.inputs = x.dim(1);
   plan.outputs = outputs;
-  plan.groups = call.node.integer("group", 1);
+  plan.groups = group_count(call);
   plan.in = {x.dim(2), x.dim(3)};
   if (plan.groups < 1 || plan.inputs % plan.groups != 0 || plan.outputs % plan.groups != 0 ||
       plan.outputs < 1 || inputs_per_weights != plan.inputs)
@@ -300,7 +306,7 @@ WindowPlan window_plan(const Call& call, Pair sides, Pair kernel) {
 ConvolutionPlan convolution_plan(const Call& call) {
   const Shape& w = call.real(1).shape();
   if (w.size() != 4) throw Problem("has weights of " + text_of(w) + ", not of a convolution of pictures");
-  ConvolutionPlan plan = weights_plan(call, w[0], w[1] * call.node.integer("group", 1));
+  ConvolutionPlan plan = weights_plan(call, w[0], w[1] * group_count(call));
   plan.window = window_plan(call, plan.in, {w[2], w[3]});
   const WindowPlan& window = plan.window;
   elements_of({plan.inputs, plan.in[0] + window.before[0] + window.behind[0],
@@ -310,8 +316,8 @@ ConvolutionPlan convolution_plan(const Call& call) {
 
 ConvolutionPlan transposed_plan(const Call& call) {
   const Shape& w = call.real(1).shape();
-  const std::int64_t groups = call.node.integer("group", 1);
-  if (w.size() != 4 || groups < 1 || groups > kMaxElements)
+  const std::int64_t groups = group_count(call);
+  if (w.size() != 4)
     throw Problem("has weights of " + text_of(w) + ", not of a convolution of pictures");
   ConvolutionPlan plan = weights_plan(call, w[1] * groups, w[0]);
   WindowPlan& window = plan.window;
