@@ -160,6 +160,21 @@ TEST(NetworkGraph, FoldsConstantsCopiesAndBatchNormalisation) {
     EXPECT_NEAR(one.output(0).reals()[i], other.output(0).reals()[i], 1e-4) << i;
 }
 
+// Attributes of other operators must not make windows that reach beyond the padding.
+TEST(NetworkGraph, RoundsSizesOfConvolutionsDown) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 1, 8, 8});
+  onnx::NodeProto& node = builder.node("Conv", {"x", builder.weights("w", {1, 1, 3, 3})}, {"y"});
+  OnnxBuilder::set(node, "strides", std::vector<std::int64_t>{2, 2});
+  OnnxBuilder::set(node, "ceil_mode", std::int64_t{1});
+  builder.output("y");
+  Graph graph = builder.graph();
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  simplify(graph, 1 << 20);
+  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.outputs[0])].type.shape, (Shape{1, 1, 3, 3}));
+}
+
 TEST(NetworkGraph, CountsTheMemoryOfValuesThatLiveAtOnce) {
   OnnxBuilder builder;
   builder.input("x", {1, 1, 16, 16});

@@ -51,7 +51,7 @@ class Explain : public FamilyCommand {
   }
   void run(const ShowContext& context) override {
     const NetworkDetector detector(load_network(network_.settings(context)));
-    context.print(network_text(detector.network()));
+    context.print(network_text(detector.network()) + plan_text(detector));
     if (image_.empty()) return;
     context.pictures(image_, [&](PictureView picture) {
       const auto workspace = detector.make_workspace();

@@ -280,7 +280,7 @@ WindowPlan window_plan(const Call& call, Pair sides, Pair kernel) {
   const std::vector<std::int64_t> pads = node.integers("pads");
   if (!pads.empty() && pads.size() != 4) throw Problem("has pads that are not for pictures");
   const std::string automatic = node.text("auto_pad", "NOTSET");
-  const bool up = node.integer("ceil_mode", 0) != 0;
+  const bool up = kernel[0] == 0 && node.integer("ceil_mode", 0) != 0;  // of pooling alone
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t reach = (plan.kernel[axis] - 1) * plan.dilation[axis] + 1, step = plan.stride[axis];
     if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {

@@ -43,6 +43,8 @@ class NetworkDetector : public Detector {
   std::vector<Detection> take_detections(Workspace& workspace) const override;
 
   const Network& network() const { return network_; }
+  /// Null where the interpreter runs the network.
+  const Plan* plan() const { return plan_.get(); }
 
  private:
   void fill_input(NetworkWorkspace& workspace) const;

@@ -132,6 +132,13 @@ std::string network_text(const Network& n) {
   return text;
 }
 
+std::string plan_text(const NetworkDetector& detector) {
+  const Plan* const plan = detector.plan();
+  if (!plan) return "plan           none: node by node, slowly\n";
+  return fmt::format("plan           {} steps in {} levels, {:.1f} MiB a frame\n", plan->steps.size(),
+                     plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
+}
+
 std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, PictureView picture) {
   const Network& network = detector.network();
   if (!detector.prepare(w, picture)) return "";

@@ -223,6 +223,12 @@ void ReshapeStep::run(const PlanMemory& memory, int /*row*/) const {
   target.reshape(to_shape);
 }
 
+NodeStep::NodeStep(const Graph& graph, const Node& node) : graph_(graph), node_(node) {
+  const KnownInputs known(graph, node);
+  has_all_outputs_ = node.code->infer({node, known.inputs}).size() == node.outputs.size() &&
+                     std::ranges::find(node.outputs, kAbsent) == node.outputs.end();
+}
+
 void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
   Call call{node_, {}};
   for (const int input : node_.inputs) {
@@ -244,7 +250,7 @@ void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
   };
   exchange();
   try {
-    allocate_outputs(call, outputs);
+    if (!has_all_outputs_) allocate_outputs(call, outputs);
     if (!run_by_kernels(call, outputs)) node_.code->run(call, outputs);
   } catch (const Problem& problem) {
     exchange();

@@ -195,13 +195,15 @@ class ReshapeStep : public Step {
 /// A node in its scalar form, or by kernels on tensors, as one row.
 class NodeStep : public Step {
  public:
-  NodeStep(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+  /// All types are known.
+  NodeStep(const Graph& graph, const Node& node);
   void lay_out(const std::vector<Storage>&) override {}
   void run(const PlanMemory& memory, int row) const override;
 
  private:
   const Graph& graph_;
   const Node& node_;
+  bool has_all_outputs_ = false;  ///< whether the graph has values for all outputs that the operator makes
 };
 
 }  // namespace sightline::network
