@@ -241,6 +241,26 @@ TEST(Decoder, ReadsFcosAndCenterNet) {
   expect_box(centernet.decoded(), 1, 0.9F, {17 - 4, 21 - 4, 17 + 4, 21 + 4});
 }
 
+TEST(Decoder, SaysWhatIsMissingWhereNothingFits) {
+  const auto complaint = [](const Made& made, const std::string& type) {
+    try {
+      choose_scheme(made.outputs, type);
+    } catch (const Problem& problem) {
+      return std::string(problem.what());
+    }
+    return std::string();
+  };
+  Made raw;
+  for (const std::int64_t side : {8, 4, 2}) raw.add("map" + std::to_string(side), {1, 3, side, side, 85});
+  EXPECT_THAT(complaint(raw, ""), testing::HasSubstr("--grid"));
+  Made other;
+  other.add("features", {1, 512});
+  EXPECT_THAT(complaint(other, ""),
+              testing::AllOf(testing::HasSubstr("'features' 1x512"), testing::HasSubstr("yolov8")));
+  EXPECT_THAT(complaint(other, "yolox"), testing::HasSubstr("yolox"));
+  EXPECT_THAT(complaint(other, "yolo99"), testing::HasSubstr("known are"));
+}
+
 TEST(Decoder, IgnoresWhatIsNotANumber) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7});

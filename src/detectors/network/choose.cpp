@@ -341,6 +341,11 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   }
   if (!name.empty())
     throw Problem("is read as model_type '" + wanted + "', which is not known; known are: " + known);
+  const bool has_anchors = std::ranges::any_of(
+      outputs.all, [](const NetworkOutputs::Output& one) { return one.shape && one.shape->size() == 5; });
+  if (has_anchors)
+    throw Problem("has raw outputs by anchors: " + outputs_text(outputs) +
+                  "; export YOLOv5 or YOLOv7 with the last layer (--grid), whose boxes are finished");
   throw Problem("has outputs of no known detector: " + outputs_text(outputs) +
                 "; if it is one of these, name it with model_type in a configuration: " + known);
 }
