@@ -47,6 +47,8 @@ TEST_F(NetworkProgram, ReportsTheClassesThatAreAskedFor) {
             0);
   std::ifstream stream(found);
   for (const Json& object : Json::parse(stream)["objects"]) EXPECT_EQ(object["label"], "box");
+  const Outcome none = run({"detect", picture_, "--model", model_, "--threshold", "1"});
+  EXPECT_THAT(none.err, testing::AllOf(HasSubstr("--threshold"), testing::Not(HasSubstr("--min-size"))));
   EXPECT_EQ(run({"detect", picture_, "--model", model_, "--classes", "cup"}).exit_code, 2);
 }
 
