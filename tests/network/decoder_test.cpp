@@ -95,6 +95,17 @@ TEST(Decoder, ReadsYolov8InColumnsAndRows) {
   }
 }
 
+TEST(Decoder, ReadsBoxesOfNetworksForMasks) {
+  Made made;
+  made.outputs.metadata["task"] = "segment";
+  made.outputs.classes = 3;
+  Tensor& out = made.add("output0", {1, 7 + 32, kCells});
+  made.add("output1", {1, 32, 16, 16});
+  const float values[] = {30, 20, 10, 8, 0.1F, 0.7F, 0.2F, 5};
+  for (std::int64_t c = 0; c < 8; ++c) out.reals()[c * kCells + 33] = values[c];
+  expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
+}
+
 TEST(Decoder, ReadsYolov8AsMapsOfDistributions) {
   Made made;
   for (const std::int64_t side : {8, 4, 2}) {

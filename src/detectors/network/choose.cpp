@@ -327,7 +327,10 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   for (const auto& [alias, own] : kAliases) {
     if (name == alias) name = own;
   }
-  const Evidence evidence(outputs);
+  // Ultralytics' networks for masks have the boxes first.
+  NetworkOutputs read = outputs;
+  if (outputs.metadata.contains("task") && outputs.all.size() == 2) read.all.resize(1);
+  const Evidence evidence(read);
   std::string known;
   for (const Rule& rule : kRules) {
     known += (known.empty() ? "" : ", ") + std::string(rule.name);
