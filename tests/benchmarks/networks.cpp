@@ -1,7 +1,7 @@
 // Times networks for tools/compare-networks, which times ONNX Runtime in turn with it.
 //
-//   bench_networks MODEL THREADS   for each number on standard input: runs the network so often, and prints
-//   the
+//   bench_networks MODEL THREADS [SET]   for each number on standard input: runs the network so often, and
+//   prints the
 //                                  median in milliseconds
 //   bench_networks --write FILE    writes a network of YOLOv8n's shape with random weights
 #include <oneapi/tbb/task_arena.h>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hardware.hpp"
 #include "detectors/network/detector.hpp"
 #include "detectors/network/explain.hpp"
 #include "detectors/network/onnx_file.hpp"
@@ -143,13 +144,15 @@ int time_on_request(const std::string& model, int threads) {
 
 int main(int argc, char** argv) {
   const std::string first = argc > 2 ? argv[1] : "";
-  if (argc != 3) {
-    std::fputs("usage: bench_networks MODEL THREADS, or bench_networks --write FILE\n", stderr);
+  if (argc != 3 && argc != 4) {
+    std::fputs("usage: bench_networks MODEL THREADS [INSTRUCTION SET], or bench_networks --write FILE\n",
+               stderr);
     return 2;
   }
   if (first == "--write") {
     sightline::write_yolov8n(argv[2]);
     return 0;
   }
+  if (argc == 4) sightline::limit_instruction_set(argv[3]);
   return sightline::time_on_request(first, std::max(1, std::atoi(argv[2])));
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { createRequire } from 'node:module';
 import { basename } from 'node:path';
 
-const [program, modules, threadsText, roundsText, ...models] = process.argv.slice(2);
+const [program, modules, threadsText, roundsText, set, ...models] = process.argv.slice(2);
 const ort = createRequire(modules + '/')('onnxruntime-node');
 const threads = Number(threadsText);
 const rounds = Number(roundsText);
@@ -43,7 +43,7 @@ async function theirs({ session, feeds }) {
 
 console.log(`| network | ours, ms | ONNX Runtime, ms | times as fast |\n|---|---|---|---|`);
 for (const model of models) {
-  const child = spawn(program, [model, String(threads)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(program, [model, String(threads), set], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ours = async () => {
     child.stdin.write(`${kRuns}\n`);
