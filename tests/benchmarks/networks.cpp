@@ -1,9 +1,8 @@
 // Times networks for tools/compare-networks, which times ONNX Runtime in turn with it.
 //
-//   bench_networks MODEL THREADS [SET]   for each number on standard input: runs the network so often, and
-//   prints the
-//                                  median in milliseconds
-//   bench_networks --write FILE    writes a network of YOLOv8n's shape with random weights
+//   bench_networks MODEL THREADS [SET]  for each number on standard input: runs the network so often, and
+//                                       prints the median in milliseconds
+//   bench_networks --write FILE         writes a network of YOLOv8n's shape with random weights
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>

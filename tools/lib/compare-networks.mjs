@@ -31,7 +31,11 @@ async function open(model) {
   return { session, feeds };
 }
 
+// Threads of the other one go on spinning for a while.
+const rest = () => new Promise(resolve => setTimeout(resolve, 300));
+
 async function theirs({ session, feeds }) {
+  await rest();
   const times = [];
   for (let i = 0; i < kRuns; ++i) {
     const start = process.hrtime.bigint();
@@ -46,6 +50,7 @@ for (const model of models) {
   const child = spawn(program, [model, String(threads), set], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ours = async () => {
+    await rest();
     child.stdin.write(`${kRuns}\n`);
     return Number((await lines.next()).value);
   };
