@@ -40,6 +40,7 @@ void add_evaluate_recognition(CLI::App& evaluate, Common& common);
 void add_evaluate_texture(CLI::App& evaluate, Common& common);
 void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_faces(CLI::App& app, Common& common);
+void add_family_commands(CLI::App& app, Common& common);
 void add_label(CLI::App& app, Common& common);
 void add_live(CLI::App& app, Common& common);
 void add_measure(CLI::App& app, Common& common);

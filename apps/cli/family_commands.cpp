@@ -1,14 +1,76 @@
 #include "apps/cli/family_commands.hpp"
 
+#include <cstdio>
+#include <memory>
+
+#include "apps/cli/commands.hpp"
+#include "apps/cli/stop.hpp"
+#include "apps/cli/writable.hpp"
+#include "apps/common/media_options.hpp"
 #include "base/error.hpp"
+#include "family/family_command.hpp"
+#include "media/reader.hpp"
 
 namespace sightline::apps {
+namespace {
+
+void each_picture(const std::string& path, bool in_colour, const std::function<void(PictureView)>& each) {
+  require_present(path);
+  media::ReadOptions reading;
+  reading.stop = &stop_requested();
+  media::Reader reader(path, reading);
+  while (const auto frame = reader.read()) {
+    if (stop_requested()) break;
+    if (!in_colour) {
+      each(frame->view());
+      continue;
+    }
+    const std::vector<std::uint8_t> rgb = media::to_rgb(*frame);
+    const Size size = frame->size();
+    each(
+        PackedView{rgb.data(), size.width, size.height, 3 * std::ptrdiff_t{size.width}, PackedFormat::rgb24});
+  }
+  throw_if_stopped();
+}
+
+}  // namespace
 
 void refuse_family(std::string_view command, const std::string& titles, const std::string& what) {
   throw Error(ExitCode::usage,
               "`sightline " + std::string(command) + "` is for " + titles + ", and '" + what +
                   "' belongs to another family",
               "`sightline evaluate frames` and `sightline measure` take any detector");
+}
+
+ShowContext show_context(bool in_colour) {
+  ShowContext context;
+  context.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+  context.pictures = [in_colour](const std::string& path, const std::function<void(PictureView)>& each) {
+    each_picture(path, in_colour, each);
+  };
+  return context;
+}
+
+void add_family_commands(CLI::App& app, Common& common) {
+  for (const Family* family : families()) {
+    std::vector<std::unique_ptr<FamilyCommand>> commands = family->make_commands();
+    if (commands.empty()) continue;
+    CLI::App& group = add_command_group(app, std::string(family->info().name),
+                                        "Commands for " + std::string(family->info().title));
+    for (auto& one : commands) {
+      const std::shared_ptr<FamilyCommand> command = std::move(one);
+      const OptionSet own = command->options();
+      OptionSet options;
+      for (Option option : own.all()) {
+        if (option.long_name() == "--picture") option.checked_by(OutputFile());
+        options.add(std::move(option));
+      }
+      add_command(group, common, command->name(), command->description(), options, [command] {
+        command->run(show_context(true));
+        return 0;
+      });
+    }
+  }
 }
 
 }  // namespace sightline::apps

@@ -7,6 +7,7 @@
 
 #include "base/config.hpp"
 #include "detectors/registry.hpp"
+#include "family/model_show.hpp"
 
 namespace sightline::apps {
 
@@ -45,5 +46,9 @@ const Family& require_tool(std::string_view command, const std::string& model, M
   if (!std::invoke(make, family)) refuse_family(command, titles_with(make), model);
   return family;
 }
+
+/// What commands lend to families: standard output, and pictures from files and folders.
+/// @param in_colour  pictures are RGB; otherwise as they were read
+ShowContext show_context(bool in_colour);
 
 }  // namespace sightline::apps

@@ -7,12 +7,14 @@
 #include "apps/cli/manual.hpp"
 #include "apps/cli/suggest.hpp"
 #include "apps/cli/version_text.hpp"
+#include "detectors/more_families.hpp"
 
 namespace sightline::apps {
 
 Parser::Parser()
     : app_(std::make_unique<CLI::App>("Finds objects in video in real time, on CPU cores and OpenCL devices.",
                                       "sightline")) {
+  add_more_families();
   CLI::App& app = *app_;
   app.option_defaults()->take_last();  // so that what a user adds counts, not what a script has put before
   app.require_subcommand(1);
@@ -39,6 +41,7 @@ Parser::Parser()
   add_batch(app, common_);
   add_config(app, common_);
   add_model(app, common_);
+  add_family_commands(app, common_);
   add_devices(app, common_);
   add_tune(app, common_);
   add_manual(app, common_.run);

@@ -215,7 +215,9 @@ std::vector<Config> DetectorOptions::load_configs() const {
     throw Error(ExitCode::usage,
                 fmt::format("the model '{}' is {}, but configuration '{}' needs another kind of model",
                             model(), named->info().one, configs.front().name()),
-                fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
+                named->info().shipped_config.empty()
+                    ? std::string("leave out --config")
+                    : fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
   }
   return configs;
 }

@@ -8,6 +8,11 @@
 #include "base/text.hpp"
 
 namespace sightline::apps {
+namespace {
+
+constexpr std::size_t kMostListed = 8;  // labels of which it is said that nothing was found
+
+}  // namespace
 
 void Answer::add(std::size_t input, bool is_picture, const FrameResult& result) {
   if (result.status != FrameStatus::ok) return;
@@ -84,11 +89,11 @@ std::string Answer::text() const {
   std::string text, names;
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const Found& found = found_[i];
-    text += line(found, labels_[i]);
+    if (found.objects > 0 || labels_.size() <= kMostListed) text += line(found, labels_[i]);
     if (found.named + found.unknown > 0)
       names += fmt::format("{} named, {} unknown\n", counted(found.named, labels_[i]), found.unknown);
   }
-  return text + names;
+  return text.empty() ? "nothing found\n" : text + names;
 }
 
 }  // namespace sightline::apps

@@ -53,8 +53,12 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
     if (detector.family.empty()) {  // several, whose options are their own
       text += "use one detector (--config) with a smaller --min-size to find smaller objects\n";
     } else {
-      text += fmt::format("use a smaller --min-size to find smaller objects, a lower {} to find more\n",
-                          family_named(detector.family).info().option_for_more);
+      const FamilyInfo& family = family_named(detector.family).info();
+      const bool has_sizes = std::ranges::any_of(
+          family.config_keys, [](const char* key) { return std::string_view(key) == "min_size"; });
+      text += fmt::format("use {}a lower {} to find more\n",
+                          has_sizes ? "a smaller --min-size to find smaller objects, " : "",
+                          family.option_for_more);
     }
   }
   std::fputs(printable(text + problems_text(report, unit), kLineEndsAndTabs).c_str(), stderr);

@@ -1,21 +1,18 @@
 // `sightline model show`: what a model file holds, in words and as a picture.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <regex>
 
 #include "apps/cli/choices.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/config_lookup.hpp"
-#include "apps/cli/stop.hpp"
+#include "apps/cli/family_commands.hpp"
 #include "apps/cli/writable.hpp"
 #include "apps/common/detector_options.hpp"
-#include "apps/common/media_options.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "detectors/registry.hpp"
 #include "family/model_show.hpp"
-#include "media/reader.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -33,18 +30,6 @@ struct ShowArguments {
   std::vector<Shown> families;
   const CLI::App* command = nullptr;
 };
-
-void each_picture(const std::string& path, const std::function<void(PictureView)>& each) {
-  require_present(path);
-  media::ReadOptions reading;
-  reading.stop = &stop_requested();
-  media::Reader reader(path, reading);
-  while (const auto frame = reader.read()) {
-    if (stop_requested()) break;
-    each(frame->view());
-  }
-  throw_if_stopped();
-}
 
 // "Models of filter banks": heading of an option that not all families have.
 std::string group_of(const Option& option, const std::vector<Shown>& families) {
@@ -80,10 +65,8 @@ int show_model(const ShowArguments& a) {
   // The first family says what is wrong with a file that nobody knows.
   const Shown& shown = found == a.families.end() ? a.families.front() : *found;
   refuse_options(a, shown);
-  ShowContext context;
+  ShowContext context = show_context(false);
   context.max_model_size = a.max_size;
-  context.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-  context.pictures = each_picture;
   shown.show->show(file, context);
   return 0;
 }

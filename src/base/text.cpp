@@ -100,7 +100,10 @@ std::string percent(double share) {
 }
 
 std::string plural(const std::string& one) {
-  return one == "person" ? "people" : one + 's';
+  if (one == "person") return "people";
+  const auto ends_in = [&](std::string_view end) { return one.ends_with(end); };
+  if (ends_in("ss") || ends_in("us") || ends_in("ch") || ends_in("sh") || ends_in("x")) return one + "es";
+  return ends_in("s") ? one : one + 's';
 }
 
 std::string counted(std::int64_t count, const std::string& one) {

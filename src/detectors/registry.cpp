@@ -26,11 +26,24 @@ namespace sightline {
 SIGHTLINE_FAMILIES(SIGHTLINE_DECLARE)
 #undef SIGHTLINE_DECLARE
 
-std::span<const Family* const> families() {
+namespace {
+
+std::vector<const Family*>& known_families() {
 #define SIGHTLINE_LIST(folder) &folder::family(),
-  static const std::array all{SIGHTLINE_FAMILIES(SIGHTLINE_LIST)};
+  static std::vector<const Family*> all{SIGHTLINE_FAMILIES(SIGHTLINE_LIST)};
 #undef SIGHTLINE_LIST
   return all;
+}
+
+}  // namespace
+
+std::span<const Family* const> families() {
+  return known_families();
+}
+
+void add_family(const Family& family) {
+  std::vector<const Family*>& all = known_families();
+  if (std::ranges::find(all, &family) == all.end()) all.push_back(&family);
 }
 
 const Family& family_named(std::string_view name) {

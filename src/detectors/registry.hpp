@@ -15,6 +15,10 @@ namespace sightline {
 /// All families in order; the first is the default of a configuration without `family`.
 std::span<const Family* const> families();
 
+/// Adds a family of a library over the core behind those that there are; does nothing where it is there.
+/// Call it before the first use of `families`, from one thread.
+void add_family(const Family& family);
+
 /// Throws std::out_of_range for a name that no family has.
 const Family& family_named(std::string_view name);
 

@@ -6,6 +6,7 @@
 #include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
 #include "family/counterpart.hpp"
+#include "family/family_command.hpp"
 #include "family/model_show.hpp"
 
 namespace sightline {
@@ -80,6 +81,10 @@ std::vector<OperatingPointChanges> Family::coarser_scales(const DetectorInfo& ma
 
 std::unique_ptr<ModelShow> Family::make_model_show() const {
   return nullptr;
+}
+
+std::vector<std::unique_ptr<FamilyCommand>> Family::make_commands() const {
+  return {};
 }
 
 }  // namespace sightline

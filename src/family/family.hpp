@@ -20,6 +20,7 @@ namespace sightline {
 class ComputeDevice;
 class Counterpart;
 class Detector;
+class FamilyCommand;
 class FrameProcessor;
 class ModelShow;
 class PictureView;
@@ -95,7 +96,7 @@ struct FamilyInfo {
   std::string_view title;           ///< lower case, plural: "filter banks"
   std::string_view one;             ///< the same of one, with its article: "a filter bank"
   std::string_view model_file;      ///< kind of model file: "Sightline's (.safetensors)"
-  std::string_view shipped_config;  ///< the name of a configuration that ships and uses the family
+  std::string_view shipped_config;  ///< name of a configuration that ships and uses the family; empty: none
   /// Keys of section [detector] that its detectors read; Family adds those of `options` and `variant_axes`.
   std::vector<std::string> config_keys;
   std::vector<RenamedKey> renamed_keys;
@@ -155,6 +156,8 @@ class Family {
   virtual std::vector<std::string> model_names() const { return {}; }
 
   virtual std::unique_ptr<ModelShow> make_model_show() const;
+  /// Commands of the family's own, for `sightline NAME COMMAND`.
+  virtual std::vector<std::unique_ptr<FamilyCommand>> make_commands() const;
   /// Finds the fastest variants of the kernels on a device, for `tune`.
   virtual TuneFunction* tune_function() const { return nullptr; }
   /// Times settings of the kernels side by side, for `measure --sweep`.

@@ -24,6 +24,7 @@ struct Target {
 constexpr Target kTargets[] = {{"cascade", cascade},
                                {"waldboost", waldboost},
                                {"census", census},
+                               {"network", network},
                                {"landmarks", landmarks},
                                {"recognition", recognition},
                                {"model", model},

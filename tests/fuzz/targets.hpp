@@ -15,6 +15,8 @@ void cascade(Bytes bytes);
 void waldboost(Bytes bytes);
 /// Census cascades; what is taken looks at a window.
 void census(Bytes bytes);
+/// Users' networks (ONNX); what is taken and small looks at a picture.
+void network(Bytes bytes);
 /// Models of landmarks; what is taken looks at a patch.
 void landmarks(Bytes bytes);
 /// Models of recognition; what is taken describes a crop.

@@ -56,7 +56,7 @@ const std::vector<Words> kCommands = [] {
       "train waldboost,train census,train cascade,train landmarks,train recognition,faces,"
       "faces add,faces list,faces show,faces rename,faces merge,faces delete,faces export,"
       "faces import,faces calibrate,config,config list,config show,config copy,model,"
-      "model show,devices,tune");
+      "model show,network,network explain,network compare,devices,tune");
   std::vector<Words> commands;
   for (std::string words; std::getline(all, words, ',');) commands.push_back(words_of(words));
   return commands;
@@ -124,7 +124,7 @@ TEST(CommandLine, CompletesSubcommands) {
             (Words{"windows", "frames", "compare", "landmarks", "verify", "identify", "texture"}));
   EXPECT_EQ(offered({"-q", "tr"}), (Words{"train"}));
   const Words all = offered({""});
-  EXPECT_EQ(all.size(), 14u) << "and none that --help does not list";
+  EXPECT_EQ(all.size(), 15u) << "and none that --help does not list";
 }
 
 TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {

@@ -22,6 +22,16 @@ TEST(Text, IsSplitAtSeparators) {
   EXPECT_EQ(split("", ','), Pieces());
 }
 
+TEST(Text, IsPutIntoThePlural) {
+  EXPECT_EQ(plural("person"), "people");
+  EXPECT_EQ(plural("car"), "cars");
+  EXPECT_EQ(plural("bus"), "buses");
+  EXPECT_EQ(plural("bench"), "benches");
+  EXPECT_EQ(plural("scissors"), "scissors");
+  EXPECT_EQ(counted(1, "class"), "1 class");
+  EXPECT_EQ(counted(2, "class"), "2 classes");
+}
+
 TEST(Text, RowsHaveAFieldMoreThanCommas) {
   using Fields = std::vector<std::string_view>;
   EXPECT_EQ(split_at_commas("a, b ,\r"), (Fields{"a", "b", ""}));

@@ -6,7 +6,7 @@
 readonly SIGHTLINE_PACKAGES=(
   build-essential g++ cmake ninja-build pkg-config
   libtbb-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libhwy-dev libcli11-dev
-  libpugixml-dev libsqlite3-dev libtiff-dev libjpeg-dev libdeflate-dev libopenslide-dev libeigen3-dev
+  libpugixml-dev libonnx-dev libprotobuf-dev libsqlite3-dev libtiff-dev libjpeg-dev libdeflate-dev libopenslide-dev libeigen3-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev
   libcurl4-openssl-dev libcairo2-dev fonts-dejavu-core libsdl2-dev libx11-dev
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd opencv-data
@@ -15,7 +15,8 @@ readonly SIGHTLINE_PACKAGES=(
 # Besides, to build and run the tests. Xvfb is the screen that windows are opened on and that is captured, xdotool
 # presses keys there, ffmpeg serves streams.
 readonly SIGHTLINE_TEST_PACKAGES=(
-  liblinear-dev libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool ffmpeg libopencv-dev
+  liblinear-dev libonnx-testdata libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool ffmpeg
+  libopencv-dev
 )
 
 # Besides, for `tools/test --thorough`: Chromium opens the report page, PyTorch trains a network,

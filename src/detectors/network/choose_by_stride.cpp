@@ -1,0 +1,239 @@
+// Rules for networks that have a group of outputs for each stride.
+#include "detectors/network/evidence.hpp"
+
+namespace sightline::network {
+
+// Priors of two sizes in each cell, as RetinaFace has them.
+std::vector<Prior> face_priors(const Evidence& evidence) {
+  std::vector<Prior> priors;
+  const auto width = static_cast<float>(evidence.outputs.input.width),
+             height = static_cast<float>(evidence.outputs.input.height);
+  int side = 16;
+  for (const int stride : {8, 16, 32}) {
+    const std::int64_t columns = evidence.columns(stride), cells = evidence.cells(stride);
+    for (std::int64_t cell = 0; cell < cells; ++cell) {
+      const float x = (static_cast<float>(cell % columns) + 0.5F) * static_cast<float>(stride) / width;
+      const float y = (static_cast<float>(cell / columns) + 0.5F) * static_cast<float>(stride) / height;
+      for (const int one : {side, 2 * side})
+        priors.push_back({x, y, static_cast<float>(one) / width, static_cast<float>(one) / height});
+    }
+    side *= 4;
+  }
+  return priors;
+}
+
+namespace {
+
+// Outputs of as many places, by falling number.
+std::map<std::int64_t, std::vector<Sheet>, std::greater<>> by_places(const Evidence& evidence) {
+  std::map<std::int64_t, std::vector<Sheet>, std::greater<>> groups;
+  for (const Sheet& sheet : evidence.sheets) groups[sheet.places].push_back(sheet);
+  return groups;
+}
+
+}  // namespace
+
+Match match_retinaface(const Evidence& evidence) {
+  const auto groups = by_places(evidence);
+  if (!evidence.all_known || groups.size() != 1 || evidence.sheets.size() != 3) return {};
+  Scheme scheme;
+  Head head;
+  for (const Sheet& sheet : evidence.sheets) {
+    head.places = sheet.places;
+    if (sheet.channels == 4) head.box = sheet.field();
+    if (sheet.channels == 2) head.classes = sheet.field();
+    if (sheet.channels == 10) head.points = sheet.field();
+    if (sheet.channels == 2)
+      scheme.activation = sheet.is_probability ? ScoreFunction::none : ScoreFunction::softmax;
+  }
+  scheme.priors = face_priors(evidence);
+  if (!head.box.is_there() || !head.classes.is_there() || !head.points.is_there() ||
+      static_cast<std::int64_t>(scheme.priors.size()) != head.places)
+    return {};
+  scheme.heads = {head};
+  scheme.has_background = true;
+  scheme.box = BoxForm::prior;
+  scheme.points = 5;
+  scheme.unit_x = static_cast<float>(evidence.outputs.input.width);
+  scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
+  scheme.iou = 0.4;
+  scheme.threshold = 0.6;
+  scheme.reason = "two classes, boxes and five points relative to priors of two sizes in each cell";
+  scheme.preprocessing = usual(Fit::fit_to_window, 0, false, {104, 117, 123}, {1, 1, 1});
+  return scheme;
+}
+
+namespace {
+
+// Faces with points: {1, 1, 4, 10} channels for each stride, or {1, 4} and maybe 10 with two anchors a cell.
+Match match_faces(const Evidence& evidence, std::int64_t anchors) {
+  Scheme scheme;
+  if (!evidence.all_known) return {};
+  for (const auto& [places, sheets] : by_places(evidence)) {
+    const int stride = places % anchors == 0 ? evidence.stride_of(places / anchors) : 0;
+    if (stride == 0) return {};
+    Head head = head_of(evidence, places, stride, anchors);
+    for (const Sheet& sheet : sheets) {
+      if (sheet.channels == 1) (head.classes.is_there() ? head.objectness : head.classes) = sheet.field();
+      if (sheet.channels == 4) head.box = sheet.field();
+      if (sheet.channels == 10) head.points = sheet.field();
+      if (sheet.channels == 1 && !sheet.is_probability) scheme.activation = ScoreFunction::sigmoid;
+    }
+    const bool has_all = head.classes.is_there() && head.box.is_there() &&
+                         (anchors > 1 || (head.objectness.is_there() && head.points.is_there()));
+    if (!has_all) return {};
+    scheme.points = head.points.is_there() ? 5 : 0;
+    scheme.heads.push_back(head);
+  }
+  if (scheme.heads.size() < 2) return {};
+  scheme.threshold = 0.6;
+  scheme.iou = 0.3;
+  return scheme;
+}
+
+}  // namespace
+
+Match match_yunet(const Evidence& evidence) {
+  Match scheme = match_faces(evidence, 1);
+  if (!scheme) return {};
+  scheme->takes_root = true;
+  scheme->box = BoxForm::cell;
+  scheme->reason = "scores, objectness, boxes and five points for each stride";
+  scheme->preprocessing = as_bytes_in_bgr(0);
+  return scheme;
+}
+
+Match match_scrfd(const Evidence& evidence) {
+  Match scheme = match_faces(evidence, 2);
+  if (!scheme) return {};
+  scheme->box = BoxForm::distances;
+  scheme->anchor = 0;
+  scheme->reason = "scores and distances of two anchors in each cell for each stride";
+  scheme->preprocessing = usual(Fit::fit_to_window, 0, true, {127.5, 127.5, 127.5}, {128, 128, 128});
+  scheme->iou = 0.4;
+  scheme->threshold = 0.5;
+  return scheme;
+}
+
+namespace {
+
+Preprocessing as_nanodet() {
+  return usual(Fit::fit_to_window_letterbox, 0, false, {103.53, 116.28, 123.675}, {57.375, 57.12, 58.395});
+}
+
+}  // namespace
+
+// Distances, four numbers or four distributions, and classes: for each stride, or all in one output.
+Match match_nanodet(const Evidence& evidence) {
+  Scheme scheme;
+  scheme.box = BoxForm::distances;
+  const auto take_sides = [&](std::int64_t channels) {
+    if (channels == 4) return;
+    scheme.box = BoxForm::distribution;
+    scheme.bins = static_cast<int>(channels / 4);
+  };
+  scheme.preprocessing = as_nanodet();
+  if (evidence.is_single()) {
+    const Sheet& sheet = evidence.sheets[0];
+    const std::vector<int> strides = evidence.strides_for(sheet.places);
+    const std::int64_t sides = sheet.channels - evidence.outputs.classes.value_or(80);
+    if (strides.empty() || sides < 4 || sides % 4 != 0 || sides > 4 * 64) return {};
+    take_sides(sides);
+    scheme.classes = static_cast<int>(sheet.channels - sides);
+    add_heads(scheme, evidence, strides, [&](Head& head, std::int64_t place) {
+      head.classes = sheet.field(0, place);
+      head.box = sheet.field(scheme.classes, place);
+    });
+    scheme.reason = "one row for each cell of strides 8, 16, ..., with classes and distances";
+    return scheme;
+  }
+  for (const auto& [places, sheets] : by_places(evidence)) {
+    const int stride = evidence.stride_of(places);
+    if (stride == 0 || sheets.size() != 2 || !evidence.all_known || sheets[0].is_map) return {};
+    // Of two that could be either, the one with the name of distances.
+    const auto is_sides = [&](const Sheet& sheet) {
+      return sheet.channels % 4 == 0 && has_word(evidence.output_of(sheet).name, {"dis", "box", "reg"});
+    };
+    const bool first = is_sides(sheets[0]) || (sheets[0].channels == 4 && sheets[1].channels != 4);
+    const Sheet &boxes = sheets[first ? 0 : 1], &scores = sheets[first ? 1 : 0];
+    if (boxes.channels % 4 != 0 || boxes.channels > 4 * 64 || !evidence.fits_classes(scores.channels))
+      return {};
+    Head head = head_of(evidence, places, stride);
+    head.box = boxes.field();
+    head.classes = scores.field();
+    take_sides(boxes.channels);
+    scheme.classes = static_cast<int>(scores.channels);
+    scheme.activation = scores.is_probability ? ScoreFunction::none : ScoreFunction::sigmoid;
+    scheme.heads.push_back(head);
+  }
+  if (scheme.heads.size() < 2) return {};
+  scheme.reason = "classes and distances for each stride";
+  return scheme;
+}
+
+// Maps of classes, distances and one of centredness for each stride.
+Match match_fcos(const Evidence& evidence) {
+  Scheme scheme;
+  for (const auto& [places, sheets] : by_places(evidence)) {
+    const int stride = evidence.stride_of(places);
+    if (stride == 0 || sheets.size() != 3 || !evidence.all_known) return {};
+    Head head = head_of(evidence, places, stride);
+    for (const Sheet& sheet : sheets) {
+      if (!sheet.is_map) return {};
+      if (sheet.channels == 4 && !head.box.is_there()) {
+        head.box = sheet.field();
+      } else if (sheet.channels == 1 && head.classes.is_there()) {
+        head.objectness = sheet.field();
+      } else {
+        head.classes = sheet.field();
+        scheme.classes = static_cast<int>(sheet.channels);
+        if (!sheet.is_probability) scheme.activation = ScoreFunction::sigmoid;
+      }
+    }
+    if (!head.box.is_there() || !head.classes.is_there() || !head.objectness.is_there()) return {};
+    scheme.heads.push_back(head);
+  }
+  if (scheme.heads.size() < 2) return {};
+  scheme.box = BoxForm::distances;
+  scheme.takes_root = true;
+  scheme.reason = "maps of classes, distances and centredness for each stride";
+  scheme.preprocessing = usual(Fit::fit_to_window, 0, false, {103.53, 116.28, 123.675}, {1, 1, 1});
+  return scheme;
+}
+
+// Maps of classes, sizes and maybe offsets, of one stride.
+Match match_centernet(const Evidence& evidence) {
+  const auto groups = by_places(evidence);
+  if (!evidence.all_known || groups.size() != 1 || evidence.sheets.size() < 2 || evidence.sheets.size() > 3)
+    return {};
+  const int stride = evidence.stride_of(groups.begin()->first);
+  if (stride == 0) return {};
+  Scheme scheme;
+  Head head = head_of(evidence, groups.begin()->first, stride);
+  for (const Sheet& sheet : evidence.sheets) {
+    if (!sheet.is_map) return {};
+    const std::string& name = evidence.output_of(sheet).name;
+    if (sheet.channels == 2 && has_word(name, {"off", "reg"})) {
+      head.objectness = sheet.field();
+    } else if (sheet.channels == 2 && !head.box.is_there() && !has_word(name, {"hm", "heat"})) {
+      head.box = sheet.field();
+    } else if (sheet.channels == 2 && head.classes.is_there()) {
+      head.objectness = sheet.field();
+    } else {
+      head.classes = sheet.field();
+      scheme.classes = static_cast<int>(sheet.channels);
+      if (!sheet.is_probability) scheme.activation = ScoreFunction::sigmoid;
+    }
+  }
+  if (!head.box.is_there() || !head.classes.is_there()) return {};
+  scheme.heads = {head};
+  scheme.box = BoxForm::size_at_cell;
+  scheme.only_peaks = true;
+  scheme.suppresses = false;
+  scheme.reason = "maps of classes, sizes and offsets";
+  scheme.preprocessing =
+      usual(Fit::fit_to_window_letterbox, 0, false, {104.04, 113.985, 119.85}, {73.695, 69.87, 70.89});
+  return scheme;
+}
+
+}  // namespace sightline::network

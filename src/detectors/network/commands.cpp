@@ -1,0 +1,176 @@
+#include "detectors/network/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "detectors/network/explain.hpp"
+#include "detectors/network/npy.hpp"
+#include "image/canvas.hpp"
+
+namespace sightline::network {
+namespace {
+
+// What both commands take: the network, and what is said of it.
+struct NetworkArguments {
+  std::string model, config, model_type, input_size;
+
+  void add_to(OptionSet& options) {
+    options.add("model", &model, "Network (.onnx)").require();
+    options.add("-c,--config FILE", &config,
+                "Configuration whose section [detector] says more about the network");
+    options.add("--model-type TYPE", &model_type, "Kind of network, where it is not to be inferred")
+        .free_text();
+    options.add("--input-size WIDTHxHEIGHT", &input_size, "Size of the input, where the network takes any")
+        .free_text();
+  }
+  Settings settings(const ShowContext& context) const {
+    Config read = config.empty() ? Config::parse("[detector]\n", model) : Config::load(config);
+    read.set("detector", "model", model);
+    if (!model_type.empty()) read.set("detector", "model_type", model_type);
+    if (!input_size.empty()) read.set("detector", "input_size", input_size);
+    if (context.max_model_size)
+      read.set("detector", "max_model_size", static_cast<double>(*context.max_model_size));
+    return read_settings(read);
+  }
+};
+
+class Explain : public FamilyCommand {
+ public:
+  std::string name() const override { return "explain"; }
+  std::string description() const override {
+    return "Describe a network: its operators, how it is read, and what it makes of a picture";
+  }
+  OptionSet options() override {
+    OptionSet options;
+    network_.add_to(options);
+    options.add("image", &image_, "Picture to run the network on");
+    options.add("--picture FILE", &picture_, "Write the network's input as a picture (.png)").needs("image");
+    return options;
+  }
+  void run(const ShowContext& context) override {
+    const NetworkDetector detector(load_network(network_.settings(context)));
+    context.print(network_text(detector.network()) + plan_text(detector));
+    if (image_.empty()) return;
+    context.pictures(image_, [&](PictureView picture) {
+      const auto workspace = detector.make_workspace();
+      auto& w = static_cast<NetworkWorkspace&>(*workspace);
+      context.print(picture_text(detector, w, picture));
+      if (!picture_.empty()) write_input(detector.network(), w);
+    });
+  }
+
+ private:
+  void write_input(const Network& network, NetworkWorkspace& workspace) const {
+    const Size size = network.preprocessing.size;
+    const std::vector<std::uint8_t> rgb = input_picture(network, workspace.runner->input(network.picture));
+    Canvas canvas(size.width, size.height, {});
+    canvas.draw_rgb(rgb.data(), size, 0, 0, size.width, size.height);
+    canvas.write_png(picture_);
+  }
+
+  NetworkArguments network_;
+  std::string image_, picture_;
+};
+
+class Compare : public FamilyCommand {
+ public:
+  std::string name() const override { return "compare"; }
+  std::string description() const override {
+    return "Compare a network's outputs with those of another engine, given as NumPy's .npy files";
+  }
+  OptionSet options() override {
+    OptionSet options;
+    network_.add_to(options);
+    options
+        .add("--reference FILE", &references_,
+             "Reference of an output; with several outputs, its name ends in .OUTPUT.npy. May hold every "
+             "n-th value")
+        .one_at_a_time()
+        .require();
+    options.add("--input FILE", &input_,
+                "Input as .npy file (default: fixed bytes, normalised as pictures are)");
+    options
+        .add("--tolerance SHARE", &tolerance_,
+             "Largest difference, in parts of the reference's largest value")
+        .not_negative()
+        .show_default();
+    return options;
+  }
+  void run(const ShowContext& context) override {
+    const NetworkDetector detector(load_network(network_.settings(context)));
+    const Network& network = detector.network();
+    const auto workspace = detector.make_workspace();
+    Runner& runner = *static_cast<NetworkWorkspace&>(*workspace).runner;
+    fill(network, runner.input(network.picture));
+    constexpr Size kFrame{640, 480};
+    fill_sizes(network, kFrame, [&](std::size_t i) -> Tensor& { return runner.input(i); });
+    runner.run(&workspace->work);
+    bool differs = false;
+    for (const std::string& file : references_) differs |= !compare(network, runner, file, context);
+    if (differs)
+      throw Error(ExitCode::failed,
+                  fmt::format("outputs differ by more than {:g} of their largest value", tolerance_));
+  }
+
+ private:
+  void fill(const Network& network, Tensor& input) const {
+    if (input_.empty()) return fill_fixed(network, input);
+    const Tensor given = read_npy(input_);
+    if (given.size() != input.size() || given.kind() != Kind::real)
+      throw Error(ExitCode::input, fmt::format("'{}' has {} values, but the input is {}", input_,
+                                               given.size(), text_of(input.shape())));
+    std::copy_n(given.reals(), given.size(), input.reals());
+  }
+
+  // Returns whether the output is near enough.
+  bool compare(const Network& network, const Runner& runner, const std::string& file,
+               const ShowContext& context) const {
+    const Graph& graph = network.graph;
+    std::size_t chosen = graph.outputs.size() == 1 ? 0 : graph.outputs.size();
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+      if (file.ends_with("." + graph.values[static_cast<std::size_t>(graph.outputs[i])].name + ".npy"))
+        chosen = i;
+    }
+    if (chosen == graph.outputs.size())
+      throw Error(ExitCode::usage, "'" + file + "' does not say which output it is of",
+                  "name it FILE.OUTPUT.npy");
+    const std::string& name = graph.values[static_cast<std::size_t>(graph.outputs[chosen])].name;
+    const OutputDifference difference = difference_to(name, runner.output(chosen), read_npy(file));
+    const bool fits = difference.largest <= tolerance_ * std::max(difference.largest_value, 1e-30);
+    context.print(fmt::format("{:24} {} values, largest difference {:.3g}, largest value {:.6g}{}\n", name,
+                              difference.values, difference.largest, difference.largest_value,
+                              fits ? "" : ": differs"));
+    return fits;
+  }
+
+  NetworkArguments network_;
+  std::vector<std::string> references_;
+  std::string input_;
+  double tolerance_ = 1e-4;
+};
+
+class NetworkShow : public ModelShow {
+ public:
+  void show(const std::string& model, const ShowContext& context) override {
+    NetworkArguments arguments;
+    arguments.model = model;
+    context.print(network_text(load_network(arguments.settings(context))));
+  }
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<FamilyCommand>> make_commands() {
+  std::vector<std::unique_ptr<FamilyCommand>> commands;
+  commands.push_back(std::make_unique<Explain>());
+  commands.push_back(std::make_unique<Compare>());
+  return commands;
+}
+
+std::unique_ptr<ModelShow> make_model_show() {
+  return std::make_unique<NetworkShow>();
+}
+
+}  // namespace sightline::network

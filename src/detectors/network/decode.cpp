@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "detectors/network/functions.hpp"
+#include "detectors/network/scheme.hpp"
+
+namespace sightline::network {
+namespace {
+
+// Reads fields of one head.
+class Reader {
+ public:
+  Reader(const Scheme& scheme, const Head& head, const std::vector<const Tensor*>& outputs)
+      : scheme_(scheme), head_(head), outputs_(outputs), places_(head.places) {
+    if (places_ < 0) places_ = count_places();
+    const int scores = scheme.classes + (scheme.has_background ? 1 : 0);
+    const int sides = scheme.box == BoxForm::distribution   ? 4 * scheme.bins
+                      : scheme.box == BoxForm::size_at_cell ? 2
+                                                            : 4;
+    check(head.classes, head.label.is_there() ? 1 : scores);
+    check(head.objectness, scheme.box == BoxForm::size_at_cell ? 2 : 1);
+    check(head.box, sides);
+    check(head.points, 2 * scheme.points);
+    check(head.label, 1);
+  }
+  std::int64_t places() const { return places_; }
+
+  float at(const Field& field, std::int64_t place, std::int64_t channel = 0) const {
+    const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
+    const std::int64_t i = field.offset + place * field.place_step + channel * field.channel_step;
+    return tensor.kind() == Kind::real ? tensor.reals()[i] : static_cast<float>(tensor.wholes()[i]);
+  }
+
+  // The best class and its score; NaN never is the best.
+  struct Best {
+    int label = -1;
+    float score = 0;
+  };
+  Best best(std::int64_t place) const {
+    const Head& head = head_;
+    if (head.label.is_there()) {
+      const float label = at(head.label, place);
+      const bool is_one = label >= 0 && label < 1e6F;
+      return {is_one ? static_cast<int>(label) - (scheme_.has_background ? 1 : 0) : -1,
+              activated(at(head.classes, place))};
+    }
+    const int first = scheme_.has_background ? 1 : 0, end = scheme_.classes + first;
+    Best best;
+    float largest = -std::numeric_limits<float>::infinity();
+    for (int c = first; c < end; ++c) {
+      const float score = at(head.classes, place, c);
+      if (score > largest) {
+        largest = score;
+        best.label = c - first;
+      }
+    }
+    if (best.label < 0) return best;
+    best.score = scheme_.activation == ScoreFunction::softmax ? softmax_of(place, best.label + first, end)
+                                                              : activated(largest);
+    if (head.objectness.is_there() && scheme_.box != BoxForm::size_at_cell)
+      best.score *= activated(at(head.objectness, place));
+    if (scheme_.takes_root) best.score = std::sqrt(best.score);
+    return best;
+  }
+
+  // Whether no neighbour's score is higher, and none before it is equal.
+  bool is_peak(std::int64_t place, int label, float score) const {
+    const std::int64_t columns = head_.columns, rows = places_ / columns;
+    const std::int64_t x = place % columns, y = place / columns;
+    for (std::int64_t ny = std::max<std::int64_t>(0, y - 1); ny <= std::min(rows - 1, y + 1); ++ny) {
+      for (std::int64_t nx = std::max<std::int64_t>(0, x - 1); nx <= std::min(columns - 1, x + 1); ++nx) {
+        const std::int64_t other = ny * columns + nx;
+        const float theirs = activated(at(head_.classes, other, label));
+        if (theirs > score || (theirs == score && other < place)) return false;
+      }
+    }
+    return true;
+  }
+
+  void read_box(std::int64_t place, RawBox& box) const {
+    float v[4] = {};
+    for (std::int64_t i = 0; i < (scheme_.box == BoxForm::size_at_cell ? 2 : 4); ++i)
+      v[i] = scheme_.box == BoxForm::distribution ? expected(place, i) : at(head_.box, place, i);
+    const std::int64_t cell = head_.columns > 0 ? place / head_.anchors : 0;
+    const float gx = head_.columns > 0 ? static_cast<float>(cell % head_.columns) : 0;
+    const float gy = head_.columns > 0 ? static_cast<float>(cell / head_.columns) : 0;
+    const float s = head_.stride, ux = scheme_.unit_x, uy = scheme_.unit_y;
+    const auto centred = [&](float x, float y, float width, float height) {
+      box.x1 = x - width / 2;
+      box.y1 = y - height / 2;
+      box.x2 = x + width / 2;
+      box.y2 = y + height / 2;
+    };
+    switch (scheme_.box) {
+      case BoxForm::corners:
+        box.x1 = v[0] * ux;
+        box.y1 = v[1] * uy;
+        box.x2 = v[2] * ux;
+        box.y2 = v[3] * uy;
+        break;
+      case BoxForm::centre:
+        centred(v[0] * ux, v[1] * uy, v[2] * ux, v[3] * uy);
+        break;
+      case BoxForm::cell:
+        centred((v[0] + gx) * s, (v[1] + gy) * s, exponential(v[2]) * s, exponential(v[3]) * s);
+        break;
+      case BoxForm::distances:
+      case BoxForm::distribution:
+        box.x1 = (gx + scheme_.anchor - v[0]) * s;
+        box.y1 = (gy + scheme_.anchor - v[1]) * s;
+        box.x2 = (gx + scheme_.anchor + v[2]) * s;
+        box.y2 = (gy + scheme_.anchor + v[3]) * s;
+        break;
+      case BoxForm::prior: {
+        const Prior& p = prior(place);
+        centred(multiply_add(v[0] * 0.1F, p.width, p.x) * ux, multiply_add(v[1] * 0.1F, p.height, p.y) * uy,
+                p.width * exponential(v[2] * 0.2F) * ux, p.height * exponential(v[3] * 0.2F) * uy);
+        break;
+      }
+      case BoxForm::size_at_cell: {
+        const bool has_offset = head_.objectness.is_there();
+        const float dx = has_offset ? at(head_.objectness, place, 0) : 0.5F;
+        const float dy = has_offset ? at(head_.objectness, place, 1) : 0.5F;
+        centred((gx + dx) * s, (gy + dy) * s, v[0] * s, v[1] * s);
+      }
+    }
+    for (int i = 0; i < scheme_.points; ++i) {
+      const float px = at(head_.points, place, 2 * i), py = at(head_.points, place, 2 * i + 1);
+      float& x = box.points[static_cast<std::size_t>(2 * i)];
+      float& y = box.points[static_cast<std::size_t>(2 * i) + 1];
+      if (scheme_.box == BoxForm::prior) {
+        const Prior& p = prior(place);
+        x = multiply_add(px * 0.1F, p.width, p.x) * ux;
+        y = multiply_add(py * 0.1F, p.height, p.y) * uy;
+      } else {
+        const float anchor = scheme_.box == BoxForm::cell ? 0 : scheme_.anchor;
+        x = (gx + anchor + px) * s;
+        y = (gy + anchor + py) * s;
+      }
+    }
+  }
+
+ private:
+  const Prior& prior(std::int64_t place) const {
+    return scheme_.priors[head_.first_prior + static_cast<std::size_t>(place)];
+  }
+  float activated(float score) const {
+    return scheme_.activation == ScoreFunction::sigmoid ? sigmoid(score) : score;
+  }
+  float softmax_of(std::int64_t place, int chosen, int count) const {
+    float largest = -std::numeric_limits<float>::infinity();
+    for (int c = 0; c < count; ++c) largest = greater(at(head_.classes, place, c), largest);
+    const float sum =
+        tree_sum(count, [&](std::int64_t c) { return exponential(at(head_.classes, place, c) - largest); });
+    return exponential(at(head_.classes, place, chosen) - largest) / sum;
+  }
+  // The mean of a side's distribution.
+  float expected(std::int64_t place, std::int64_t side) const {
+    const std::int64_t first = side * scheme_.bins;
+    float largest = -std::numeric_limits<float>::infinity();
+    for (int i = 0; i < scheme_.bins; ++i) largest = greater(at(head_.box, place, first + i), largest);
+    const auto weight = [&](std::int64_t i) {
+      return exponential(at(head_.box, place, first + i) - largest);
+    };
+    const float sum = tree_sum(scheme_.bins, weight);
+    return tree_sum(scheme_.bins, [&](std::int64_t i) { return weight(i) * static_cast<float>(i); }) / sum;
+  }
+
+  std::int64_t count_places() const {
+    const Field& field = head_.classes.place_step >= head_.box.place_step ? head_.classes : head_.box;
+    const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
+    return field.place_step > 0 ? tensor.size() / field.place_step : 0;
+  }
+  void check(const Field& field, int channels) const {
+    if (!field.is_there() || places_ == 0) return;
+    const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
+    const std::int64_t last =
+        field.offset + (places_ - 1) * field.place_step + (channels - 1) * field.channel_step;
+    if (channels > 0 && (places_ < 0 || last >= tensor.size() || field.offset < 0))
+      throw Problem("gives an output of " + text_of(tensor.shape()) +
+                    ", which is smaller than its decoder needs");
+  }
+
+  const Scheme& scheme_;
+  const Head& head_;
+  const std::vector<const Tensor*>& outputs_;
+  std::int64_t places_;
+};
+
+double overlap(const RawBox& a, const RawBox& b) {
+  const double width = std::min<double>(a.x2, b.x2) - std::max<double>(a.x1, b.x1);
+  const double height = std::min<double>(a.y2, b.y2) - std::max<double>(a.y1, b.y1);
+  if (!(width > 0 && height > 0)) return 0;
+  const auto area = [](const RawBox& box) {
+    return (double{box.x2} - double{box.x1}) * (double{box.y2} - double{box.y1});
+  };
+  return width * height / (area(a) + area(b) - width * height);
+}
+
+}  // namespace
+
+void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, float threshold,
+            std::vector<RawBox>& boxes) {
+  int number = 0;
+  for (const Head& head : scheme.heads) {
+    const Reader reader(scheme, head, outputs);
+    for (std::int64_t place = 0; place < reader.places(); ++place, ++number) {
+      const Reader::Best best = reader.best(place);
+      if (best.label < 0 || !(best.score >= threshold)) continue;
+      if (scheme.only_peaks && !reader.is_peak(place, best.label, best.score)) continue;
+      RawBox box;
+      box.score = best.score;
+      box.label = best.label;
+      box.place = number;
+      reader.read_box(place, box);
+      const bool is_finite =
+          std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) && std::isfinite(box.y2);
+      if (is_finite && box.x2 > box.x1 && box.y2 > box.y1) boxes.push_back(box);
+    }
+  }
+}
+
+void suppress(std::vector<RawBox>& boxes, double iou, bool agnostic) {
+  std::ranges::sort(boxes, [](const RawBox& a, const RawBox& b) {
+    return a.score != b.score ? a.score > b.score : a.place < b.place;
+  });
+  std::vector<RawBox> kept;
+  for (const RawBox& box : boxes) {
+    const bool falls = std::ranges::any_of(kept, [&](const RawBox& surer) {
+      return (agnostic || surer.label == box.label) && overlap(surer, box) > iou;
+    });
+    if (!falls) kept.push_back(box);
+  }
+  boxes = std::move(kept);
+}
+
+}  // namespace sightline::network

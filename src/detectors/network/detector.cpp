@@ -1,0 +1,157 @@
+#include "detectors/network/detector.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "detectors/network/interpreter.hpp"
+#include "processing/frame_luma.hpp"
+
+namespace sightline::network {
+namespace {
+
+constexpr std::string_view kResourceNames[] = {"frame", "input", "outputs", "candidates", "detections"};
+constexpr StageInfo kStageList[] = {
+    {"letterbox", {kFrameResource}, {kInput}, true},
+    {"network", {kInput}, {kOutputs}, true},
+    {"read_boxes", {kOutputs}, {kCandidates}},
+    {"group", {kCandidates}, {kDetections}},
+};
+
+// Left and right as they are in the picture.
+constexpr const char* kPointNames[] = {"left_eye", "right_eye", "nose", "left_mouth", "right_mouth"};
+
+NetworkWorkspace& own(Workspace& workspace) {
+  return static_cast<NetworkWorkspace&>(workspace);
+}
+
+}  // namespace
+
+NetworkDetector::NetworkDetector(Network network, bool plain)
+    : network_(std::move(network)),
+      plan_(plain ? nullptr : make_plan(network_.graph, network_.memory_limit)),
+      limit_(network_.max_candidates) {
+  const Network& n = network_;
+  info_.family = "network";
+  info_.model = fmt::format("{}: {}, input {}x{}, {}, {:.3g} G multiply-adds", n.name, n.scheme.type,
+                            n.preprocessing.size.width, n.preprocessing.size.height,
+                            counted(static_cast<std::int64_t>(n.labels.size()), "class"),
+                            1e-9 * static_cast<double>(n.cost.multiply_adds));
+  info_.cost_key = "network " + n.fingerprint;
+  info_.labels = n.labels;
+  info_.threshold = n.threshold;
+  info_.cpu_only = "networks run on the CPU";
+}
+
+std::span<const std::string_view> NetworkDetector::resources() const {
+  return kResourceNames;
+}
+std::span<const StageInfo> NetworkDetector::stages() const {
+  return kStageList;
+}
+
+std::unique_ptr<Workspace> NetworkDetector::make_workspace() const {
+  if (plan_) return std::make_unique<NetworkWorkspace>(make_plan_runner(network_.graph, *plan_));
+  return std::make_unique<NetworkWorkspace>(
+      std::make_unique<Interpreter>(network_.graph, network_.memory_limit));
+}
+
+bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const {
+  NetworkWorkspace& w = own(workspace);
+  if (frame.width() < 1 || frame.height() < 1) return false;
+  w.frame = frame;
+  w.boxes.clear();
+  w.detections.clear();
+  if (w.planned != frame.size()) {
+    w.planned = {};
+    w.letterbox = Letterbox(frame.size(), network_.preprocessing);
+    w.planned = frame.size();
+  }
+  return true;
+}
+
+void NetworkDetector::run_stage(std::size_t stage, Workspace& workspace) const {
+  NetworkWorkspace& w = own(workspace);
+  switch (stage) {
+    case kLetterbox:
+      return fill_input(w);
+    case kNetwork:
+      return w.runner->run(&w.work);
+    case kDecode:
+      return decode_outputs(w);
+    default:
+      return group(w);
+  }
+}
+
+void NetworkDetector::fill_input(NetworkWorkspace& w) const {
+  const ColourView frame = colour_of(w.frame);
+  float* const tensor = w.runner->input(network_.picture).reals();
+  for_each_rows(network_.preprocessing.size.height, w,
+                [&](int begin, int end) { w.letterbox.fill(frame, tensor, begin, end); });
+  fill_sizes(network_, w.planned, [&](std::size_t i) -> Tensor& { return w.runner->input(i); });
+}
+
+void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
+  std::vector<const Tensor*> outputs;
+  for (std::size_t i = 0; i < network_.graph.outputs.size(); ++i) outputs.push_back(&w.runner->output(i));
+  try {
+    decode(network_.scheme, outputs, static_cast<float>(network_.threshold), w.boxes);
+  } catch (const Problem& problem) {
+    throw Error(ExitCode::failed, "the network '" + network_.name + "' " + problem.what());
+  }
+  std::erase_if(w.boxes, [&](const RawBox& box) {
+    const auto label = static_cast<std::size_t>(box.label);
+    return label >= network_.reported.size() || !network_.reported[label];
+  });
+}
+
+void NetworkDetector::group(NetworkWorkspace& w) const {
+  const auto is_surer = [](const RawBox& a, const RawBox& b) {
+    return a.score != b.score ? a.score > b.score : a.place < b.place;
+  };
+  limit_.keep_best(w.boxes, is_surer);
+  if (network_.scheme.suppresses) {
+    suppress(w.boxes, network_.iou, network_.class_agnostic);
+  } else {
+    std::ranges::sort(w.boxes, is_surer);
+  }
+  for (const RawBox& box : w.boxes) {
+    Detection detection = detection_of(network_, box, w.letterbox.placement(), w.planned);
+    if (detection.box.area() > 0) w.detections.push_back(std::move(detection));
+  }
+}
+
+Detection detection_of(const Network& network, const RawBox& box, const Placement& placement, Size frame) {
+  const bool is_placed = network.scheme.in_picture;
+  const auto x = [&](double at) { return is_placed ? at : placement.frame_x(at); };
+  const auto y = [&](double at) { return is_placed ? at : placement.frame_y(at); };
+  Detection detection;
+  const double left = x(box.x1), top = y(box.y1);
+  detection.box = clipped({left, top, x(box.x2) - left, y(box.y2) - top}, frame);
+  detection.score = box.score;
+  detection.label = box.label;
+  if (network.scheme.points == 5) {
+    DetectionAttributes attributes;
+    for (std::size_t i = 0; i < 5; ++i)
+      attributes.landmarks.push_back({kPointNames[i], x(box.points[2 * i]), y(box.points[2 * i + 1])});
+    detection.attributes = SharedAttributes(std::move(attributes));
+  }
+  return detection;
+}
+
+std::vector<Detection> NetworkDetector::take_detections(Workspace& workspace) const {
+  return std::exchange(own(workspace).detections, {});
+}
+
+std::unique_ptr<NetworkDetector> make_network_detector(const Config& config) {
+  Network network = load_network(read_settings(config));
+  spdlog::info("{}: read as {} ({}); input {}; reports scores from {:g}", network.name, network.scheme.type,
+               network.scheme.reason, text_of(network.preprocessing), network.threshold);
+  return std::make_unique<NetworkDetector>(std::move(network));
+}
+
+}  // namespace sightline::network

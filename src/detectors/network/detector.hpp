@@ -1,0 +1,66 @@
+#pragma once
+/// The detector that runs a user's network: letterbox, network, decode, group.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "detection/candidate_limit.hpp"
+#include "detection/detector.hpp"
+#include "detectors/network/network.hpp"
+#include "detectors/network/plan.hpp"
+
+namespace sightline::network {
+
+enum StageIndex : std::size_t { kLetterbox, kNetwork, kDecode, kGroup };
+enum ResourceIndex : std::size_t { kInput = kFrameResource + 1, kOutputs, kCandidates, kDetections };
+
+/// One frame in flight.
+class NetworkWorkspace : public Workspace {
+ public:
+  explicit NetworkWorkspace(std::unique_ptr<Runner> runs) : runner(std::move(runs)) {}
+
+  PictureView frame;
+  Size planned;  ///< frame that `letterbox` is for
+  Letterbox letterbox;
+  std::unique_ptr<Runner> runner;
+  std::vector<RawBox> boxes;
+  std::vector<Detection> detections;
+};
+
+/// Thread-safety: as Detector.
+class NetworkDetector : public Detector {
+ public:
+  /// @param plain  in scalar code, as the interpreter defines it
+  explicit NetworkDetector(Network network, bool plain = false);
+
+  const DetectorInfo& info() const override { return info_; }
+  std::span<const std::string_view> resources() const override;
+  std::span<const StageInfo> stages() const override;
+  std::unique_ptr<Workspace> make_workspace() const override;
+  bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
+  void run_stage(std::size_t stage, Workspace& workspace) const override;
+  std::vector<Detection> take_detections(Workspace& workspace) const override;
+
+  const Network& network() const { return network_; }
+  /// Null where the interpreter runs the network.
+  const Plan* plan() const { return plan_.get(); }
+
+ private:
+  void fill_input(NetworkWorkspace& workspace) const;
+  void decode_outputs(NetworkWorkspace& workspace) const;
+  void group(NetworkWorkspace& workspace) const;
+
+  Network network_;
+  std::unique_ptr<const Plan> plan_;  ///< null: the interpreter runs the network
+  DetectorInfo info_;
+  CandidateLimit limit_;
+};
+
+/// A box in the frame: where it is there, and its points by name.
+Detection detection_of(const Network& network, const RawBox& box, const Placement& placement, Size frame);
+
+/// The network of section [detector]; says what was found out about it.
+std::unique_ptr<NetworkDetector> make_network_detector(const Config& config);
+
+}  // namespace sightline::network

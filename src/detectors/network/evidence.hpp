@@ -1,0 +1,161 @@
+#pragma once
+/// What the rules that find out the meaning of a network's outputs look at. Internal to choose*.cpp.
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "detectors/network/scheme.hpp"
+
+namespace sightline::network {
+
+/// An output as places times channels.
+struct Sheet {
+  int output = 0;
+  std::int64_t places = 0, channels = 1;
+  std::int64_t place_step = 1, channel_step = 1;
+  bool is_map = false;  ///< rows and columns of cells
+  std::int64_t columns = 0;
+  bool is_probability = false;
+
+  /// The channels from one on, of the places from one on.
+  Field field(std::int64_t channel = 0, std::int64_t place = 0) const {
+    return {output, channel * channel_step + place * place_step, place_step, channel_step};
+  }
+  Sheet turned() const {
+    Sheet other = *this;
+    std::swap(other.places, other.channels);
+    std::swap(other.place_step, other.channel_step);
+    return other;
+  }
+};
+
+inline std::optional<Sheet> sheet_of(const NetworkOutputs::Output& output, int number) {
+  if (!output.shape) return {};
+  Shape shape = *output.shape;
+  Sheet sheet;
+  sheet.output = number;
+  sheet.is_probability = output.is_probability;
+  if (shape.size() == 4 && shape[0] == 1) {
+    sheet.channels = shape[1];
+    sheet.places = shape[2] * shape[3];
+    sheet.channel_step = sheet.places;
+    sheet.is_map = true;
+    sheet.columns = shape[3];
+    return sheet;
+  }
+  if (shape.size() >= 2 && shape[0] == 1) shape.erase(shape.begin());
+  if (shape.empty() || shape.size() > 2) return {};
+  sheet.places = shape[0];
+  sheet.channels = shape.size() == 2 ? shape[1] : 1;
+  sheet.place_step = sheet.channels;
+  return sheet;
+}
+
+/// All that the rules below look at.
+struct Evidence {
+  const NetworkOutputs& outputs;
+  std::vector<Sheet> sheets;  ///< all outputs, unless one has no known shape
+  bool all_known = true;
+
+  explicit Evidence(const NetworkOutputs& known) : outputs(known) {
+    for (std::size_t i = 0; i < known.all.size(); ++i) {
+      if (const auto sheet = sheet_of(known.all[i], static_cast<int>(i))) {
+        sheets.push_back(*sheet);
+      } else {
+        all_known = false;
+      }
+    }
+  }
+  std::int64_t columns(int stride) const { return (outputs.input.width + stride - 1) / stride; }
+  std::int64_t cells(int stride) const {
+    return columns(stride) * ((outputs.input.height + stride - 1) / stride);
+  }
+  /// Strides whose cells, so many times each, are all the places; empty where none are.
+  std::vector<int> strides_for(std::int64_t places, std::int64_t anchors = 1) const {
+    std::int64_t sum = 0;
+    std::vector<int> strides;
+    for (const int stride : {8, 16, 32, 64, 128}) {
+      sum += anchors * cells(stride);
+      strides.push_back(stride);
+      if (stride >= 32 && sum == places) return strides;
+    }
+    return {};
+  }
+  /// The stride whose cells are so many places; 0 where none has.
+  int stride_of(std::int64_t places) const {
+    for (const int stride : {4, 8, 16, 32, 64, 128}) {
+      if (cells(stride) == places) return stride;
+    }
+    return 0;
+  }
+  bool is_single() const { return all_known && sheets.size() == 1; }
+  const NetworkOutputs::Output& output_of(const Sheet& sheet) const {
+    return outputs.all[static_cast<std::size_t>(sheet.output)];
+  }
+  bool fits_classes(std::int64_t count) const {
+    return count >= 1 && (outputs.classes ? count == *outputs.classes : count <= 10'000);
+  }
+};
+
+inline Head head_of(const Evidence& evidence, std::int64_t places, int stride, std::int64_t anchors = 1) {
+  Head head;
+  head.places = places;
+  head.stride = static_cast<float>(stride);
+  head.columns = evidence.columns(stride);
+  head.anchors = anchors;
+  return head;
+}
+
+inline Preprocessing usual(Fit fit, double pad, bool rgb, std::array<double, 3> mean,
+                           std::array<double, 3> scale) {
+  Preprocessing p;
+  p.fit = fit;
+  p.pad = pad;
+  p.rgb = rgb;
+  p.mean = mean;
+  p.scale = scale;
+  return p;
+}
+inline Preprocessing as_ultralytics() {
+  return usual(Fit::fit_to_window_letterbox, 114, true, {0, 0, 0}, {255, 255, 255});
+}
+inline Preprocessing as_bytes_in_bgr(double pad) {
+  return usual(Fit::fit_to_window, pad, false, {0, 0, 0}, {1, 1, 1});
+}
+inline Preprocessing as_image_net() {
+  return usual(Fit::standard, 0, true, {123.675, 116.28, 103.53}, {58.395, 57.12, 57.375});
+}
+
+using Match = std::optional<Scheme>;
+
+/// Places of one output, cut into heads by strides, and filled in by `fill(head, place)`.
+template <typename Fill>
+void add_heads(Scheme& scheme, const Evidence& evidence, const std::vector<int>& strides, const Fill& fill) {
+  std::int64_t start = 0;
+  for (const int stride : strides) {
+    scheme.heads.push_back(head_of(evidence, evidence.cells(stride), stride));
+    fill(scheme.heads.back(), start);
+    start += evidence.cells(stride);
+  }
+}
+
+inline bool has_word(const std::string& name, std::initializer_list<const char*> words) {
+  return std::ranges::any_of(words, [&](const char* word) { return name.find(word) != std::string::npos; });
+}
+
+/// Priors of two sizes in each cell, as RetinaFace has them.
+std::vector<Prior> face_priors(const Evidence& evidence);
+
+/// Rules for groups of outputs, one for each stride.
+Match match_retinaface(const Evidence& evidence);
+Match match_yunet(const Evidence& evidence);
+Match match_scrfd(const Evidence& evidence);
+Match match_nanodet(const Evidence& evidence);
+Match match_fcos(const Evidence& evidence);
+Match match_centernet(const Evidence& evidence);
+
+}  // namespace sightline::network

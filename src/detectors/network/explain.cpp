@@ -1,0 +1,211 @@
+#include "detectors/network/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace sightline::network {
+namespace {
+
+constexpr std::size_t kBest = 10;
+constexpr double kMebi = 1.0 / (1 << 20);
+
+std::string type_text(const Value& value) {
+  if (!value.is_typed) return "size varies";
+  return text_of(value.type.shape) + (value.type.kind == Kind::real ? "" : " whole numbers");
+}
+
+std::string operators_text(const Graph& graph) {
+  std::map<std::string, int> counts;
+  for (const Node& node : graph.nodes) ++counts[node.op];
+  std::string text;
+  for (const auto& [op, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, op);
+  return text;
+}
+
+const Value& value_of(const Graph& graph, int number) {
+  return graph.values[static_cast<std::size_t>(number)];
+}
+
+struct Range {
+  float smallest = std::numeric_limits<float>::infinity();
+  float largest = -std::numeric_limits<float>::infinity();
+  std::int64_t nans = 0;
+};
+
+Range range_of(const Tensor& tensor) {
+  Range range;
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    const float value =
+        tensor.kind() == Kind::real ? tensor.reals()[i] : static_cast<float>(tensor.wholes()[i]);
+    if (value != value) ++range.nans;
+    if (value < range.smallest) range.smallest = value;
+    if (value > range.largest) range.largest = value;
+  }
+  return range;
+}
+
+std::string range_text(const std::string& name, const Tensor& output) {
+  const Range range = range_of(output);
+  if (output.size() == 0) return fmt::format("output         '{}': empty\n", name);
+  std::string text = fmt::format("output         '{}' {}: {:g} to {:g}", name, text_of(output.shape()),
+                                 range.smallest, range.largest);
+  if (range.nans > 0) text += fmt::format(", {} not a number", range.nans);
+  if (range.smallest == range.largest)
+    text += "; all values are equal: the network may be badly quantised, or its input wrong";
+  return text + "\n";
+}
+
+// What becomes of a candidate.
+std::string fate_of(const Network& network, const RawBox& box, const std::vector<RawBox>& kept) {
+  const auto label = static_cast<std::size_t>(box.label);
+  if (label >= network.labels.size())
+    return fmt::format("rejected: class {} is not one of {}", box.label, network.labels.size());
+  if (!network.reported[label]) return "rejected: its class is not asked for";
+  if (box.score < static_cast<float>(network.threshold))
+    return fmt::format("rejected: score below {:g}", network.threshold);
+  const bool stays = std::ranges::any_of(kept, [&](const RawBox& one) { return one.place == box.place; });
+  return stays ? "reported" : "rejected: overlaps a better one of its class";
+}
+
+std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w,
+                            const std::vector<const Tensor*>& outputs) {
+  const Network& network = detector.network();
+  std::vector<RawBox> all;
+  decode(network.scheme, outputs, -std::numeric_limits<float>::infinity(), all);
+  const auto is_surer = [](const RawBox& a, const RawBox& b) {
+    return a.score != b.score ? a.score > b.score : a.place < b.place;
+  };
+  const std::size_t count = std::min(kBest, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), is_surer);
+  detector.run_stage(kDecode, w);
+  detector.run_stage(kGroup, w);
+  std::string text = fmt::format("candidates     {} boxes; the best:\n", all.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const Detection one = detection_of(network, all[i], w.letterbox.placement(), w.planned);
+    const auto label = static_cast<std::size_t>(one.label);
+    text += fmt::format(
+        "  {:.4f} {} at {:.1f},{:.1f} {:.1f}x{:.1f}: {}\n", one.score,
+        label < network.labels.size() ? network.labels[label] : "class " + std::to_string(one.label),
+        one.box.x, one.box.y, one.box.width, one.box.height, fate_of(network, all[i], w.boxes));
+  }
+  return text + fmt::format("reported       {}\n",
+                            counted(static_cast<std::int64_t>(w.detections.size()), "object"));
+}
+
+}  // namespace
+
+std::string network_text(const Network& n) {
+  const Graph& graph = n.graph;
+  std::string text = fmt::format("network        {}{}\n", n.name,
+                                 graph.producer.empty() ? "" : ", made by " + graph.producer);
+  text += fmt::format("opset          {}\n", graph.opset);
+  for (const GraphInput& input : graph.inputs)
+    text += fmt::format("input          '{}' {}\n", value_of(graph, input.value).name,
+                        type_text(value_of(graph, input.value)));
+  for (const int output : graph.outputs)
+    text += fmt::format("output         '{}' {}\n", value_of(graph, output).name,
+                        type_text(value_of(graph, output)));
+  text += fmt::format("operators      {}\n", operators_text(graph));
+  text += fmt::format("nodes          {}, of {} in the file\n", graph.nodes.size(), n.file_nodes);
+  text += fmt::format("multiply-adds  {:.4g} G a frame\n", 1e-9 * static_cast<double>(n.cost.multiply_adds));
+  text += fmt::format("memory         {:.1f} MiB of weights, {:.1f} MiB of values\n",
+                      kMebi * static_cast<double>(n.cost.weight_bytes),
+                      kMebi * static_cast<double>(n.cost.peak_bytes));
+  text += fmt::format("model_type     {}: {}\n", n.scheme.type, n.scheme.reason);
+  text += fmt::format("picture        {}\n", text_of(n.preprocessing));
+  text += fmt::format(
+      "labels         {}\n",
+      fmt::join(n.labels.begin(),
+                n.labels.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(n.labels.size(), 100)),
+                ", "));
+  text += fmt::format("scores         from {:g}; {}\n", n.threshold,
+                      n.scheme.suppresses
+                          ? fmt::format("boxes that overlap a better one by more than {:g} fall", n.iou)
+                          : "boxes are final");
+  return text;
+}
+
+std::string plan_text(const NetworkDetector& detector) {
+  const Plan* const plan = detector.plan();
+  if (!plan) return "plan           none: node by node, slowly\n";
+  return fmt::format("plan           {} steps in {} levels, {:.1f} MiB a frame\n", plan->steps.size(),
+                     plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
+}
+
+std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, PictureView picture) {
+  const Network& network = detector.network();
+  if (!detector.prepare(w, picture)) return "";
+  detector.run_stage(kLetterbox, w);
+  const Range range = range_of(w.runner->input(network.picture));
+  const Placement& place = w.letterbox.placement();
+  std::string text = fmt::format("picture        {}x{}, at {},{} {}x{} of the input; values {:g} to {:g}\n",
+                                 picture.width(), picture.height(), place.left, place.top, place.width,
+                                 place.height, range.smallest, range.largest);
+  detector.run_stage(kNetwork, w);
+  std::vector<const Tensor*> outputs;
+  for (std::size_t i = 0; i < network.graph.outputs.size(); ++i) {
+    outputs.push_back(&w.runner->output(i));
+    text += range_text(value_of(network.graph, network.graph.outputs[i]).name, *outputs.back());
+  }
+  return text + candidates_text(detector, w, outputs);
+}
+
+std::vector<std::uint8_t> input_picture(const Network& network, const Tensor& input) {
+  const Preprocessing& p = network.preprocessing;
+  const std::int64_t plane = static_cast<std::int64_t>(p.size.width) * p.size.height;
+  std::vector<std::uint8_t> rgb(static_cast<std::size_t>(3 * plane));
+  for (std::int64_t i = 0; i < plane; ++i) {
+    for (std::int64_t c = 0; c < 3; ++c) {
+      const std::int64_t channel = p.channels == 1 ? 0 : p.rgb ? c : 2 - c;
+      const float value = input.reals()[p.channels_last ? i * p.channels + channel : channel * plane + i];
+      const auto k = static_cast<std::size_t>(channel);
+      rgb[static_cast<std::size_t>(3 * i + c)] =
+          static_cast<std::uint8_t>(std::clamp(value * p.scale[k] + p.mean[k] + 0.5, 0.0, 255.0));
+    }
+  }
+  return rgb;
+}
+
+void fill_fixed(const Network& network, Tensor& input) {
+  const Preprocessing& p = network.preprocessing;
+  const std::int64_t plane = static_cast<std::int64_t>(p.size.width) * p.size.height;
+  for (std::int64_t i = 0; i < input.size(); ++i) {
+    const std::uint32_t byte = static_cast<std::uint32_t>(i) * 2654435761U >> 24;
+    const auto c = static_cast<std::size_t>(p.channels_last ? i % p.channels : i / plane % p.channels);
+    input.reals()[i] = static_cast<float>((byte - p.mean[c]) / p.scale[c]);
+  }
+}
+
+OutputDifference difference_to(const std::string& name, const Tensor& output, const Tensor& reference) {
+  if (reference.size() < 1 || reference.size() > output.size())
+    throw Error(ExitCode::input,
+                fmt::format("the reference of output '{}' has {} values, but the output has {}", name,
+                            reference.size(), output.size()));
+  const std::int64_t count = reference.size();
+  std::int64_t every = 1;
+  while (every < output.size() && (output.size() + every - 1) / every > count) ++every;
+  if ((output.size() + every - 1) / every != count)
+    throw Error(ExitCode::input,
+                fmt::format("the reference of output '{}' has {} values, which do not fit {}", name, count,
+                            text_of(output.shape())));
+  OutputDifference difference{name, 0, 0, static_cast<std::size_t>(count)};
+  const auto at = [](const Tensor& tensor, std::int64_t i) {
+    return tensor.kind() == Kind::real ? double{tensor.reals()[i]} : static_cast<double>(tensor.wholes()[i]);
+  };
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double expected = at(reference, i), got = at(output, i * every);
+    const double off = got == expected ? 0 : std::fabs(got - expected);
+    if (off > difference.largest || off != off) difference.largest = off;  // once NaN, it stays
+    difference.largest_value = std::max(difference.largest_value, std::fabs(expected));
+  }
+  return difference;
+}
+
+}  // namespace sightline::network

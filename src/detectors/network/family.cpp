@@ -1,0 +1,64 @@
+// What users' networks say of themselves, for the list of families.
+#include "family/family.hpp"
+
+#include "detectors/network/commands.hpp"
+#include "detectors/network/detector.hpp"
+#include "detectors/network/onnx_file.hpp"
+
+namespace sightline::network {
+namespace {
+
+FamilyInfo describe_family() {
+  using enum KeyOption::Kind;
+  FamilyInfo info;
+  info.name = "network";
+  info.title = "networks";
+  info.one = "a network";
+  info.model_file = "a detection network (.onnx)";
+  info.config_keys = kConfigKeys;
+  info.options = {
+      {"input_size", text, "--input-size WIDTHxHEIGHT", "Size of the network's input, where it takes any"},
+      {"model_type", text, "--model-type TYPE",
+       "Kind of network (yolox, yolov8, detr, ssd, ...), where it is not to be inferred"},
+      {"classes", text, "--classes NAME,...", "Classes to report (default: all)"},
+      {"iou_threshold", number, "--iou-threshold SHARE",
+       "Overlap above which the lower score of two boxes falls, as intersection over union (0 to 1)"},
+      {"class_agnostic", sets_true, "--class-agnostic",
+       "Suppress boxes that overlap one of another class, too"}};
+  info.options[0].option.free_text();
+  info.options[1].option.free_text();
+  info.options[2].option.free_text();
+  info.options[3].option.between(0, 1);
+  info.remarks = {{"model", "an .onnx file; no --config is needed"},
+                  {"max_candidates", "default 30000"},
+                  {"max_model_size", "default 512"}};
+  info.evaluation_values = {{"threshold", 0.001}};
+  info.needs_no_config = true;
+  return info;
+}
+
+class NetworkFamily : public Family {
+ public:
+  NetworkFamily() : Family(describe_family()) {}
+
+  std::unique_ptr<Detector> make(const Config& config) const override {
+    return make_network_detector(config);
+  }
+  std::unique_ptr<Detector> make_reference(const Config& config) const override {
+    return std::make_unique<NetworkDetector>(load_network(read_settings(config)), true);
+  }
+  bool recognises(const std::string& model) const override { return looks_like_onnx(model); }
+  std::unique_ptr<ModelShow> make_model_show() const override { return network::make_model_show(); }
+  std::vector<std::unique_ptr<FamilyCommand>> make_commands() const override {
+    return network::make_commands();
+  }
+};
+
+}  // namespace
+
+const Family& family() {
+  static const NetworkFamily family;
+  return family;
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,281 @@
+#include "detectors/network/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "detectors/network/operators.hpp"
+#include "detectors/network/window.hpp"
+
+namespace sightline::network {
+namespace {
+
+constexpr std::int64_t kMostFolding = std::int64_t{1} << 28;  // elements and multiply-adds, to end soon
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 60;  // sums of costs stay below
+
+class Simplifier {
+ public:
+  Simplifier(Graph& graph, std::int64_t memory_limit) : graph_(graph), limit_(memory_limit) {}
+
+  void run() {
+    for (Node& node : graph_.nodes) {
+      try {
+        fold_or_infer(node);
+      } catch (const Problem& problem) {
+        throw Problem("node " + node.title() + " " + problem.what());
+      }
+    }
+    skip_copies();
+    remove_unused();  // so that values have no readers but those that count
+    fold_batch_norms();
+    remove_unused();
+    if (cost_of(graph_).peak_bytes > limit_)
+      throw Problem("needs " + std::to_string(cost_of(graph_).peak_bytes >> 20) +
+                    " MiB of memory, more than the limit of " + std::to_string(limit_ >> 20) + " MiB");
+  }
+
+ private:
+  Value& value(int number) { return graph_.values[static_cast<std::size_t>(number)]; }
+
+  void fold_or_infer(Node& node) {
+    KnownInputs known(graph_, node);
+    if (!known.are_typed) return;
+    const Call call{node, known.inputs};
+    // The values of a tensor whose type is known do not matter for its shape.
+    const bool is_shape = node.op == "Shape" || node.op == "Size";
+    std::vector<TensorType> types;
+    try {
+      types = node.code->infer(call);
+    } catch (const NotKnownYet&) {
+      return;
+    }
+    std::int64_t bytes = 0;
+    for (const TensorType& type : types) bytes += bytes_of(type);
+    if (bytes > limit_)
+      throw Problem("needs " + std::to_string(bytes >> 20) + " MiB of memory for its result");
+    set_types(node, types);
+    if (!known.are_constant && !is_shape) return;
+    std::int64_t work = bytes + multiply_adds_of(graph_, node);
+    for (const Tensor* input : known.inputs) work += input ? input->size() : 0;
+    // Pooling looks at each element as often as its kernel is large.
+    for (const std::int64_t side : node.integers("kernel_shape"))
+      work *= std::clamp<std::int64_t>(side, 1, 1024);
+    // What takes longer is computed for each frame instead.
+    if (work_ + work > kMostFolding || folded_bytes_ + bytes > limit_) return;
+    work_ += work;
+    folded_bytes_ += bytes;
+    std::vector<Tensor> outputs;
+    run_node(call, outputs);
+    for (std::size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
+      if (node.outputs[i] != kAbsent)
+        value(node.outputs[i]).constant = std::make_shared<const Tensor>(std::move(outputs[i]));
+    }
+  }
+
+  void set_types(const Node& node, const std::vector<TensorType>& types) {
+    for (std::size_t i = 0; i < node.outputs.size() && i < types.size(); ++i) {
+      if (node.outputs[i] == kAbsent) continue;
+      value(node.outputs[i]).is_typed = true;
+      value(node.outputs[i]).type = types[i];
+    }
+  }
+
+  bool is_output(int number) const {
+    return std::ranges::find(graph_.outputs, number) != graph_.outputs.end();
+  }
+
+  // Whoever reads a copy reads the original.
+  void skip_copies() {
+    std::vector<int> original(graph_.values.size());
+    std::iota(original.begin(), original.end(), 0);
+    for (Node& node : graph_.nodes) {
+      for (int& input : node.inputs) {
+        if (input != kAbsent) input = original[static_cast<std::size_t>(input)];
+      }
+      const bool is_copy = node.op == "Identity" || node.op == "Dropout";
+      if (is_copy && node.outputs[0] != kAbsent && !is_output(node.outputs[0]) &&
+          !value(node.outputs[0]).constant)
+        original[static_cast<std::size_t>(node.outputs[0])] = node.inputs[0];
+    }
+  }
+
+  void fold_batch_norms() {
+    std::vector<int> readers(graph_.values.size(), 0);
+    std::vector<Node*> makers(graph_.values.size(), nullptr);
+    for (Node& node : graph_.nodes) {
+      for (const int input : node.inputs) readers[static_cast<std::size_t>(std::max(input, 0))] += input >= 0;
+      for (const int output : node.outputs) {
+        if (output != kAbsent) makers[static_cast<std::size_t>(output)] = &node;
+      }
+    }
+    for (Node& norm : graph_.nodes) {
+      if (norm.op != "BatchNormalization") continue;
+      const int between = norm.inputs[0];
+      Node* const convolution = makers[static_cast<std::size_t>(between)];
+      if (!convolution || convolution->op != "Conv" || readers[static_cast<std::size_t>(between)] != 1 ||
+          is_output(between) || value(between).constant)
+        continue;
+      fold_batch_norm(*convolution, norm);
+    }
+  }
+
+  void fold_batch_norm(Node& convolution, const Node& norm) {
+    const auto constant = [&](const Node& node, std::size_t i) -> const Tensor* {
+      if (i >= node.inputs.size() || node.inputs[i] == kAbsent) return nullptr;
+      return value(node.inputs[i]).constant.get();
+    };
+    const Tensor* const weights = constant(convolution, 1);
+    const bool has_bias = convolution.inputs.size() > 2 && convolution.inputs[2] != kAbsent;
+    const Tensor* const bias = constant(convolution, 2);
+    if (!weights || (has_bias && !bias)) return;
+    for (std::size_t i = 1; i < 5; ++i) {
+      if (!constant(norm, i)) return;
+    }
+    const float epsilon = norm.real("epsilon", 1e-5F);
+    auto scaled = std::make_shared<Tensor>(Kind::real, weights->shape());
+    auto moved = std::make_shared<Tensor>(Kind::real, Shape{weights->dim(0)});
+    const std::int64_t count = weights->size() / std::max<std::int64_t>(1, weights->dim(0));
+    for (std::int64_t m = 0; m < weights->dim(0); ++m) {
+      // In double precision, rounded once.
+      const double scale =
+          constant(norm, 1)->reals()[m] / std::sqrt(double{constant(norm, 4)->reals()[m]} + double{epsilon});
+      const double old = bias ? bias->reals()[m] : 0.0;
+      moved->reals()[m] =
+          static_cast<float>((old - constant(norm, 3)->reals()[m]) * scale + constant(norm, 2)->reals()[m]);
+      for (std::int64_t i = m * count; i < (m + 1) * count; ++i)
+        scaled->reals()[i] = static_cast<float>(weights->reals()[i] * scale);
+    }
+    convolution.inputs.resize(3, kAbsent);
+    convolution.inputs[1] = add_constant(convolution.name + " weights", std::move(scaled));
+    convolution.inputs[2] = add_constant(convolution.name + " bias", std::move(moved));
+    // The convolution makes the normalisation's value, and the other one is nobody's.
+    convolution.outputs[0] = norm.outputs[0];
+    is_gone_[&norm] = true;
+  }
+
+  int add_constant(std::string name, SharedTensor tensor) {
+    TensorType type = tensor->type();
+    graph_.values.push_back({std::move(name), std::move(tensor), true, std::move(type)});
+    return static_cast<int>(graph_.values.size()) - 1;
+  }
+
+  void remove_unused() {
+    std::vector<bool> needed(graph_.values.size(), false);
+    for (const int output : graph_.outputs) needed[static_cast<std::size_t>(output)] = true;
+    std::vector<Node> kept;
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+      const bool makes_needed = std::ranges::any_of(node->outputs, [&](int output) {
+        return output != kAbsent && needed[static_cast<std::size_t>(output)] && !value(output).constant;
+      });
+      if (!makes_needed || is_gone_.contains(&*node)) continue;
+      for (const int input : node->inputs) {
+        if (input != kAbsent) needed[static_cast<std::size_t>(input)] = true;
+      }
+      kept.push_back(std::move(*node));
+    }
+    std::ranges::reverse(kept);
+    graph_.nodes = std::move(kept);
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+      if (!needed[i]) graph_.values[i].constant.reset();
+    }
+  }
+
+  Graph& graph_;
+  const std::int64_t limit_;
+  std::int64_t work_ = 0, folded_bytes_ = 0;
+  std::map<const Node*, bool> is_gone_;
+};
+
+// Bytes of a value while the network runs; 0 where its type is not known yet.
+std::int64_t running_bytes(const Value& value) {
+  return value.constant || !value.is_typed ? 0 : bytes_of(value.type);
+}
+
+}  // namespace
+
+KnownInputs::KnownInputs(const Graph& graph, const Node& node) : typed(node.inputs.size()) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    inputs.push_back(nullptr);
+    if (node.inputs[i] == kAbsent) continue;
+    const Value& value = graph.values[static_cast<std::size_t>(node.inputs[i])];
+    if (value.constant) {
+      inputs[i] = value.constant.get();
+      continue;
+    }
+    are_constant = false;
+    are_typed = are_typed && value.is_typed;
+    typed[i] = Tensor::typed(value.type);
+    inputs[i] = &typed[i];
+  }
+}
+
+void simplify(Graph& graph, std::int64_t memory_limit) {
+  Simplifier(graph, memory_limit).run();
+}
+
+std::int64_t multiply_adds_of(const Graph& graph, const Node& node) {
+  const KnownInputs known(graph, node);
+  if (!known.are_typed || node.outputs.empty() || node.outputs[0] == kAbsent) return 0;
+  const Value& made = graph.values[static_cast<std::size_t>(node.outputs[0])];
+  if (!made.is_typed) return 0;
+  const std::int64_t count = elements_of(made.type.shape);
+  const Call call{node, known.inputs};
+  if (node.op == "Conv") {
+    const Shape& w = call.in(1).shape();
+    return count * w[1] * w[2] * w[3];
+  }
+  if (node.op == "ConvTranspose")
+    return elements_of(call.in(0).shape()) * elements_of(call.in(1).shape()) /
+           std::max<std::int64_t>(1, call.in(0).dim(1));
+  if (node.op == "MatMul") return count * call.in(0).shape().back();
+  if (node.op == "Gemm") return count * call.in(0).dim(node.integer("transA", 0) != 0 ? 0 : 1);
+  return 0;
+}
+
+std::vector<int> last_uses(const Graph& graph) {
+  std::vector<int> last(graph.values.size(), -1);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const int input : graph.nodes[i].inputs) {
+      if (input != kAbsent) last[static_cast<std::size_t>(input)] = static_cast<int>(i);
+    }
+  }
+  for (const int output : graph.outputs)
+    last[static_cast<std::size_t>(output)] = static_cast<int>(graph.nodes.size());
+  return last;
+}
+
+GraphCost cost_of(const Graph& graph) {
+  GraphCost cost;
+  const std::vector<int> last = last_uses(graph);
+  std::int64_t live = 0;
+  for (const GraphInput& input : graph.inputs)
+    live += running_bytes(graph.values[static_cast<std::size_t>(input.value)]);
+  std::vector<std::vector<int>> ends(graph.nodes.size() + 1);
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    if (last[i] >= 0) ends[static_cast<std::size_t>(last[i])].push_back(static_cast<int>(i));
+    if (graph.values[i].constant) cost.weight_bytes += bytes_of(graph.values[i].constant->type());
+  }
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    cost.multiply_adds = std::min(cost.multiply_adds + multiply_adds_of(graph, graph.nodes[i]), kMostCounted);
+    std::int64_t unread = 0;
+    for (const int output : graph.nodes[i].outputs) {
+      if (output == kAbsent) continue;
+      const std::int64_t bytes = running_bytes(graph.values[static_cast<std::size_t>(output)]);
+      live += bytes;
+      if (last[static_cast<std::size_t>(output)] < 0) unread += bytes;
+    }
+    cost.peak_bytes = std::max(cost.peak_bytes, live);
+    live -= unread;
+    for (const int value : ends[i]) live -= running_bytes(graph.values[static_cast<std::size_t>(value)]);
+  }
+  return cost;
+}
+
+const Node* maker_of(const Graph& graph, int value) {
+  for (const Node& node : graph.nodes) {
+    if (std::ranges::find(node.outputs, value) != node.outputs.end()) return &node;
+  }
+  return nullptr;
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,95 @@
+#pragma once
+/// A network as a list of nodes that compute values from values.
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "detectors/network/tensor.hpp"
+
+namespace sightline::network {
+
+struct Operator;
+
+using SharedTensor = std::shared_ptr<const Tensor>;
+using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                               std::vector<float>, SharedTensor>;
+
+/// Number of an input or output that a node leaves out.
+inline constexpr int kAbsent = -1;
+
+/// One operation. Inputs and outputs are numbers of values. A value is made by one node, which stands before
+/// all that use it.
+struct Node {
+  std::string name;  ///< for people; where the file has none, "#12"
+  std::string op;    ///< ONNX's name of the operator
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+  std::map<std::string, Attribute, std::less<>> attributes;
+  int opset = 0;  ///< version of the operators that the file uses
+  const Operator* code = nullptr;
+
+  bool has(std::string_view attribute) const { return attributes.find(attribute) != attributes.end(); }
+  /// Values of attributes, or `fallback`. They throw Problem where the type is another one.
+  std::int64_t integer(std::string_view attribute, std::int64_t fallback) const;
+  float real(std::string_view attribute, float fallback) const;
+  std::string text(std::string_view attribute, std::string_view fallback) const;
+  std::vector<std::int64_t> integers(std::string_view attribute) const;
+  SharedTensor tensor(std::string_view attribute) const;
+  /// "'Conv_3' (Conv)".
+  std::string title() const { return "'" + name + "' (" + op + ")"; }
+};
+
+struct Value {
+  std::string name;
+  SharedTensor constant;  ///< null unless it is known before the network runs
+  bool is_typed = false;  ///< whether `type` is known before the network runs
+  TensorType type;
+};
+
+/// An input of the network. Dimensions that a user chooses are -1.
+struct GraphInput {
+  int value = 0;
+  TensorType type;
+};
+
+struct Graph {
+  std::vector<Node> nodes;  ///< in an order in which they can run
+  std::vector<Value> values;
+  std::vector<GraphInput> inputs;
+  std::vector<int> outputs;
+  std::map<std::string, std::string> metadata;
+  std::string producer;
+  int opset = 0;
+};
+
+/// What a graph costs, once all types are known.
+struct GraphCost {
+  std::int64_t multiply_adds = 0;
+  std::int64_t weight_bytes = 0;
+  std::int64_t peak_bytes = 0;  ///< of all values that are needed at once
+};
+
+/// Computes all that is constant, infers all types, and removes nodes that nobody needs. Afterwards, batch
+/// normalisations behind convolutions are part of their weights.
+/// @param memory_limit  bytes of all values that are needed at once
+/// Throws Problem, naming the node.
+void simplify(Graph& graph, std::int64_t memory_limit);
+
+/// Costs of a simplified graph.
+GraphCost cost_of(const Graph& graph);
+/// Multiply-adds of one node; 0 where a type is not known.
+std::int64_t multiply_adds_of(const Graph& graph, const Node& node);
+
+/// By value: the last node that reads it; the number of nodes for the network's outputs, -1 for values that
+/// nobody reads.
+std::vector<int> last_uses(const Graph& graph);
+
+/// The node that makes a value; null for inputs and constants.
+const Node* maker_of(const Graph& graph, int value);
+
+}  // namespace sightline::network

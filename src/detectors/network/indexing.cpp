@@ -1,0 +1,288 @@
+// Operators that read and write elements by their indices.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "detectors/network/broadcast.hpp"
+#include "detectors/network/functions.hpp"
+#include "detectors/network/operators.hpp"
+
+namespace sightline::network {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+const Tensor& indices_of(const Call& call, std::size_t i) {
+  if (call.in(i).kind() != Kind::whole) throw Problem("needs whole numbers as indices");
+  return call.in(i);
+}
+
+std::int64_t checked_index(std::int64_t index, std::int64_t side) {
+  if (index < -side || index >= side)
+    throw Problem("index " + std::to_string(index) + " of a dimension of " + std::to_string(side));
+  return index < 0 ? index + side : index;
+}
+
+// Calls `copy(from, to)` with the elements of both, of one kind.
+template <typename F>
+void with_both(const Tensor& from, Tensor& to, const F& copy) {
+  if (from.kind() == Kind::real) {
+    copy(from.reals(), to.reals());
+  } else {
+    copy(from.wholes(), to.wholes());
+  }
+}
+
+std::int64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
+  std::int64_t all = 1;
+  for (std::size_t i = begin; i < end; ++i) all *= shape[i];
+  return all;
+}
+
+Types gather_type(const Call& call) {
+  const Shape &from = call.in(0).shape(), &index = indices_of(call, 1).shape();
+  const std::size_t axis = Call::axis(call.node.integer("axis", 0), from.size());
+  Shape shape(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(axis));
+  shape.insert(shape.end(), index.begin(), index.end());
+  shape.insert(shape.end(), from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end());
+  return {{call.in(0).kind(), shape}};
+}
+
+void run_gather(const Call& call, std::span<Tensor> out) {
+  const Tensor &in = call.in(0), &index = call.in(1);
+  const std::size_t axis = Call::axis(call.node.integer("axis", 0), in.rank());
+  const std::int64_t outer = product(in.shape(), 0, axis), side = in.dim(axis);
+  const std::int64_t inner = product(in.shape(), axis + 1, in.rank());
+  with_both(in, out[0], [&](const auto* from, auto* to) {
+    for (std::int64_t o = 0; o < outer; ++o) {
+      for (std::int64_t i = 0; i < index.size(); ++i) {
+        const std::int64_t at = checked_index(index.wholes()[i], side);
+        std::copy_n(from + (o * side + at) * inner, inner, to);
+        to += inner;
+      }
+    }
+  });
+}
+
+Types gather_elements_type(const Call& call) {
+  const Shape &from = call.in(0).shape(), &index = indices_of(call, 1).shape();
+  const std::size_t axis = Call::axis(call.node.integer("axis", 0), from.size());
+  if (index.size() != from.size()) throw Problem("has indices that do not fit " + text_of(from));
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (i != axis && index[i] > from[i]) throw Problem("has indices that do not fit " + text_of(from));
+  }
+  return {{call.in(0).kind(), index}};
+}
+
+// Offset of a place whose index on one axis is replaced.
+std::int64_t offset_at(const Shape& place, const std::vector<std::int64_t>& strides, std::size_t axis,
+                       std::int64_t index) {
+  std::int64_t offset = index * strides[axis];
+  for (std::size_t k = 0; k < place.size(); ++k) offset += k == axis ? 0 : place[k] * strides[k];
+  return offset;
+}
+
+void run_gather_elements(const Call& call, std::span<Tensor> out) {
+  const Tensor &in = call.in(0), &index = call.in(1);
+  const std::size_t axis = Call::axis(call.node.integer("axis", 0), in.rank());
+  const std::vector<std::int64_t> strides = strides_of(in.shape());
+  StridedWalk places(index.shape(), std::vector<std::int64_t>(index.rank(), 0));
+  with_both(in, out[0], [&](const auto* from, auto* to) {
+    for (std::int64_t i = 0; i < index.size(); ++i, places.next())
+      to[i] = from[offset_at(places.place(), strides, axis, checked_index(index.wholes()[i], in.dim(axis)))];
+  });
+}
+
+Types scatter_type(const Call& call) {
+  indices_of(call, 1);
+  if (call.in(2).kind() != call.in(0).kind()) throw Problem("mixes real and whole numbers");
+  if (call.node.text("reduction", "none") != "none") throw Problem("combines values, which is not supported");
+  return {call.in(0).type()};
+}
+
+void run_scatter_elements(const Call& call, std::span<Tensor> out) {
+  const Tensor &in = call.in(0), &index = call.in(1), &updates = call.in(2);
+  const std::size_t axis = Call::axis(call.node.integer("axis", 0), in.rank());
+  if (index.shape() != updates.shape() || index.rank() != in.rank())
+    throw Problem("has indices that do not fit");
+  for (std::size_t k = 0; k < in.rank(); ++k) {
+    if (k != axis && index.dim(k) > in.dim(k)) throw Problem("has indices that do not fit");
+  }
+  const std::vector<std::int64_t> strides = strides_of(in.shape());
+  with_both(in, out[0], [&](const auto* from, auto* to) { std::copy_n(from, in.size(), to); });
+  StridedWalk places(index.shape(), std::vector<std::int64_t>(index.rank(), 0));
+  with_both(updates, out[0], [&](const auto* from, auto* to) {
+    for (std::int64_t i = 0; i < index.size(); ++i, places.next())
+      to[offset_at(places.place(), strides, axis, checked_index(index.wholes()[i], in.dim(axis)))] = from[i];
+  });
+}
+
+// Of operators ...ND: the last axis of the indices holds places on the axes from `batch` on.
+struct NdPlan {
+  std::size_t batch = 0, depth = 0;
+  std::int64_t slices = 0;  // how many are named
+  std::int64_t inner = 0;   // elements of each
+};
+
+NdPlan nd_plan(const Call& call) {
+  const Shape &from = call.in(0).shape(), &index = indices_of(call, 1).shape();
+  NdPlan plan;
+  plan.batch =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(call.node.integer("batch_dims", 0), 0, kMaxRank));
+  if (index.empty() || index.back() < 1 || plan.batch >= index.size() ||
+      static_cast<std::size_t>(index.back()) + plan.batch > from.size())
+    throw Problem("has indices that do not fit " + text_of(from));
+  for (std::size_t i = 0; i < plan.batch; ++i) {
+    if (from[i] != index[i]) throw Problem("has indices that do not fit " + text_of(from));
+  }
+  plan.depth = static_cast<std::size_t>(index.back());
+  plan.slices = product(index, 0, index.size() - 1);
+  plan.inner = product(from, plan.batch + plan.depth, from.size());
+  return plan;
+}
+
+// Where slice `i` begins.
+std::int64_t nd_offset(const Call& call, const NdPlan& plan, std::int64_t i,
+                       const std::vector<std::int64_t>& strides) {
+  const Tensor &in = call.in(0), &index = call.in(1);
+  std::int64_t offset = 0;
+  if (plan.batch > 0) {
+    const std::int64_t per_batch =
+        plan.slices / std::max<std::int64_t>(1, product(index.shape(), 0, plan.batch));
+    offset = i / per_batch * strides[plan.batch - 1];
+  }
+  for (std::size_t k = 0; k < plan.depth; ++k) {
+    const std::int64_t at =
+        index.wholes()[i * static_cast<std::int64_t>(plan.depth) + static_cast<std::int64_t>(k)];
+    offset += checked_index(at, in.dim(plan.batch + k)) * strides[plan.batch + k];
+  }
+  return offset;
+}
+
+Types gather_nd_type(const Call& call) {
+  const NdPlan plan = nd_plan(call);
+  const Shape &from = call.in(0).shape(), &index = call.in(1).shape();
+  Shape shape(index.begin(), index.end() - 1);
+  shape.insert(shape.end(), from.begin() + static_cast<std::ptrdiff_t>(plan.batch + plan.depth), from.end());
+  return {{call.in(0).kind(), shape}};
+}
+
+void run_gather_nd(const Call& call, std::span<Tensor> out) {
+  const NdPlan plan = nd_plan(call);
+  const std::vector<std::int64_t> strides = strides_of(call.in(0).shape());
+  with_both(call.in(0), out[0], [&](const auto* from, auto* to) {
+    for (std::int64_t i = 0; i < plan.slices; ++i)
+      std::copy_n(from + nd_offset(call, plan, i, strides), plan.inner, to + i * plan.inner);
+  });
+}
+
+void run_scatter_nd(const Call& call, std::span<Tensor> out) {
+  const NdPlan plan = nd_plan(call);
+  const Tensor &in = call.in(0), &updates = call.in(2);
+  if (updates.size() != plan.slices * plan.inner) throw Problem("has updates that do not fit");
+  const std::vector<std::int64_t> strides = strides_of(in.shape());
+  with_both(in, out[0], [&](const auto* from, auto* to) { std::copy_n(from, in.size(), to); });
+  with_both(updates, out[0], [&](const auto* from, auto* to) {
+    for (std::int64_t i = 0; i < plan.slices; ++i)
+      std::copy_n(from + i * plan.inner, plan.inner, to + nd_offset(call, plan, i, strides));
+  });
+}
+
+// --- bilinear samples at places that the network computes
+
+Types grid_sample_type(const Call& call) {
+  const Shape &x = call.real(0).shape(), &grid = call.real(1).shape();
+  if (x.size() != 4 || elements_of(x) == 0 || grid.size() != 4 || grid[3] != 2 || grid[0] != x[0])
+    throw Problem("has a grid that does not fit " + text_of(x));
+  const std::string mode = call.node.text("mode", "bilinear");
+  const std::string padding = call.node.text("padding_mode", "zeros");
+  if (mode == "bicubic" || mode == "cubic") throw Problem("samples bicubically, which is not supported");
+  if (padding == "reflection") throw Problem("reflects at the edge, which is not supported");
+  return {{Kind::real, {x[0], x[1], grid[1], grid[2]}}};
+}
+
+// How a place in -1..1 becomes one in elements.
+float grid_place(float at, std::int64_t side, bool aligned) {
+  const auto sides = static_cast<float>(side);
+  return aligned ? (at + 1) * 0.5F * (sides - 1) : multiply_add(at + 1, sides, -1) * 0.5F;
+}
+
+// Places of the picture that a sample mixes, and their weights. Offsets of those outside are -1; their values
+// are 0.
+struct Sample {
+  std::array<std::int64_t, 4> offset{};
+  std::array<float, 4> weight{};
+};
+
+class Sampler {
+ public:
+  explicit Sampler(const Call& call)
+      : height_(call.in(0).dim(2)),
+        width_(call.in(0).dim(3)),
+        aligned_(call.node.integer("align_corners", 0) != 0),
+        nearest_(call.node.text("mode", "bilinear") == "nearest"),
+        border_(call.node.text("padding_mode", "zeros") == "border") {}
+
+  // @param at  column and row in -1..1
+  Sample at(const float* at) const {
+    const float column = grid_place(at[0], width_, aligned_), row = grid_place(at[1], height_, aligned_);
+    if (nearest_) return {{offset(std::nearbyint(row), std::nearbyint(column)), -1, -1, -1}, {1, 0, 0, 0}};
+    const float top = std::floor(row), left = std::floor(column);
+    const float down = row - top, right = column - left;
+    return {{offset(top, left), offset(top, left + 1), offset(top + 1, left), offset(top + 1, left + 1)},
+            {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right}};
+  }
+
+ private:
+  std::int64_t offset(float row, float column) const {
+    if (border_) {
+      row = std::clamp(row, 0.0F, static_cast<float>(height_ - 1));
+      column = std::clamp(column, 0.0F, static_cast<float>(width_ - 1));
+    }
+    // Written so that a NaN is outside, too.
+    const bool inside =
+        row >= 0 && column >= 0 && row < static_cast<float>(height_) && column < static_cast<float>(width_);
+    return inside ? static_cast<std::int64_t>(row) * width_ + static_cast<std::int64_t>(column) : -1;
+  }
+
+  std::int64_t height_, width_;
+  bool aligned_, nearest_, border_;
+};
+
+void run_grid_sample(const Call& call, std::span<Tensor> out) {
+  const Tensor &x = call.in(0), &grid = call.in(1);
+  const std::int64_t plane = x.dim(2) * x.dim(3), places = grid.dim(1) * grid.dim(2), channels = x.dim(1);
+  const bool nearest = call.node.text("mode", "bilinear") == "nearest";
+  const Sampler sampler(call);
+  for (std::int64_t n = 0; n < x.dim(0); ++n) {
+    for (std::int64_t i = 0; i < places; ++i) {
+      const Sample sample = sampler.at(grid.reals() + (n * places + i) * 2);
+      const float* from = x.reals() + n * channels * plane;
+      float* to = out[0].reals() + n * channels * places + i;
+      const auto value = [&](std::size_t k) { return sample.offset[k] < 0 ? 0.0F : from[sample.offset[k]]; };
+      for (std::int64_t c = 0; c < channels; ++c, from += plane, to += places) {
+        float y = nearest ? value(0) : sample.weight[0] * value(0);
+        for (std::size_t k = 1; k < 4 && !nearest; ++k) y = multiply_add(sample.weight[k], value(k), y);
+        *to = y;
+      }
+    }
+  }
+}
+
+constexpr Operator kIndexOperators[] = {
+    {"Gather", 2, 2, 1, gather_type, run_gather},
+    {"GatherElements", 2, 2, 1, gather_elements_type, run_gather_elements},
+    {"GatherND", 2, 2, 1, gather_nd_type, run_gather_nd},
+    {"GridSample", 2, 2, 1, grid_sample_type, run_grid_sample},
+    {"Scatter", 3, 3, 1, scatter_type, run_scatter_elements},
+    {"ScatterElements", 3, 3, 1, scatter_type, run_scatter_elements},
+    {"ScatterND", 3, 3, 1, scatter_type, run_scatter_nd},
+};
+
+}  // namespace
+
+std::span<const Operator> index_operators() {
+  return kIndexOperators;
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,75 @@
+#include "detectors/network/interpreter.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "detectors/network/operators.hpp"
+
+namespace sightline::network {
+
+Interpreter::Interpreter(const Graph& graph, std::int64_t memory_limit)
+    : graph_(graph), limit_(memory_limit), ends_(graph.nodes.size() + 1), values_(graph.values.size()) {
+  const std::vector<int> last = last_uses(graph);
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    if (last[i] >= 0) ends_[static_cast<std::size_t>(last[i])].push_back(static_cast<int>(i));
+  }
+  for (const GraphInput& input : graph.inputs) {
+    values_[static_cast<std::size_t>(input.value)].allocate(input.type);
+  }
+  // Inputs stay.
+  for (auto& all : ends_) {
+    std::erase_if(all, [&](int value) {
+      return std::ranges::any_of(graph.inputs, [&](const GraphInput& one) { return one.value == value; });
+    });
+  }
+}
+
+void Interpreter::run(WorkMeter* /*meter*/) {
+  live_bytes_ = 0;
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    const Node& node = graph_.nodes[i];
+    try {
+      run_one(node);
+    } catch (const Problem& problem) {
+      throw Error(ExitCode::failed, "the network's node " + node.title() + " " + problem.what());
+    }
+    for (const int value : ends_[i]) {
+      Tensor& tensor = values_[static_cast<std::size_t>(value)];
+      if (tensor.has_data()) live_bytes_ -= bytes_of(tensor.type());
+      tensor = Tensor();
+    }
+  }
+}
+
+void Interpreter::run_one(const Node& node) {
+  Call call{node, {}};
+  for (const int input : node.inputs) {
+    const Tensor* tensor = nullptr;
+    if (input != kAbsent) {
+      const Value& value = graph_.values[static_cast<std::size_t>(input)];
+      tensor = value.constant ? value.constant.get() : &values_[static_cast<std::size_t>(input)];
+    }
+    call.inputs.push_back(tensor);
+  }
+  std::vector<TensorType> types = node.code->infer(call);
+  for (const TensorType& type : types) live_bytes_ += bytes_of(type);
+  if (live_bytes_ > limit_)
+    throw Problem("needs more memory than the limit of " + std::to_string(limit_ >> 20) + " MiB");
+  std::vector<Tensor> outputs(types.size());
+  for (std::size_t i = 0; i < types.size(); ++i) outputs[i].allocate(types[i]);
+  node.code->run(call, outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (i < node.outputs.size() && node.outputs[i] != kAbsent) {
+      values_[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+    } else {
+      live_bytes_ -= bytes_of(types[i]);
+    }
+  }
+}
+
+const Tensor& Interpreter::output(std::size_t i) const {
+  const auto value = static_cast<std::size_t>(graph_.outputs[i]);
+  return graph_.values[value].constant ? *graph_.values[value].constant : values_[value];
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,318 @@
+#include "detectors/network/network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "base/fingerprint.hpp"
+#include "base/text.hpp"
+#include "detectors/network/labels.hpp"
+#include "detectors/network/onnx_file.hpp"
+
+namespace sightline::network {
+namespace {
+
+// --- inputs
+
+const std::string& name_of(const Graph& graph, const GraphInput& input) {
+  return graph.values[static_cast<std::size_t>(input.value)].name;
+}
+
+InputRole role_of(const Graph& graph, const GraphInput& input) {
+  const std::string& name = name_of(graph, input);
+  const std::size_t rank = input.type.shape.size();
+  if (rank == 4 && input.type.kind == Kind::real) return InputRole::picture;
+  if (rank == 2 && input.type.kind == Kind::whole && name.find("size") != std::string::npos)
+    return InputRole::frame_size;
+  if (rank == 2 && name == "scale_factor") return InputRole::scale;
+  if (rank == 2 && name == "im_shape") return InputRole::input_size;
+  throw Problem("has the input '" + name + "' of " + text_of(input.type.shape) +
+                (input.type.kind == Kind::real ? "" : " whole numbers") + ", which is not known");
+}
+
+// The first two whole numbers of a text, "[640, 480]" as rows and columns; or one for both.
+std::optional<Size> size_of_text(const std::string& text) {
+  int numbers[2] = {};
+  std::size_t count = 0;
+  for (std::size_t at = 0; count < 2 && (at = text.find_first_of("0123456789", at)) != std::string::npos;) {
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), numbers[count]);
+    if (error != std::errc()) return {};
+    ++count;
+    at = static_cast<std::size_t>(end - text.data());
+  }
+  if (count == 0) return {};
+  if (count == 1) numbers[1] = numbers[0];
+  return Size{numbers[1], numbers[0]};
+}
+
+const std::string* metadata_of(const Graph& graph, const std::string& key) {
+  const auto found = graph.metadata.find(key);
+  return found == graph.metadata.end() ? nullptr : &found->second;
+}
+
+// Sets the sizes that are free, and says where the channels are.
+void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, Preprocessing& p) {
+  Shape& shape = input.type.shape;
+  const std::string title = "has the input '" + name_of(graph, input) + "' of " + text_of(shape);
+  if (shape[0] == -1) shape[0] = 1;
+  if (shape[0] != 1)
+    throw Problem(title + ", a batch of " + std::to_string(shape[0]) +
+                  " pictures; export it for one picture");
+  const auto is_colour = [](std::int64_t side) { return side == 3 || side == 1; };
+  p.channels_last = !is_colour(shape[1]) && is_colour(shape[3]);
+  const std::size_t channels = p.channels_last ? 3 : 1, rows = p.channels_last ? 1 : 2;
+  if (shape[channels] == -1) shape[channels] = 3;
+  if (!is_colour(shape[channels])) throw Problem(title + ", which is no picture of 1 or 3 channels");
+  p.channels = static_cast<int>(shape[channels]);
+  std::optional<Size> size = settings.input_size;
+  if (const std::string* text = metadata_of(graph, "imgsz"); text && !size) size = size_of_text(*text);
+  const auto set = [&](std::int64_t& side, int wanted) {
+    if (side == -1 && wanted > 0) side = wanted;
+    if (settings.input_size && side != wanted)
+      throw Error(ExitCode::usage,
+                  "input_size does not fit the network '" + settings.file.string() + "', whose input is " +
+                      text_of(shape),
+                  "leave it out");
+  };
+  set(shape[rows], size ? size->height : 0);
+  set(shape[rows + 1], size ? size->width : 0);
+  if (shape[rows] == -1 || shape[rows + 1] == -1)
+    throw Problem(title + ", a picture of any size; choose one with --input-size 640x640");
+  constexpr std::int64_t kLargest = 8192;
+  if (std::min(shape[rows], shape[rows + 1]) < 8 || std::max(shape[rows], shape[rows + 1]) > kLargest)
+    throw Problem(title + ", a size that is not supported");
+  p.size = {static_cast<int>(shape[rows + 1]), static_cast<int>(shape[rows])};
+}
+
+void fix_inputs(Network& network, const Settings& settings) {
+  Graph& graph = network.graph;
+  bool has_picture = false;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    GraphInput& input = graph.inputs[i];
+    network.roles.push_back(role_of(graph, input));
+    if (network.roles.back() == InputRole::picture) {
+      if (has_picture) throw Problem("takes several pictures");
+      has_picture = true;
+      network.picture = i;
+      fix_picture(graph, input, settings, network.preprocessing);
+    } else {
+      input.type.shape = {1, 2};
+    }
+    Value& value = graph.values[static_cast<std::size_t>(input.value)];
+    value.is_typed = true;
+    value.type = input.type;
+  }
+  if (!has_picture) throw Problem("takes no picture");
+}
+
+// --- outputs
+
+// Whether a sigmoid or a softmax has made a value, which may have been moved about since.
+bool is_probability(const Graph& graph, int value) {
+  constexpr std::string_view kMoves[] = {"Reshape", "Transpose", "Concat", "Squeeze", "Unsqueeze",
+                                         "Flatten", "Identity",  "Slice",  "Split",   "Cast",
+                                         "Gather",  "Clip",      "Sqrt"};
+  constexpr int kMostSteps = 64;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const Node* const maker = maker_of(graph, value);
+    if (!maker) return false;
+    if (maker->op == "Sigmoid" || maker->op == "Softmax" || maker->op == "HardSigmoid") return true;
+    if (std::ranges::find(kMoves, maker->op) == std::end(kMoves) || maker->inputs.empty()) return false;
+    value = maker->inputs[0];
+  }
+  return false;
+}
+
+// By the user, or by the file.
+std::vector<std::string> given_labels(const Graph& graph, const Settings& settings) {
+  if (!settings.labels.empty()) return settings.labels;
+  if (const std::string* text = metadata_of(graph, "model_info labels"))
+    return labels_from(*text, "", settings.file.string());
+  return labels_of_metadata(graph.metadata);
+}
+
+// Of a simplified graph, so that exponentials of constants do not count.
+NetworkOutputs outputs_of(const Network& network, const Settings& settings) {
+  const Graph& graph = network.graph;
+  NetworkOutputs outputs;
+  outputs.input = network.preprocessing.size;
+  for (const int number : graph.outputs) {
+    const Value& value = graph.values[static_cast<std::size_t>(number)];
+    NetworkOutputs::Output one{value.name, Kind::real, {}, is_probability(graph, number)};
+    if (value.is_typed) {
+      one.kind = value.type.kind;
+      one.shape = value.type.shape;
+    }
+    outputs.all.push_back(std::move(one));
+  }
+  outputs.has_exponential =
+      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.op == "Exp"; });
+  outputs.knows_frame_size =
+      std::ranges::any_of(network.roles, [](InputRole role) { return role != InputRole::picture; });
+  const std::vector<std::string> names = given_labels(graph, settings);
+  if (!names.empty()) outputs.classes = static_cast<int>(names.size());
+  outputs.metadata = graph.metadata;
+  return outputs;
+}
+
+std::vector<std::string> default_labels(const Scheme& scheme) {
+  std::vector<std::string> labels;
+  const bool is_face =
+      scheme.points == 5 || (scheme.classes == 1 && scheme.type == "ssd") || scheme.type == "scrfd";
+  if (scheme.classes == 80) return coco_labels(false);
+  if (scheme.coco91) {
+    labels = coco_labels(true);
+    if (scheme.has_background) labels.erase(labels.begin());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i].empty()) labels[i] = "class " + std::to_string(i);
+    }
+  } else if (scheme.classes == 1) {
+    return {is_face ? "face" : "object"};
+  }
+  for (std::size_t i = labels.size(); i < static_cast<std::size_t>(scheme.classes); ++i)
+    labels.push_back("class " + std::to_string(i));
+  labels.resize(static_cast<std::size_t>(scheme.classes));
+  return labels;
+}
+
+void set_labels(Network& network, const Settings& settings) {
+  const auto classes = static_cast<std::size_t>(network.scheme.classes);
+  network.labels = given_labels(network.graph, settings);
+  if (network.labels.empty()) network.labels = default_labels(network.scheme);
+  if (network.labels.size() != classes)
+    throw Error(ExitCode::usage,
+                fmt::format("{} labels are given for the network '{}', which has {} classes",
+                            network.labels.size(), settings.file.string(), classes),
+                "give as many names as it has classes");
+  network.reported.assign(classes, settings.classes.empty());
+  for (const std::string_view one : split_at_commas(settings.classes)) {
+    if (settings.classes.empty()) break;
+    const auto found = std::ranges::find(network.labels, one);
+    if (found == network.labels.end()) {
+      throw Error(ExitCode::usage,
+                  fmt::format("the network '{}' has no class '{}'", settings.file.string(), one),
+                  fmt::format("it has: {}", fmt::join(network.labels, ", ")));
+    }
+    network.reported[static_cast<std::size_t>(found - network.labels.begin())] = true;
+  }
+}
+
+// --- what is said of the input: by the user, by the file, or usual for such networks
+
+std::string said(const Graph& graph, const std::string& by_user, const std::string& key) {
+  if (!by_user.empty()) return by_user;
+  const std::string* const text = metadata_of(graph, "model_info " + key);
+  return text ? *text : std::string();
+}
+
+std::optional<std::vector<double>> numbers_of(const std::string* text) {
+  if (!text) return {};
+  std::vector<double> numbers;
+  for (std::size_t at = 0; (at = text->find_first_of("-.0123456789", at)) != std::string::npos;) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text->data() + at, text->data() + text->size(), number);
+    if (error != std::errc()) return {};
+    numbers.push_back(number);
+    at = static_cast<std::size_t>(end - text->data());
+  }
+  if (numbers.size() == 1) numbers.assign(3, numbers[0]);
+  if (numbers.size() != 3) return {};
+  return numbers;
+}
+
+void set_preprocessing(Network& network, const Settings& settings) {
+  const Graph& graph = network.graph;
+  Preprocessing& p = network.preprocessing;
+  const Preprocessing& usual = network.scheme.preprocessing;
+  const std::string fit = said(graph, settings.resize_type, "resize_type");
+  p.fit = fit.empty() ? usual.fit : fit_named(fit, settings.file.string());
+  p.pad = settings.pad_value.value_or(usual.pad);
+  const std::string* const reversed = metadata_of(graph, "model_info reverse_input_channels");
+  p.rgb = settings.reverse_input_channels.value_or(
+      reversed ? *reversed == "True" || *reversed == "YES" || *reversed == "true" : usual.rgb);
+  const auto set = [&](std::array<double, 3>& values, const std::optional<std::vector<double>>& by_user,
+                       const char* key, const std::array<double, 3>& otherwise) {
+    const auto from = by_user ? by_user : numbers_of(metadata_of(graph, std::string("model_info ") + key));
+    for (std::size_t c = 0; c < 3; ++c) values[c] = from ? (*from)[c] : otherwise[c];
+  };
+  set(p.mean, settings.mean_values, "mean_values", usual.mean);
+  set(p.scale, settings.scale_values, "scale_values", usual.scale);
+  for (double& scale : p.scale) {
+    if (!(std::abs(scale) >= 1e-6)) throw Problem("divides its input by " + std::to_string(scale));
+  }
+}
+
+std::string fingerprint_of(const Graph& graph) {
+  Fingerprint all;
+  for (const Node& node : graph.nodes) all.add_all(node.op);
+  for (const Value& value : graph.values) {
+    if (value.constant && value.constant->kind() == Kind::real) all.add_all(value.constant->real_span());
+  }
+  return all.text();
+}
+
+Network build(Graph graph, const Settings& settings) {
+  Network network;
+  network.name = settings.file.filename().string();
+  network.file_nodes = graph.nodes.size();
+  network.graph = std::move(graph);
+  fix_inputs(network, settings);
+  network.memory_limit = settings.memory_limit;
+  simplify(network.graph, settings.memory_limit);
+  network.cost = cost_of(network.graph);
+  network.scheme =
+      choose_scheme(outputs_of(network, settings), said(network.graph, settings.model_type, "model_type"));
+  set_labels(network, settings);
+  set_preprocessing(network, settings);
+  const auto value = [&](const std::optional<double>& by_user, const char* key, double usual) {
+    const auto by_file = numbers_of(metadata_of(network.graph, std::string("model_info ") + key));
+    return by_user ? *by_user : by_file ? by_file->front() : usual;
+  };
+  network.threshold = value(settings.threshold, "confidence_threshold", network.scheme.threshold);
+  network.iou = value(settings.iou_threshold, "iou_threshold", network.scheme.iou);
+  network.class_agnostic = settings.class_agnostic;
+  network.max_candidates = settings.max_candidates;
+  network.fingerprint = fingerprint_of(network.graph);
+  return network;
+}
+
+}  // namespace
+
+Network make_network(Graph graph, const Settings& settings) {
+  try {
+    return build(std::move(graph), settings);
+  } catch (const Problem& problem) {
+    throw network_error(settings.file.string(), problem);
+  }
+}
+
+Network load_network(const Settings& settings) {
+  return make_network(read_onnx(settings.file, settings.max_bytes), settings);
+}
+
+void fill_sizes(const Network& network, Size frame, const std::function<Tensor&(std::size_t)>& input) {
+  const Size size = network.preprocessing.size;
+  for (std::size_t i = 0; i < network.roles.size(); ++i) {
+    const InputRole role = network.roles[i];
+    if (role == InputRole::picture) continue;
+    Tensor& tensor = input(i);
+    const auto set = [&](std::int64_t at, double value) {
+      if (tensor.kind() == Kind::real) {
+        tensor.reals()[at] = static_cast<float>(value);
+      } else {
+        tensor.wholes()[at] = static_cast<std::int64_t>(value);
+      }
+    };
+    // Frame sizes are width and height; the others, rows first.
+    set(0, role == InputRole::frame_size ? frame.width
+           : role == InputRole::scale    ? static_cast<double>(size.height) / frame.height
+                                         : size.height);
+    set(1, role == InputRole::frame_size ? frame.height
+           : role == InputRole::scale    ? static_cast<double>(size.width) / frame.width
+                                         : size.width);
+  }
+}
+
+}  // namespace sightline::network

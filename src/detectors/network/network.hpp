@@ -1,0 +1,78 @@
+#pragma once
+/// A detection network that is ready to run: its graph, how frames become its input, and what its outputs
+/// mean.
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "detectors/network/graph.hpp"
+#include "detectors/network/scheme.hpp"
+
+namespace sightline::network {
+
+/// What a user says of a network; what is not said follows from the file. Words are those of OpenVINO's
+/// model_info.
+struct Settings {
+  std::filesystem::path file;
+  std::uint64_t max_bytes = 0;                        ///< of the file
+  std::int64_t memory_limit = std::int64_t{4} << 30;  ///< bytes of values while it runs
+  std::string model_type;
+  std::optional<Size> input_size;
+  std::string resize_type;
+  std::optional<double> pad_value;
+  std::optional<bool> reverse_input_channels;  ///< true: RGB
+  std::optional<std::vector<double>> mean_values, scale_values;
+  std::vector<std::string> labels;
+  std::string classes;  ///< to report, separated by commas; empty: all
+  std::optional<double> threshold;
+  std::optional<double> iou_threshold;
+  bool class_agnostic = false;
+  int max_candidates = 30'000;
+};
+
+/// What read_settings reads of section [detector].
+inline constexpr const char* kConfigKeys[] = {"model",         "model_type",     "input_size",
+                                              "resize_type",   "pad_value",      "reverse_input_channels",
+                                              "mean_values",   "scale_values",   "labels",
+                                              "classes",       "threshold",      "confidence_threshold",
+                                              "iou_threshold", "class_agnostic", "max_candidates",
+                                              "max_model_size"};
+/// Throws Error (usage).
+Settings read_settings(const Config& config);
+
+/// What an input is fed with.
+enum class InputRole { picture, frame_size, input_size, scale };
+
+/// Immutable once loaded.
+struct Network {
+  std::string name;              ///< of its file
+  Graph graph;                   ///< simplified; all inputs have sizes
+  std::vector<InputRole> roles;  ///< by input
+  std::size_t picture = 0;       ///< number of the input that takes the picture
+  Scheme scheme;
+  Preprocessing preprocessing;
+  std::vector<std::string> labels;  ///< one for each class
+  std::vector<bool> reported;       ///< by class
+  double threshold = 0;
+  double iou = 0;
+  bool class_agnostic = false;
+  int max_candidates = 0;
+  std::int64_t memory_limit = 0;
+  GraphCost cost;
+  std::size_t file_nodes = 0;  ///< before the graph was simplified
+  std::string fingerprint;
+};
+
+/// Throws Error (model), and Error (usage) for settings that do not fit the file.
+Network load_network(const Settings& settings);
+/// The same of a graph that is there already.
+Network make_network(Graph graph, const Settings& settings);
+
+/// Fills the inputs other than the picture.
+void fill_sizes(const Network& network, Size frame, const std::function<Tensor&(std::size_t)>& input);
+
+}  // namespace sightline::network

@@ -1,0 +1,348 @@
+#include "detectors/network/onnx_file.hpp"
+
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+
+#include "base/input_file.hpp"
+#include "detectors/network/operators.hpp"
+
+namespace sightline::network {
+namespace {
+
+constexpr int kMostNodes = 20'000;
+constexpr int kMostValues = 100'000;
+constexpr std::size_t kLongestName = 256;  // that is repeated to people
+
+std::string short_name(const std::string& name) {
+  return name.size() <= kLongestName ? name : name.substr(0, kLongestName) + "...";
+}
+
+// A half-precision number is one in single precision, exactly.
+float from_half(std::uint16_t half) {
+  const std::uint32_t sign = (half & 0x8000U) << 16;
+  const std::uint32_t magnitude = half & 0x7FFFU;
+  float value = std::bit_cast<float>(magnitude << 13) * 0x1p112F;
+  if (magnitude >= 0x7C00U) value = std::bit_cast<float>(magnitude << 13 | 0x7F800000U);
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+}
+
+bool is_real(int type) {
+  return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 ||
+         type == onnx::TensorProto::DOUBLE;
+}
+bool is_whole(int type) {
+  return type == onnx::TensorProto::INT64 || type == onnx::TensorProto::INT32 ||
+         type == onnx::TensorProto::UINT8 || type == onnx::TensorProto::INT8 ||
+         type == onnx::TensorProto::BOOL;
+}
+
+// Elements of type T from a tensor's raw bytes, through `convert`.
+template <typename T, typename To, typename Convert>
+void from_bytes(const std::string& bytes, To* to, std::int64_t count, const Convert& convert) {
+  if (bytes.size() != static_cast<std::size_t>(count) * sizeof(T))
+    throw Problem("has " + std::to_string(bytes.size()) + " bytes of data, not " +
+                  std::to_string(static_cast<std::size_t>(count) * sizeof(T)));
+  for (std::int64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, bytes.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+    to[i] = convert(value);
+  }
+}
+
+// The same from a list of numbers.
+template <typename List, typename To, typename Convert>
+void from_list(const List& list, To* to, std::int64_t count, const Convert& convert) {
+  if (list.size() != count)
+    throw Problem("has " + std::to_string(list.size()) + " numbers, not " + std::to_string(count));
+  for (int i = 0; i < list.size(); ++i) to[i] = convert(list.Get(i));
+}
+
+SharedTensor read_tensor(const onnx::TensorProto& proto) {
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0)
+    throw Problem("keeps its data in another file; save the network as one file");
+  const int type = proto.data_type();
+  if (!is_real(type) && !is_whole(type))
+    throw Problem("has data of the type " + std::to_string(type) + ", which is not supported");
+  Shape shape(proto.dims().begin(), proto.dims().end());
+  const std::int64_t count = elements_of(shape);
+  // Before memory is taken, the data must be there.
+  const std::size_t there = proto.raw_data().size() + static_cast<std::size_t>(proto.float_data_size()) +
+                            static_cast<std::size_t>(proto.int32_data_size()) +
+                            static_cast<std::size_t>(proto.int64_data_size()) +
+                            static_cast<std::size_t>(proto.double_data_size());
+  if (there < static_cast<std::size_t>(count)) throw Problem("has less data than its shape needs");
+  auto tensor = std::make_shared<Tensor>(is_real(type) ? Kind::real : Kind::whole, std::move(shape));
+  const std::string& raw = proto.raw_data();
+  const bool has_raw = proto.has_raw_data();
+  const auto real = [](auto x) { return static_cast<float>(x); };
+  const auto half = [](auto x) { return from_half(static_cast<std::uint16_t>(x)); };
+  const auto whole = [](auto x) { return static_cast<std::int64_t>(x); };
+  const auto truth = [](auto x) { return static_cast<std::int64_t>(x != 0); };
+  switch (type) {
+    case onnx::TensorProto::FLOAT:
+      has_raw ? from_bytes<float>(raw, tensor->reals(), count, real)
+              : from_list(proto.float_data(), tensor->reals(), count, real);
+      break;
+    case onnx::TensorProto::DOUBLE:
+      has_raw ? from_bytes<double>(raw, tensor->reals(), count, real)
+              : from_list(proto.double_data(), tensor->reals(), count, real);
+      break;
+    case onnx::TensorProto::FLOAT16:
+      has_raw ? from_bytes<std::uint16_t>(raw, tensor->reals(), count, half)
+              : from_list(proto.int32_data(), tensor->reals(), count, half);
+      break;
+    case onnx::TensorProto::INT64:
+      has_raw ? from_bytes<std::int64_t>(raw, tensor->wholes(), count, whole)
+              : from_list(proto.int64_data(), tensor->wholes(), count, whole);
+      break;
+    case onnx::TensorProto::INT32:
+      has_raw ? from_bytes<std::int32_t>(raw, tensor->wholes(), count, whole)
+              : from_list(proto.int32_data(), tensor->wholes(), count, whole);
+      break;
+    case onnx::TensorProto::UINT8:
+      has_raw ? from_bytes<std::uint8_t>(raw, tensor->wholes(), count, whole)
+              : from_list(proto.int32_data(), tensor->wholes(), count, whole);
+      break;
+    case onnx::TensorProto::INT8:
+      has_raw ? from_bytes<std::int8_t>(raw, tensor->wholes(), count, whole)
+              : from_list(proto.int32_data(), tensor->wholes(), count, whole);
+      break;
+    default:
+      has_raw ? from_bytes<std::uint8_t>(raw, tensor->wholes(), count, truth)
+              : from_list(proto.int32_data(), tensor->wholes(), count, truth);
+  }
+  return tensor;
+}
+
+Attribute read_attribute(const onnx::AttributeProto& proto) {
+  switch (proto.type()) {
+    case onnx::AttributeProto::FLOAT:
+      return proto.f();
+    case onnx::AttributeProto::INT:
+      return std::int64_t{proto.i()};
+    case onnx::AttributeProto::STRING:
+      return proto.s();
+    case onnx::AttributeProto::TENSOR:
+      return read_tensor(proto.t());
+    case onnx::AttributeProto::FLOATS:
+      return std::vector<float>(proto.floats().begin(), proto.floats().end());
+    case onnx::AttributeProto::INTS:
+      return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
+    default:
+      throw Problem("has an attribute '" + short_name(proto.name()) + "' of a kind that is not supported");
+  }
+}
+
+// Why an operator is not known, where that can be told.
+std::string why_unknown(const onnx::NodeProto& node) {
+  const std::string& op = node.op_type();
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, op) != names.end();
+  };
+  if (is_one_of({"DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "DynamicQuantizeLSTM"}))
+    return "is quantised dynamically, which is not supported; export the network in float32, or quantise it "
+           "statically";
+  if (op.starts_with("QLinear") || is_one_of({"QuantizeLinear", "DequantizeLinear"}))
+    return "is quantised, which is not supported; export the network in float32";
+  if (is_one_of({"If", "Loop", "Scan"}))
+    return "branches or loops, which is not supported; simplify the network (onnxsim) or export it without "
+           "its last steps";
+  std::string known;
+  for (const std::string_view name : operator_names())
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  return "has an operator that is not supported; supported are: " + known;
+}
+
+class Builder {
+ public:
+  explicit Builder(const onnx::GraphProto& proto) : proto_(proto) {}
+
+  Graph build(int opset) {
+    graph_.opset = opset;
+    if (proto_.node_size() > kMostNodes)
+      throw Problem("has " + std::to_string(proto_.node_size()) + " nodes, more than the limit of " +
+                    std::to_string(kMostNodes));
+    if (proto_.sparse_initializer_size() > 0) throw Problem("has sparse weights, which are not supported");
+    for (const onnx::TensorProto& one : proto_.initializer()) add_initializer(one);
+    for (const onnx::ValueInfoProto& one : proto_.input()) add_input(one);
+    for (int i = 0; i < proto_.node_size(); ++i) add_node(proto_.node(i), i);
+    for (const onnx::ValueInfoProto& one : proto_.output()) {
+      const auto found = numbers_.find(one.name());
+      if (found == numbers_.end())
+        throw Problem("has the output '" + short_name(one.name()) + "', which no node makes");
+      graph_.outputs.push_back(found->second);
+    }
+    if (graph_.outputs.empty()) throw Problem("has no outputs");
+    return std::move(graph_);
+  }
+
+ private:
+  int add_value(const std::string& name) {
+    if (graph_.values.size() >= kMostValues) throw Problem("has too many values");
+    const auto number = static_cast<int>(graph_.values.size());
+    if (!numbers_.emplace(name, number).second)
+      throw Problem("makes the value '" + short_name(name) + "' twice");
+    graph_.values.push_back({short_name(name), nullptr, false, {}});
+    return number;
+  }
+
+  void add_initializer(const onnx::TensorProto& proto) {
+    try {
+      const SharedTensor tensor = read_tensor(proto);
+      Value& value = graph_.values[static_cast<std::size_t>(add_value(proto.name()))];
+      value.constant = tensor;
+      value.is_typed = true;
+      value.type = tensor->type();
+    } catch (const Problem& problem) {
+      throw Problem("initialiser '" + short_name(proto.name()) + "' " + problem.what());
+    }
+  }
+
+  // Weights may be listed as inputs, too: they are defaults that nobody replaces.
+  void add_input(const onnx::ValueInfoProto& proto) {
+    if (numbers_.contains(proto.name())) return;
+    const std::string title = "input '" + short_name(proto.name()) + "' ";
+    if (!proto.type().has_tensor_type()) throw Problem(title + "is no tensor");
+    const onnx::TypeProto::Tensor& tensor = proto.type().tensor_type();
+    const int type = tensor.elem_type();
+    if (!is_real(type) && !is_whole(type))
+      throw Problem(title + "has the type " + std::to_string(type) + ", which is not supported");
+    GraphInput input;
+    input.type.kind = is_real(type) ? Kind::real : Kind::whole;
+    if (!tensor.has_shape() || tensor.shape().dim_size() > static_cast<int>(kMaxRank))
+      throw Problem(title + "has no shape that is supported");
+    for (const auto& dim : tensor.shape().dim()) {
+      const bool is_fixed = dim.has_dim_value() && dim.dim_value() > 0;
+      if (is_fixed && dim.dim_value() > kMaxElements) throw Problem(title + "is too large");
+      input.type.shape.push_back(is_fixed ? dim.dim_value() : -1);
+    }
+    input.value = add_value(proto.name());
+    graph_.inputs.push_back(std::move(input));
+  }
+
+  void add_node(const onnx::NodeProto& proto, int index) {
+    Node node;
+    node.op = short_name(proto.op_type());
+    node.name = proto.name().empty() ? "#" + std::to_string(index + 1) : short_name(proto.name());
+    node.opset = graph_.opset;
+    try {
+      const bool is_standard = proto.domain().empty() || proto.domain() == "ai.onnx";
+      node.code = is_standard ? find_operator(proto.op_type()) : nullptr;
+      if (!node.code) throw Problem(why_unknown(proto));
+      read_links(proto, node);
+      for (const onnx::AttributeProto& one : proto.attribute())
+        node.attributes.insert_or_assign(one.name(), read_attribute(one));
+    } catch (const Problem& problem) {
+      throw Problem("node " + node.title() + " " + problem.what());
+    }
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void read_links(const onnx::NodeProto& proto, Node& node) {
+    std::vector<std::string> names(proto.input().begin(), proto.input().end());
+    while (!names.empty() && names.back().empty()) names.pop_back();
+    if (names.size() < node.code->least_inputs || names.size() > node.code->most_inputs)
+      throw Problem("has " + std::to_string(names.size()) + " inputs");
+    if (proto.output_size() < 1 || static_cast<std::size_t>(proto.output_size()) > node.code->most_outputs)
+      check_outputs(proto, node);
+    for (const std::string& name : names) {
+      if (name.empty()) {
+        node.inputs.push_back(kAbsent);
+        continue;
+      }
+      const auto found = numbers_.find(name);
+      if (found == numbers_.end())
+        throw Problem("reads '" + short_name(name) + "', which nothing before it makes");
+      node.inputs.push_back(found->second);
+    }
+    const int outputs = std::min(proto.output_size(), static_cast<int>(node.code->most_outputs));
+    for (int i = 0; i < outputs; ++i)
+      node.outputs.push_back(proto.output(i).empty() ? kAbsent : add_value(proto.output(i)));
+    if (node.outputs.front() == kAbsent && node.outputs.size() == 1) throw Problem("has no output");
+  }
+
+  // Masks and statistics for training are left out, unless somebody reads them.
+  static void check_outputs(const onnx::NodeProto& proto, const Node& node) {
+    constexpr int kMostIgnored = 5;
+    if (proto.output_size() < 1 || (node.op != "Dropout" && node.op != "BatchNormalization") ||
+        proto.output_size() > kMostIgnored)
+      throw Problem("has " + std::to_string(proto.output_size()) + " outputs");
+  }
+
+  const onnx::GraphProto& proto_;
+  Graph graph_;
+  std::unordered_map<std::string, int> numbers_;
+};
+
+Graph build_graph(std::span<const char> bytes) {
+  google::protobuf::SetLogHandler(nullptr);  // what is wrong is said once, by us
+  onnx::ModelProto model;
+  constexpr std::size_t kLargest = std::size_t{1} << 31;
+  if (bytes.size() >= kLargest || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Problem("is damaged, or not an ONNX file");
+  if (!model.has_graph() || model.graph().node_size() == 0) throw Problem("has no network in it");
+  if (model.functions_size() > 0) throw Problem("has functions of its own, which are not supported");
+  int opset = 0;
+  for (const onnx::OperatorSetIdProto& one : model.opset_import()) {
+    if (one.domain().empty() || one.domain() == "ai.onnx")
+      opset = static_cast<int>(std::clamp<std::int64_t>(one.version(), 0, 1 << 20));
+  }
+  if (opset < kOldestOpset || opset > kNewestOpset)
+    throw Problem("uses opset " + std::to_string(opset) + "; export it with an opset from " +
+                  std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
+  Graph graph = Builder(model.graph()).build(opset);
+  graph.producer = short_name(model.producer_name());
+  for (const onnx::StringStringEntryProto& one : model.metadata_props())
+    graph.metadata[one.key()] = one.value();
+  return graph;
+}
+
+}  // namespace
+
+Graph parse_onnx(std::span<const char> bytes, const std::string& name) {
+  try {
+    return build_graph(bytes);
+  } catch (const Problem& problem) {
+    throw network_error(name, problem);
+  }
+}
+
+Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes) {
+  refuse_special_file(file, ExitCode::model);
+  std::ifstream stream(file, std::ios::binary);
+  std::error_code error;
+  if (!stream || std::filesystem::is_directory(file, error))
+    throw Error(ExitCode::model, "cannot open the network '" + file.string() + "'");
+  const std::uintmax_t size = std::filesystem::file_size(file, error);
+  if (!error && size > max_bytes)
+    throw Error(ExitCode::model,
+                "the network '" + file.string() + "' has " + std::to_string(size >> 20) +
+                    " MiB, more than the limit of " + std::to_string(max_bytes >> 20) + " MiB",
+                "raise it with --max-model-size");
+  std::vector<char> bytes(error ? 0 : static_cast<std::size_t>(size));
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (stream.gcount() != static_cast<std::streamsize>(bytes.size()))
+    throw Error(ExitCode::model, "cannot read the network '" + file.string() + "'");
+  return parse_onnx(bytes, file.string());
+}
+
+Error network_error(const std::string& name, const Problem& problem) {
+  const std::string_view what = problem.what();
+  const bool names_part =
+      what.starts_with("node ") || what.starts_with("input ") || what.starts_with("initialiser ");
+  return {ExitCode::model,
+          "cannot use the network '" + name + "': " + (names_part ? "" : "it ") + std::string(what)};
+}
+
+bool looks_like_onnx(const std::string& file) {
+  return file.ends_with(".onnx");
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,32 @@
+#pragma once
+/// Reads networks from ONNX files (https://onnx.ai), opsets 9 to 21.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "base/error.hpp"
+#include "detectors/network/graph.hpp"
+
+namespace sightline::network {
+
+inline constexpr int kOldestOpset = 9;
+inline constexpr int kNewestOpset = 21;
+/// MiB of a file unless asked otherwise (see model/size_limit.hpp).
+inline constexpr int kMaxModelSize = 512;
+
+/// Reads a file. All of it is checked; nothing outside it is read. Types of inputs are as the file has them,
+/// and no other types are inferred yet.
+/// Throws Error (model) for what is no network, is damaged, needs other files, or has nodes that are not
+/// supported; the message names the node.
+Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes);
+/// The same from memory. @param name  of the file, for messages
+Graph parse_onnx(std::span<const char> bytes, const std::string& name);
+
+/// Error (model) that says what is wrong with a network. @param name  of its file
+Error network_error(const std::string& name, const Problem& problem);
+
+/// Whether a name ends like that of an ONNX file.
+bool looks_like_onnx(const std::string& file);
+
+}  // namespace sightline::network

@@ -1,0 +1,110 @@
+#pragma once
+/// A network compiled for the CPU. Feature maps lie in blocks of 16 channels; steps compute one row of a map
+/// at a time. Steps whose inputs are rows of the same number share a level, so that a convolution and the
+/// chain of 1x1 products behind it work on a row while it is in the cache. Only between levels, threads wait
+/// for each other. Parts of channels, joined channels and shuffled channels cost nothing: they are lists of
+/// places.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "detectors/network/kernels.hpp"
+#include "detectors/network/operators.hpp"
+#include "detectors/network/runner.hpp"
+
+namespace sightline::network {
+
+/// Memory of a feature map: blocks of 16 channels or planes of one, each of rows with zeros at both ends.
+struct Storage {
+  int height = 0, width = 0;
+  int blocks = 0;         ///< of `lanes` channels
+  int lanes = 16;         ///< floats of a pixel in a block: 16, or 1 for planes
+  int pad = 0;            ///< pixels of zeros at each end of a row
+  bool is_local = false;  ///< one row for each thread, which one chain of steps writes and reads
+  int first_level = -1, last_level = -1;
+  std::int64_t offset = 0;  ///< floats, in the arena or in a thread's rows
+
+  std::int64_t row_floats() const { return std::int64_t{width + 2 * pad} * lanes; }
+  std::int64_t block_floats() const { return is_local ? row_floats() : height * row_floats(); }
+  std::int64_t floats() const { return blocks * block_floats(); }
+};
+
+/// Where the values of one channel lie: channel `channel` of a storage, from row `y` and column `x` on.
+struct ChannelPlace {
+  int storage = 0;
+  int channel = 0;
+  int x = 0, y = 0;
+};
+
+/// A feature map as a list of channels. Rows and columns are so far apart in the storages.
+struct Map {
+  int height = 0, width = 0;
+  int row_step = 1, column_step = 1;
+  std::vector<ChannelPlace> channels;
+};
+
+/// Where a row of a map begins, once memory is laid out.
+struct RowPlace {
+  std::int64_t offset = 0;    ///< floats, of row 0
+  std::int64_t row_step = 0;  ///< floats from row to row; 0 for local rows
+  bool is_local = false;
+};
+
+/// What steps work with: the frame's memory and a thread's.
+struct PlanMemory {
+  float* arena = nullptr;
+  float* rows = nullptr;   ///< local storages of this thread
+  float* zeros = nullptr;  ///< as long as any row; nobody writes them
+  std::vector<Tensor>* values = nullptr;
+  float** pointers = nullptr;  ///< of this thread, as many as any step needs
+  float* spare = nullptr;      ///< of this thread, one row
+
+  float* at(const RowPlace& place, std::int64_t row) const {
+    return (place.is_local ? rows : arena) + place.offset + row * place.row_step;
+  }
+};
+
+/// One operation on a row of a map. Immutable once laid out.
+class Step {
+ public:
+  virtual ~Step() = default;
+  /// Looks up places in the storages, whose offsets are set.
+  virtual void lay_out(const std::vector<Storage>& storages) = 0;
+  virtual void run(const PlanMemory& memory, int row) const = 0;
+  /// Pointers that it needs at once.
+  virtual std::size_t pointers() const { return 0; }
+  /// Floats of zeros, and of a spare row.
+  virtual std::int64_t zeros() const { return 0; }
+  virtual std::int64_t spare() const { return 0; }
+};
+
+/// Steps of one level that work on rows of the same number, and how many rows there are.
+struct Chain {
+  int height = 0;
+  std::vector<const Step*> steps;
+};
+
+struct Level {
+  std::vector<Chain> chains;
+};
+
+/// Immutable.
+struct Plan {
+  std::vector<Storage> storages;
+  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<Level> levels;
+  std::vector<std::pair<int, TensorType>> tensors;  ///< values that are kept as tensors
+  std::int64_t arena_floats = 0, row_floats = 0, zero_floats = 0, spare_floats = 0;
+  std::size_t pointers = 0;
+  std::int64_t bytes = 0;  ///< of a frame's memory, with one thread
+};
+
+/// Compiles a simplified graph, which must outlive the plan. Null where it has sizes that frames decide, or
+/// needs more memory than the limit, or the processor has no fused multiply-adds.
+std::unique_ptr<const Plan> make_plan(const Graph& graph, std::int64_t memory_limit);
+
+/// Runs a plan on all threads of the calling TBB arena. Both must outlive it.
+std::unique_ptr<Runner> make_plan_runner(const Graph& graph, const Plan& plan);
+
+}  // namespace sightline::network

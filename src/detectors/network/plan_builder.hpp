@@ -1,0 +1,55 @@
+#pragma once
+/// Plans while they are made: storages, steps, and the levels that follow from what steps read.
+
+#include "detectors/network/plan_steps.hpp"
+
+namespace sightline::network {
+
+/// What a step reads, for levels and for memory.
+struct Read {
+  int storage = 0;
+  bool by_row = false;  ///< row y of it for row y alone
+};
+
+/// A step with what it reads and writes.
+struct Planned {
+  Step* step = nullptr;
+  int height = 1;
+  std::vector<Read> reads;
+  std::vector<int> values_read;
+  int writes = -1;  ///< storage
+  std::vector<int> values_written;
+  int level = 0;
+  int chain = 0;  ///< steps with the same one share rows
+};
+
+class PlanBuilder {
+ public:
+  /// @param values  of the graph
+  PlanBuilder(Plan& plan, std::size_t values) : plan_(plan), value_level_(values, -1) {}
+
+  Storage& storage(int number) { return plan_.storages[static_cast<std::size_t>(number)]; }
+  const Storage& storage(int number) const { return plan_.storages[static_cast<std::size_t>(number)]; }
+  /// A map of all channels of a new storage.
+  Map new_map(int height, int width, std::size_t channels, int lanes = 16);
+  static std::vector<Read> reads_of(const Map& map, bool by_row);
+  /// Appends a step. Its level is behind all that it reads, or the same where it reads rows of the same
+  /// number.
+  void add_step(std::unique_ptr<Step> step, Planned planned);
+  std::size_t steps() const { return planned_.size(); }
+  /// Makes levels and chains of the steps, and lays out memory.
+  void finish();
+
+ private:
+  void join(int kept, int& joined);
+  void make_levels();
+  void find_local_storages();
+  void lay_out_arena();
+
+  Plan& plan_;
+  std::vector<int> value_level_;
+  std::vector<std::vector<std::size_t>> writers_;  ///< planned steps, by storage
+  std::vector<Planned> planned_;
+};
+
+}  // namespace sightline::network

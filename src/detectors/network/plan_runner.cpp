@@ -1,0 +1,144 @@
+// Runs plans.
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "base/parallel.hpp"
+#include "detectors/network/plan.hpp"
+
+namespace sightline::network {
+namespace {
+
+constexpr int kMostParticipants = 64;
+constexpr int kSpins = 2000;  // before a thread that waits offers its processor
+
+// A piece of a chain: rows that one thread computes.
+struct Item {
+  const Chain* chain = nullptr;
+  int begin = 0, end = 0;
+};
+
+// Threads that take part go through the levels one after the other. Each takes the items of its own band
+// first, so that rows stay in its cache, and then those of others. It waits only for items that others have
+// already begun; one that comes late finds nothing left to do. So no number of threads is needed.
+class PlanRunner : public Runner {
+ public:
+  PlanRunner(const Graph& graph, const Plan& plan)
+      : graph_(graph),
+        plan_(plan),
+        arena_(static_cast<std::size_t>(plan.arena_floats)),
+        zeros_(static_cast<std::size_t>(plan.zero_floats)),
+        values_(graph.values.size()) {
+    std::fill_n(zeros_.data(), zeros_.size(), 0.0F);
+    std::fill_n(arena_.data(), arena_.size(), 0.0F);
+    for (const auto& [value, type] : plan.tensors) values_[static_cast<std::size_t>(value)].allocate(type);
+  }
+
+  Tensor& input(std::size_t i) override { return values_[static_cast<std::size_t>(graph_.inputs[i].value)]; }
+  const Tensor& output(std::size_t i) const override {
+    const auto value = static_cast<std::size_t>(graph_.outputs[i]);
+    return graph_.values[value].constant ? *graph_.values[value].constant : values_[value];
+  }
+
+  void run(WorkMeter* meter) override {
+    const int participants =
+        std::clamp(oneapi::tbb::this_task_arena::max_concurrency(), 1, kMostParticipants);
+    if (participants != participants_) divide(participants);
+    for (std::atomic<int>& one : next_) one.store(0, std::memory_order_relaxed);
+    for (std::atomic<int>& one : done_) one.store(0, std::memory_order_relaxed);
+    failure_ = nullptr;
+    parallel_for_isolated(
+        participants, [&](int i) { take_part(i); }, meter);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  // A thread's own memory.
+  struct Own {
+    AlignedBuffer<float> rows, spare;
+    std::vector<float*> pointers;
+  };
+
+  // Cuts levels into items for so many threads.
+  void divide(int participants) {
+    participants_ = 0;
+    items_.assign(plan_.levels.size(), {});
+    for (std::size_t l = 0; l < plan_.levels.size(); ++l) {
+      for (const Chain& chain : plan_.levels[l].chains) {
+        // A few items for each thread, so that none waits long for the last.
+        const int rows = participants == 1 ? chain.height : std::max(1, chain.height / (participants * 6));
+        for (int y = 0; y < chain.height; y += rows)
+          items_[l].push_back({&chain, y, std::min(chain.height, y + rows)});
+      }
+    }
+    next_ = std::vector<std::atomic<int>>(plan_.levels.size() * static_cast<std::size_t>(participants));
+    done_ = std::vector<std::atomic<int>>(plan_.levels.size());
+    own_.resize(static_cast<std::size_t>(participants));
+    for (Own& own : own_) {
+      own.rows.resize(static_cast<std::size_t>(plan_.row_floats));
+      own.spare.resize(static_cast<std::size_t>(plan_.spare_floats));
+      own.pointers.resize(plan_.pointers);
+    }
+    participants_ = participants;
+  }
+
+  void take_part(int number) {
+    Own& own = own_[static_cast<std::size_t>(number)];
+    const PlanMemory memory{arena_.data(), own.rows.data(),     zeros_.data(),
+                            &values_,      own.pointers.data(), own.spare.data()};
+    for (std::size_t level = 0; level < items_.size(); ++level) {
+      const auto count = static_cast<int>(items_[level].size());
+      for (int turn = 0; turn < participants_; ++turn)
+        take_band(level, (number + turn) % participants_, memory);
+      for (int spins = 0; done_[level].load(std::memory_order_acquire) < count; ++spins) {
+        if (spins > kSpins) std::this_thread::yield();
+      }
+    }
+  }
+
+  void take_band(std::size_t level, int band, const PlanMemory& memory) {
+    const std::vector<Item>& items = items_[level];
+    const auto count = static_cast<int>(items.size());
+    const int begin = count * band / participants_, end = count * (band + 1) / participants_;
+    std::atomic<int>& next =
+        next_[level * static_cast<std::size_t>(participants_) + static_cast<std::size_t>(band)];
+    while (next.load(std::memory_order_relaxed) < end - begin) {
+      const int i = begin + next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= end) break;
+      run_item(items[static_cast<std::size_t>(i)], memory);
+      done_[level].fetch_add(1, std::memory_order_release);
+    }
+  }
+
+  void run_item(const Item& item, const PlanMemory& memory) {
+    try {
+      for (int y = item.begin; y < item.end; ++y) {
+        for (const Step* step : item.chain->steps) step->run(memory, y);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+    }
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  AlignedBuffer<float> arena_, zeros_;
+  std::vector<Tensor> values_;
+  int participants_ = 0;
+  std::vector<std::vector<Item>> items_;  // by level
+  std::vector<std::atomic<int>> next_;    // by level and band
+  std::vector<std::atomic<int>> done_;    // by level
+  std::vector<Own> own_;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> make_plan_runner(const Graph& graph, const Plan& plan) {
+  return std::make_unique<PlanRunner>(graph, plan);
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,262 @@
+#include "detectors/network/plan_steps.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "detectors/network/tensor_kernels.hpp"
+
+namespace sightline::network {
+namespace {}  // namespace
+
+// --- convolutions
+
+void ConvolutionStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out.lay_out(storages);
+  if (added.is_there) added.rows.lay_out(storages);
+}
+
+std::size_t ConvolutionStep::pointers() const {
+  return static_cast<std::size_t>(window.kernel[0]) * in.map().channels.size() +
+         2 * static_cast<std::size_t>(out.blocks());
+}
+
+std::int64_t ConvolutionStep::zeros() const {
+  const std::int64_t pixels =
+      (window.out[1] - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1] + 1;
+  return pixels * in.map().column_step * kBlock + kBlock;
+}
+
+void ConvolutionStep::run(const PlanMemory& memory, int row) const {
+  const std::size_t inputs = in.size();
+  float** taps = memory.pointers;
+  for (std::int64_t ky = 0; ky < window.kernel[0]; ++ky) {
+    const std::int64_t y = row * window.stride[0] - window.before[0] + ky * window.dilation[0];
+    const bool is_inside = y >= 0 && y < in.map().height;
+    const std::ptrdiff_t before = window.before[1] * in.pixel_step();
+    for (std::size_t c = 0; c < inputs; ++c)
+      *taps++ = is_inside ? in.row(memory, c, y) - before : memory.zeros;
+  }
+  float** const outputs = taps;
+  float** const adds = taps + out.blocks();
+  for (int b = 0; b < out.blocks(); ++b) {
+    outputs[b] = out.block(memory, row, b);
+    if (added.is_there) adds[b] = added.rows.row(memory, static_cast<std::size_t>(b), row);
+  }
+  ConvolutionRow work;
+  work.taps = memory.pointers;
+  work.inputs = static_cast<int>(inputs);
+  work.kernel_rows = static_cast<int>(window.kernel[0]);
+  work.kernel_columns = static_cast<int>(window.kernel[1]);
+  work.column_step = window.dilation[1] * in.pixel_step();
+  work.pixel_step = window.stride[1] * in.pixel_step();
+  work.weights = weights.data();
+  work.bias = bias.data();
+  work.blocks = out.blocks();
+  work.width = static_cast<int>(window.out[1]);
+  work.out = outputs;
+  work.added = added.is_there ? adds : nullptr;
+  work.finish = finish;
+  convolve_row(work);
+  out.clear_ends(memory, row);
+}
+
+void DepthwiseStep::run(const PlanMemory& memory, int row) const {
+  DepthwiseRow work;
+  work.rows = memory.pointers;
+  work.kernel_rows = static_cast<int>(window.kernel[0]);
+  work.kernel_columns = static_cast<int>(window.kernel[1]);
+  work.column_step = window.dilation[1] * kBlock;
+  work.pixel_step = window.stride[1] * kBlock;
+  work.width = static_cast<int>(window.out[1]);
+  work.finish = finish;
+  const std::int64_t taps = window.kernel[0] * window.kernel[1];
+  for (int b = 0; b < out.blocks(); ++b) {
+    const auto block = static_cast<std::size_t>(b);
+    for (std::int64_t ky = 0; ky < window.kernel[0]; ++ky) {
+      const std::int64_t y = row * window.stride[0] - window.before[0] + ky * window.dilation[0];
+      const bool is_inside = y >= 0 && y < in.map().height;
+      memory.pointers[ky] = is_inside ? in.row(memory, block, y) - window.before[1] * kBlock : memory.zeros;
+    }
+    work.weights = weights.data() + b * taps * kBlock;
+    work.bias = bias.data() + b * kBlock;
+    work.out = out.block(memory, row, b);
+    work.added = added.is_there ? added.rows.row(memory, block, row) : nullptr;
+    depthwise_row(work);
+  }
+  out.clear_ends(memory, row);
+}
+
+// --- elementwise
+
+void BinaryStep::lay_out(const std::vector<Storage>& storages) {
+  a.lay_out(storages);
+  out.lay_out(storages);
+  if (has_b && constant.empty()) b.lay_out(storages);
+}
+
+void BinaryStep::run(const PlanMemory& memory, int row) const {
+  const int width = a.map().width;
+  const bool is_single = has_b && constant.empty() && b.map().height == 1 && b.map().width == 1 &&
+                         (a.map().height > 1 || width > 1);
+  for (int block = 0; block < out.blocks(); ++block) {
+    const auto i = static_cast<std::size_t>(block);
+    const float* const first = a.row(memory, i, row);
+    float* const to = out.block(memory, row, block);
+    if (!has_b) {
+      activate_row(first, width, activation, to);
+    } else if (!constant.empty()) {
+      binary_row(op, first, constant.data() + block * kBlock, 0, width, activation, to);
+    } else {
+      binary_row(op, first, b.row(memory, i, is_single ? 0 : row), is_single ? 0 : kBlock, width, activation,
+                 to);
+    }
+  }
+  out.clear_ends(memory, row);
+}
+
+// --- pooling and resizing
+
+void PoolStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out.lay_out(storages);
+}
+
+void PoolStep::run(const PlanMemory& memory, int row) const {
+  const std::int64_t first = row * window.stride[0] - window.before[0];
+  const std::int64_t begin = std::max<std::int64_t>(0, first);
+  const std::int64_t end = std::min<std::int64_t>(in.map().height, first + window.kernel[0]);
+  for (int block = 0; block < out.blocks(); ++block) {
+    for (std::int64_t y = begin; y < end; ++y)
+      memory.pointers[y - begin] = in.row(memory, static_cast<std::size_t>(block), y);
+    max_pool_row(memory.pointers, static_cast<int>(std::max<std::int64_t>(0, end - begin)), in.map().width,
+                 static_cast<int>(window.before[1]), static_cast<int>(window.kernel[1]),
+                 static_cast<int>(window.stride[1]), memory.spare, out.block(memory, row, block),
+                 static_cast<int>(window.out[1]));
+  }
+  out.clear_ends(memory, row);
+}
+
+void ResizeStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out.lay_out(storages);
+}
+
+void ResizeStep::run(const PlanMemory& memory, int row) const {
+  const auto y = static_cast<std::size_t>(row);
+  for (int block = 0; block < out.blocks(); ++block) {
+    const auto i = static_cast<std::size_t>(block);
+    resize_row(in.row(memory, i, rows.first[y]), in.row(memory, i, rows.second[y]), rows.weight[y],
+               columns.first.data(), columns.second.data(), columns.weight.data(), linear,
+               static_cast<int>(columns.first.size()), out.block(memory, row, block));
+  }
+  out.clear_ends(memory, row);
+}
+
+void MeanStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out.lay_out(storages);
+  row_step_ = row_place(storages, in.map().channels.front(), 1).row_step;
+}
+
+void MeanStep::run(const PlanMemory& memory, int row) const {
+  const auto count = static_cast<float>(std::int64_t{in.map().height} * in.map().width);
+  for (int block = 0; block < out.blocks(); ++block) {
+    float* const to = out.block(memory, row, block);
+    global_sum(in.row(memory, static_cast<std::size_t>(block), 0), row_step_, in.map().height, in.map().width,
+               to);
+    for (std::ptrdiff_t i = 0; i < kBlock; ++i) to[i] /= count;
+  }
+  out.clear_ends(memory, row);
+}
+
+// --- between layouts
+
+void CopyStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out.lay_out(storages);
+}
+
+void CopyStep::run(const PlanMemory& memory, int row) const {
+  const int width = in.map().width;
+  const std::ptrdiff_t step = in.pixel_step();
+  for (int block = 0; block < out.blocks(); ++block) {
+    float* const to = out.block(memory, row, block);
+    const std::size_t first = static_cast<std::size_t>(block) * kBlock;
+    const std::size_t count = std::min<std::size_t>(kBlock, in.size() - first);
+    for (std::size_t c = 0; c < count; ++c) {
+      const float* const from = in.row(memory, first + c, row);
+      for (int x = 0; x < width; ++x) to[x * kBlock + static_cast<std::ptrdiff_t>(c)] = from[x * step];
+    }
+    for (std::size_t c = count; c < kBlock; ++c) {
+      for (int x = 0; x < width; ++x) to[x * kBlock + static_cast<std::ptrdiff_t>(c)] = 0;
+    }
+  }
+  out.clear_ends(memory, row);
+}
+
+void PackStep::run(const PlanMemory& memory, int row) const {
+  const Tensor& tensor = (*memory.values)[static_cast<std::size_t>(value)];
+  const std::int64_t width = tensor.dim(3), plane = tensor.dim(2) * width;
+  for (int c = 0; c < out.blocks(); ++c)
+    std::copy_n(tensor.reals() + c * plane + row * width, width, out.block(memory, row, c));
+  out.clear_ends(memory, row);
+}
+
+void UnpackStep::run(const PlanMemory& memory, int row) const {
+  Tensor& tensor = (*memory.values)[static_cast<std::size_t>(value)];
+  const std::int64_t width = in.map().width, plane = in.map().height * width;
+  const std::ptrdiff_t step = in.pixel_step();
+  for (std::size_t c = 0; c < in.size(); ++c) {
+    const float* const from = in.row(memory, c, row);
+    float* const to = tensor.reals() + static_cast<std::int64_t>(c) * plane + row * width;
+    for (std::int64_t x = 0; x < width; ++x) to[x] = from[x * step];
+  }
+}
+
+void ReshapeStep::run(const PlanMemory& memory, int /*row*/) const {
+  Tensor &source = (*memory.values)[static_cast<std::size_t>(from)],
+         &target = (*memory.values)[static_cast<std::size_t>(to)];
+  std::swap(source, target);  // both have as many elements
+  source.reshape(from_shape);
+  target.reshape(to_shape);
+}
+
+NodeStep::NodeStep(const Graph& graph, const Node& node) : graph_(graph), node_(node) {
+  const KnownInputs known(graph, node);
+  has_all_outputs_ = node.code->infer({node, known.inputs}).size() == node.outputs.size() &&
+                     std::ranges::find(node.outputs, kAbsent) == node.outputs.end();
+}
+
+void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
+  Call call{node_, {}};
+  for (const int input : node_.inputs) {
+    if (input == kAbsent) {
+      call.inputs.push_back(nullptr);
+      continue;
+    }
+    const auto number = static_cast<std::size_t>(input);
+    const SharedTensor& constant = graph_.values[number].constant;
+    call.inputs.push_back(constant ? constant.get() : &(*memory.values)[number]);
+  }
+  // Outputs keep their memory from frame to frame, also where one fails.
+  std::vector<Tensor> outputs(node_.outputs.size());
+  const auto exchange = [&] {
+    for (std::size_t i = 0; i < node_.outputs.size(); ++i) {
+      if (node_.outputs[i] != kAbsent)
+        std::swap(outputs[i], (*memory.values)[static_cast<std::size_t>(node_.outputs[i])]);
+    }
+  };
+  exchange();
+  try {
+    if (!has_all_outputs_) allocate_outputs(call, outputs);
+    if (!run_by_kernels(call, outputs)) node_.code->run(call, outputs);
+  } catch (const Problem& problem) {
+    exchange();
+    throw Error(ExitCode::failed, "the network's node " + node_.title() + " " + problem.what());
+  }
+  exchange();
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,209 @@
+#pragma once
+/// The steps of a plan.
+
+#include <algorithm>
+#include <utility>
+
+#include "detectors/network/plan.hpp"
+#include "detectors/network/window.hpp"
+
+namespace sightline::network {
+
+inline RowPlace row_place(const std::vector<Storage>& storages, const ChannelPlace& place, int row_step) {
+  const Storage& s = storages[static_cast<std::size_t>(place.storage)];
+  const std::int64_t row = s.is_local ? 0 : s.row_floats();
+  return {s.offset + place.channel / s.lanes * s.block_floats() + place.y * row +
+              (std::int64_t{s.pad} + place.x) * s.lanes + place.channel % s.lanes,
+          row * row_step, s.is_local};
+}
+
+/// Blocks of a storage that a step writes, and whose ends of rows it clears.
+class OutputRows {
+ public:
+  OutputRows() = default;
+  OutputRows(int storage, int blocks) : storage_(storage), blocks_(blocks) {}
+  void lay_out(const std::vector<Storage>& storages) {
+    const Storage& s = storages[static_cast<std::size_t>(storage_)];
+    place_ = row_place(storages, {storage_, 0}, 1);
+    block_step_ = s.block_floats();
+    pad_ = s.pad * s.lanes;
+    width_ = s.width * s.lanes;
+  }
+  int blocks() const { return blocks_; }
+  float* block(const PlanMemory& memory, int row, int block) const {
+    return memory.at(place_, row) + block * block_step_;
+  }
+  /// Clears the ends of a row of all blocks.
+  void clear_ends(const PlanMemory& memory, int row) const {
+    for (int b = 0; b < blocks_ && pad_ > 0; ++b) {
+      float* const first = block(memory, row, b);
+      std::fill_n(first - pad_, pad_, 0.0F);
+      std::fill_n(first + width_, pad_, 0.0F);
+    }
+  }
+
+ private:
+  int storage_ = 0, blocks_ = 0;
+  RowPlace place_;
+  std::int64_t block_step_ = 0;
+  std::ptrdiff_t pad_ = 0, width_ = 0;
+};
+
+/// Rows of a map's channels: all of them, or the first of each block.
+class InputRows {
+ public:
+  InputRows() = default;
+  InputRows(Map map, bool by_block) : map_(std::move(map)), by_block_(by_block) {}
+  void lay_out(const std::vector<Storage>& storages) {
+    for (std::size_t i = 0; i < map_.channels.size(); i += by_block_ ? kBlock : 1)
+      places_.push_back(row_place(storages, map_.channels[i], map_.row_step));
+    const Storage& s = storages[static_cast<std::size_t>(map_.channels.front().storage)];
+    pixel_step_ = std::ptrdiff_t{map_.column_step} * s.lanes;
+  }
+  const Map& map() const { return map_; }
+  std::ptrdiff_t pixel_step() const { return pixel_step_; }  ///< floats
+  std::size_t size() const { return places_.size(); }
+  float* row(const PlanMemory& memory, std::size_t i, std::int64_t row) const {
+    return memory.at(places_[i], row);
+  }
+
+ private:
+  Map map_;
+  bool by_block_ = false;
+  std::vector<RowPlace> places_;
+  std::ptrdiff_t pixel_step_ = 0;
+};
+
+/// What a convolution adds to its sums, if anything.
+struct AddedRows {
+  InputRows rows;
+  bool is_there = false;
+};
+
+/// Convolution, dense.
+class ConvolutionStep : public Step {
+ public:
+  InputRows in;
+  OutputRows out;
+  AddedRows added;
+  Finish finish;
+  WindowPlan window;
+  std::vector<float> weights, bias;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+  std::size_t pointers() const override;
+  std::int64_t zeros() const override;
+};
+
+class DepthwiseStep : public ConvolutionStep {
+ public:
+  void run(const PlanMemory& memory, int row) const override;
+  std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
+};
+
+/// a op b, or an activation alone. The second input may be one value a channel: a map of 1x1, or a constant.
+class BinaryStep : public Step {
+ public:
+  InputRows a, b;
+  OutputRows out;
+  std::vector<float> constant;  ///< in place of b, by channel
+  bool has_b = true;
+  Binary op = Binary::add;
+  Activation activation;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+};
+
+class PoolStep : public Step {
+ public:
+  InputRows in;
+  OutputRows out;
+  WindowPlan window;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+  std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
+  std::int64_t spare() const override { return std::int64_t{in.map().width} * kBlock; }
+};
+
+class ResizeStep : public Step {
+ public:
+  InputRows in;
+  OutputRows out;
+  ResizeAxis rows, columns;
+  bool linear = false;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+};
+
+/// Mean of each channel.
+class MeanStep : public Step {
+ public:
+  InputRows in;
+  OutputRows out;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+
+ private:
+  std::int64_t row_step_ = 0;
+};
+
+/// Channels from anywhere into blocks.
+class CopyStep : public Step {
+ public:
+  InputRows in;
+  OutputRows out;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+};
+
+/// A tensor's channels into planes with ends.
+class PackStep : public Step {
+ public:
+  int value = 0;
+  OutputRows out;
+
+  void lay_out(const std::vector<Storage>& storages) override { out.lay_out(storages); }
+  void run(const PlanMemory& memory, int row) const override;
+};
+
+/// A map into a tensor.
+class UnpackStep : public Step {
+ public:
+  InputRows in;
+  int value = 0;
+
+  void lay_out(const std::vector<Storage>& storages) override { in.lay_out(storages); }
+  void run(const PlanMemory& memory, int row) const override;
+};
+
+/// A tensor under another shape: it takes the memory of one that nobody else reads.
+class ReshapeStep : public Step {
+ public:
+  int from = 0, to = 0;  ///< values
+  Shape from_shape, to_shape;
+
+  void lay_out(const std::vector<Storage>&) override {}
+  void run(const PlanMemory& memory, int row) const override;
+};
+
+/// A node in its scalar form, or by kernels on tensors, as one row.
+class NodeStep : public Step {
+ public:
+  /// All types are known.
+  NodeStep(const Graph& graph, const Node& node);
+  void lay_out(const std::vector<Storage>&) override {}
+  void run(const PlanMemory& memory, int row) const override;
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  bool has_all_outputs_ = false;  ///< whether the graph has values for all outputs that the operator makes
+};
+
+}  // namespace sightline::network

@@ -1,0 +1,249 @@
+// Pooling, and pictures of other sizes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "detectors/network/functions.hpp"
+#include "detectors/network/window.hpp"
+
+namespace sightline::network {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+WindowPlan pool_plan(const Call& call) {
+  const Tensor& x = call.real(0);
+  if (x.rank() != 4) throw Problem("has an input of " + text_of(x.shape()) + ", not a batch of pictures");
+  return window_plan(call, {x.dim(2), x.dim(3)}, {0, 0});
+}
+
+Types pool_type(const Call& call) {
+  const WindowPlan plan = pool_plan(call);
+  if (call.node.outputs.size() > 1) throw Problem("reports indices, which is not supported");
+  const Tensor& x = call.in(0);
+  return {{Kind::real, {x.dim(0), x.dim(1), plan.out[0], plan.out[1]}}};
+}
+
+// Calls `window(plane, y, x)` for all windows of all planes.
+template <typename Window>
+void for_each_window(const Call& call, const WindowPlan& plan, Tensor& out, const Window& window) {
+  const Tensor& x = call.in(0);
+  float* to = out.reals();
+  for (std::int64_t p = 0; p < x.dim(0) * x.dim(1); ++p) {
+    const float* plane = x.reals() + p * x.dim(2) * x.dim(3);
+    for (std::int64_t row = 0; row < plan.out[0]; ++row) {
+      for (std::int64_t column = 0; column < plan.out[1]; ++column)
+        *to++ =
+            window(plane, row * plan.stride[0] - plan.before[0], column * plan.stride[1] - plan.before[1]);
+    }
+  }
+}
+
+// Calls `f(value)` for the elements of a window that are in the picture.
+template <typename F>
+void for_each_tap(const WindowPlan& plan, Pair sides, const float* plane, std::int64_t top, std::int64_t left,
+                  const F& f) {
+  for (std::int64_t ky = 0; ky < plan.kernel[0]; ++ky) {
+    const std::int64_t row = top + ky * plan.dilation[0];
+    if (row < 0 || row >= sides[0]) continue;
+    for (std::int64_t kx = 0; kx < plan.kernel[1]; ++kx) {
+      const std::int64_t column = left + kx * plan.dilation[1];
+      if (column >= 0 && column < sides[1]) f(plane[row * sides[1] + column]);
+    }
+  }
+}
+
+// A NaN in the window is the result.
+void run_max_pool(const Call& call, std::span<Tensor> out) {
+  const WindowPlan plan = pool_plan(call);
+  const Pair sides{call.in(0).dim(2), call.in(0).dim(3)};
+  for_each_window(call, plan, out[0], [&](const float* plane, std::int64_t top, std::int64_t left) {
+    float largest = -std::numeric_limits<float>::infinity();
+    for_each_tap(plan, sides, plane, top, left, [&](float x) { largest = larger_value(largest, x); });
+    return largest;
+  });
+}
+
+// Sums go over the window's rows; padding counts where the node says so, up to the padded picture's end.
+void run_average_pool(const Call& call, std::span<Tensor> out) {
+  const WindowPlan plan = pool_plan(call);
+  const Pair sides{call.in(0).dim(2), call.in(0).dim(3)};
+  const bool with_padding = call.node.integer("count_include_pad", 0) != 0;
+  const auto taps = [&](std::size_t axis, std::int64_t at) {
+    std::int64_t count = 0;
+    for (std::int64_t k = 0; k < plan.kernel[axis]; ++k) {
+      const std::int64_t place = at + k * plan.dilation[axis];
+      count += with_padding ? place < sides[axis] + plan.behind[axis] : place >= 0 && place < sides[axis];
+    }
+    return count;
+  };
+  for_each_window(call, plan, out[0], [&](const float* plane, std::int64_t top, std::int64_t left) {
+    float sum = 0;
+    for_each_tap(plan, sides, plane, top, left, [&](float x) { sum += x; });
+    return sum / static_cast<float>(std::max<std::int64_t>(1, taps(0, top) * taps(1, left)));
+  });
+}
+
+Types global_pool_type(const Call& call) {
+  const Shape& x = call.real(0).shape();
+  if (x.size() < 3) throw Problem("has an input of " + text_of(x));
+  Shape shape(x.size(), 1);
+  shape[0] = x[0];
+  shape[1] = x[1];
+  return {{Kind::real, shape}};
+}
+
+void run_global_average(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const std::int64_t count = out[0].size() > 0 ? x.size() / out[0].size() : 0;
+  for (std::int64_t p = 0; p < out[0].size(); ++p) {
+    const float* plane = x.reals() + p * count;
+    out[0].reals()[p] = tree_sum(count, [&](std::int64_t i) { return plane[i]; }) / static_cast<float>(count);
+  }
+}
+
+void run_global_max(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const std::int64_t count = out[0].size() > 0 ? x.size() / out[0].size() : 0;
+  for (std::int64_t p = 0; p < out[0].size(); ++p) {
+    float largest = -std::numeric_limits<float>::infinity();
+    for (std::int64_t i = 0; i < count; ++i) {
+      largest = larger_value(largest, x.reals()[p * count + i]);
+    }
+    out[0].reals()[p] = largest;
+  }
+}
+
+// --- resizing
+
+struct ResizePlan {
+  Shape shape;
+  std::vector<float> scales;
+};
+
+// Opset 9 and Upsample have scales as the second input; Resize has them as the third, sizes as the fourth.
+ResizePlan resize_plan(const Call& call) {
+  const Shape& from = call.real(0).shape();
+  ResizePlan plan{from, std::vector<float>(from.size(), 1.0F)};
+  const bool old = call.node.op == "Upsample" || call.node.opset < 11;
+  const std::size_t scales_at = old ? 1 : 2;
+  if (call.node.has("axes")) throw Problem("names axes, which is not supported");
+  if (!old && call.has(3) && elements_of(call.in(3).shape()) > 0) {
+    plan.shape = call.wholes(3, "");
+    if (plan.shape.size() != from.size()) throw Problem("has sizes that do not fit " + text_of(from));
+    for (std::size_t i = 0; i < from.size(); ++i)
+      plan.scales[i] =
+          static_cast<float>(plan.shape[i]) / static_cast<float>(std::max<std::int64_t>(1, from[i]));
+  } else {
+    const Tensor& scales = call.data(scales_at);
+    if (scales.kind() != Kind::real || scales.size() != static_cast<std::int64_t>(from.size()))
+      throw Problem("has scales that do not fit " + text_of(from));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      plan.scales[i] = scales.reals()[i];
+      if (!(plan.scales[i] > 0 && plan.scales[i] < 65536)) throw Problem("has a scale out of range");
+      plan.shape[i] = static_cast<std::int64_t>(std::floor(static_cast<float>(from[i]) * plan.scales[i]));
+    }
+  }
+  if (from.size() != 4 || plan.shape[0] != from[0] || plan.shape[1] != from[1])
+    throw Problem("resizes " + text_of(from) + " to " + text_of(plan.shape) + ", not a picture");
+  if (elements_of(from) == 0 || elements_of(plan.shape) == 0) throw Problem("has an empty picture");
+  return plan;
+}
+
+Types resize_type(const Call& call) {
+  const std::string mode = call.node.text("mode", "nearest");
+  if (mode != "nearest" && mode != "linear")
+    throw Problem("has the mode '" + mode + "', which is not supported");
+  return {{Kind::real, resize_plan(call).shape}};
+}
+
+// The place in the input of a place in the output.
+double source_place(std::int64_t at, std::int64_t from, std::int64_t to, double scale,
+                    const std::string& mode) {
+  const auto x = static_cast<double>(at);
+  if (mode == "asymmetric") return x / scale;
+  if (mode == "align_corners")
+    return to > 1 ? x * static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0;
+  if (mode == "pytorch_half_pixel" && to <= 1) return 0;
+  if (mode == "half_pixel" || mode == "pytorch_half_pixel") return (x + 0.5) / scale - 0.5;
+  throw Problem("has the coordinates '" + mode + "', which are not supported");
+}
+
+std::int64_t nearest_place(double x, const std::string& mode) {
+  if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
+  if (mode == "ceil") return static_cast<std::int64_t>(std::ceil(x));
+  if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5));
+  return static_cast<std::int64_t>(std::ceil(x - 0.5));  // round_prefer_floor
+}
+
+ResizeAxis axis_of(const Call& call, const ResizePlan& plan, std::size_t axis, bool linear) {
+  const std::int64_t from = call.in(0).dim(axis), to = plan.shape[axis];
+  const bool old = call.node.op == "Upsample" || call.node.opset < 11;
+  const std::string mode =
+      old ? "asymmetric" : call.node.text("coordinate_transformation_mode", "half_pixel");
+  const std::string rounding = old ? "floor" : call.node.text("nearest_mode", "round_prefer_floor");
+  ResizeAxis result;
+  for (std::int64_t i = 0; i < to; ++i) {
+    const double x = from == to ? static_cast<double>(i) : source_place(i, from, to, plan.scales[axis], mode);
+    if (!linear) {
+      const std::int64_t at = std::clamp<std::int64_t>(nearest_place(x, rounding), 0, from - 1);
+      result.first.push_back(static_cast<std::int32_t>(at));
+      result.second.push_back(static_cast<std::int32_t>(at));
+      result.weight.push_back(0);
+      continue;
+    }
+    const double place = std::clamp(x, 0.0, static_cast<double>(from - 1));
+    const auto at = static_cast<std::int64_t>(place);
+    result.first.push_back(static_cast<std::int32_t>(at));
+    result.second.push_back(static_cast<std::int32_t>(std::min(at + 1, from - 1)));
+    result.weight.push_back(static_cast<float>(place - static_cast<double>(at)));
+  }
+  return result;
+}
+
+// Linear: mixes of columns are mixed by rows, each as a + (b - a) w with one rounding of the product's sum.
+void run_resize(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const ResizePlan plan = resize_plan(call);
+  const bool linear = call.node.text("mode", "nearest") == "linear";
+  const ResizeAxis rows = axis_of(call, plan, 2, linear), columns = axis_of(call, plan, 3, linear);
+  const auto mix = [](float a, float b, float w) { return multiply_add(b - a, w, a); };
+  float* to = out[0].reals();
+  for (std::int64_t p = 0; p < x.dim(0) * x.dim(1); ++p) {
+    const float* plane = x.reals() + p * x.dim(2) * x.dim(3);
+    for (std::size_t r = 0; r < rows.first.size(); ++r) {
+      const float *upper = plane + rows.first[r] * x.dim(3), *lower = plane + rows.second[r] * x.dim(3);
+      for (std::size_t c = 0; c < columns.first.size(); ++c) {
+        const std::int64_t left = columns.first[c], right = columns.second[c];
+        if (!linear) {
+          *to++ = upper[left];
+          continue;
+        }
+        const float w = columns.weight[c];
+        *to++ = mix(mix(upper[left], upper[right], w), mix(lower[left], lower[right], w), rows.weight[r]);
+      }
+    }
+  }
+}
+
+constexpr Operator kPooling[] = {
+    {"AveragePool", 1, 1, 1, pool_type, run_average_pool},
+    {"GlobalAveragePool", 1, 1, 1, global_pool_type, run_global_average},
+    {"GlobalMaxPool", 1, 1, 1, global_pool_type, run_global_max},
+    {"MaxPool", 1, 1, 2, pool_type, run_max_pool},
+    {"Resize", 1, 4, 1, resize_type, run_resize},
+    {"Upsample", 1, 2, 1, resize_type, run_resize},
+};
+
+}  // namespace
+
+ResizeAxis resize_axis(const Call& call, std::size_t axis) {
+  return axis_of(call, resize_plan(call), axis, call.node.text("mode", "nearest") == "linear");
+}
+
+std::span<const Operator> pooling_operators() {
+  return kPooling;
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,85 @@
+#pragma once
+/// From a frame's pixels to the input of a network: resized, placed, and normalised.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "image/box.hpp"
+#include "image/picture_view.hpp"
+
+namespace sightline::network {
+
+/// How a frame is fitted into the input, by the words of OpenVINO's `resize_type`.
+enum class Fit {
+  standard,                ///< stretched to the input's size
+  fit_to_window,           ///< its aspect kept, at the top left
+  fit_to_window_letterbox  ///< its aspect kept, centred
+};
+const char* to_string(Fit fit);
+/// Throws Error (usage) for other words. @param where  for the message
+Fit fit_named(const std::string& word, const std::string& where);
+
+struct Preprocessing {
+  Size size;  ///< of the input, pixels
+  Fit fit = Fit::fit_to_window_letterbox;
+  double pad = 114;  ///< value of pixels around the frame, 0 to 255, before they are normalised
+  bool rgb = true;   ///< order of channels; otherwise BGR
+  int channels = 3;  ///< 1: luma
+  bool channels_last = false;
+  std::array<double, 3> mean{0, 0, 0};   ///< subtracted from pixels of 0 to 255, in the order of channels
+  std::array<double, 3> scale{1, 1, 1};  ///< divides what is left
+};
+/// "416x416, BGR, fit_to_window, pad 114, mean 0 0 0, scale 1 1 1".
+std::string text_of(const Preprocessing& preprocessing);
+
+/// Pixels of a frame in colour: channel c (red, green, blue) of pixel (x, y) is
+/// `channel[c][y * row_step + x * pixel_step]`. Owned by somebody else.
+struct ColourView {
+  std::array<const std::uint8_t*, 3> channel{};
+  std::ptrdiff_t row_step = 0;
+  std::ptrdiff_t pixel_step = 1;
+  Size size;
+};
+/// The one place where a frame's kind of pixels matters. Gray frames have three equal channels.
+ColourView colour_of(PictureView frame);
+
+/// Where a frame lies in the input, in pixels of it.
+struct Placement {
+  int left = 0, top = 0, width = 0, height = 0;
+  double ratio_x = 1, ratio_y = 1;  ///< of the input's pixels to the frame's; equal unless it is stretched
+  /// A place of the input as one of the frame.
+  double frame_x(double x) const { return (x - left) / ratio_x; }
+  double frame_y(double y) const { return (y - top) / ratio_y; }
+};
+Placement place(Size frame, const Preprocessing& preprocessing);
+
+/// Fills the input's tensor from frames of one size. Pixels are mixed bilinearly in integers: target i of n
+/// samples (i + 0.5) * source / n - 0.5 with 11 fractional bits, edges repeated, and the mix is rounded to 8
+/// bits, half up. Each of the 256 values becomes (value - mean) / scale, computed in double precision.
+/// Immutable once planned. Thread-safety: bands of rows may be filled at once.
+class Letterbox {
+ public:
+  Letterbox() = default;
+  Letterbox(Size frame, const Preprocessing& preprocessing);
+  const Placement& placement() const { return placement_; }
+  /// Fills rows [begin, end) of all channels.
+  void fill(const ColourView& frame, float* tensor, int begin, int end) const;
+
+ private:
+  struct Axis {
+    std::vector<std::int32_t> first, second, weight;  // of the second, in 1/2048
+    Axis() = default;
+    Axis(int source, int target);
+  };
+  void fill_row(const ColourView& frame, int channel, int y, float* row, std::ptrdiff_t step) const;
+
+  Preprocessing preprocessing_;
+  Placement placement_;
+  Axis columns_, rows_;
+  std::array<std::array<float, 256>, 3> values_{};  // by channel of the tensor
+  std::array<float, 3> pad_{};
+};
+
+}  // namespace sightline::network

@@ -1,0 +1,345 @@
+// Sums, means, softmax and normalisations.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "detectors/network/broadcast.hpp"
+#include "detectors/network/functions.hpp"
+#include "detectors/network/operators.hpp"
+
+namespace sightline::network {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+// --- reductions
+
+std::vector<bool> reduced_axes(const Call& call) {
+  const std::size_t rank = call.in(0).rank();
+  const std::vector<std::int64_t> axes = call.wholes(1, "axes");
+  const bool none = axes.empty() && call.node.integer("noop_with_empty_axes", 0) != 0;
+  std::vector<bool> reduced(rank, axes.empty() && !none);
+  for (const std::int64_t axis : axes) reduced[Call::axis(axis, rank)] = true;
+  return reduced;
+}
+
+Types reduce_type(const Call& call) {
+  const std::vector<bool> reduced = reduced_axes(call);
+  const bool keeps = call.node.integer("keepdims", 1) != 0;
+  Shape shape;
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i] || keeps) shape.push_back(reduced[i] ? 1 : call.in(0).dim(i));
+  }
+  return {{call.in(0).kind(), shape}};
+}
+
+// The places that are added up, in row-major order, as offsets from the first one.
+std::vector<std::int64_t> reduced_offsets(const Tensor& x, const std::vector<bool>& reduced) {
+  const std::vector<std::int64_t> strides = strides_of(x.shape());
+  Shape shape;
+  std::vector<std::int64_t> steps;
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) continue;
+    shape.push_back(x.dim(i));
+    steps.push_back(strides[i]);
+  }
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(elements_of(shape)));
+  StridedWalk walk(shape, steps);
+  for (std::int64_t& one : offsets) {
+    one = walk.offset();
+    walk.next();
+  }
+  return offsets;
+}
+
+// Calls `f(first, offsets)` for each output, where `first` is its first element of the input.
+template <typename F>
+void for_each_reduced(const Call& call, const F& f) {
+  const Tensor& x = call.in(0);
+  const std::vector<bool> reduced = reduced_axes(call);
+  const std::vector<std::int64_t> offsets = reduced_offsets(x, reduced);
+  std::vector<std::int64_t> steps = strides_of(x.shape());
+  Shape shape = x.shape();
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (reduced[i]) shape[i] = 1;
+  }
+  const std::int64_t count = elements_of(shape);
+  StridedWalk walk(shape, steps);
+  for (std::int64_t i = 0; i < count; ++i, walk.next()) f(i, walk.offset(), offsets);
+}
+
+enum class Reduction { sum, mean, largest, smallest, product, l1, l2, log_sum_exp };
+
+float reduced_float(Reduction kind, const float* first, const std::vector<std::int64_t>& offsets) {
+  const auto count = static_cast<std::int64_t>(offsets.size());
+  const auto at = [&](std::int64_t i) { return first[offsets[static_cast<std::size_t>(i)]]; };
+  const auto extreme = [&](auto is_better) {
+    float best = is_better(1.0F, 0.0F) ? -std::numeric_limits<float>::infinity()
+                                       : std::numeric_limits<float>::infinity();
+    for (std::int64_t i = 0; i < count; ++i) best = best != best || is_better(best, at(i)) ? best : at(i);
+    return best;
+  };
+  switch (kind) {
+    case Reduction::sum:
+      return tree_sum(count, at);
+    case Reduction::mean:
+      return tree_sum(count, at) / static_cast<float>(count);
+    case Reduction::largest:
+      return extreme([](float a, float b) { return a > b; });
+    case Reduction::smallest:
+      return extreme([](float a, float b) { return a < b; });
+    case Reduction::product: {
+      float all = 1;
+      for (std::int64_t i = 0; i < count; ++i) all *= at(i);
+      return all;
+    }
+    case Reduction::l1:
+      return tree_sum(count, [&](std::int64_t i) { return std::fabs(at(i)); });
+    case Reduction::l2:
+      return std::sqrt(tree_sum(count, [&](std::int64_t i) { return at(i) * at(i); }));
+    case Reduction::log_sum_exp: {
+      const float largest = extreme([](float a, float b) { return a > b; });
+      return largest +
+             logarithm(tree_sum(count, [&](std::int64_t i) { return exponential(at(i) - largest); }));
+    }
+  }
+  return 0;
+}
+
+std::int64_t reduced_whole(Reduction kind, const std::int64_t* first,
+                           const std::vector<std::int64_t>& offsets) {
+  std::uint64_t sum = 0, product = 1;
+  std::int64_t largest = std::numeric_limits<std::int64_t>::min(),
+               smallest = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t offset : offsets) {
+    const std::int64_t one = first[offset];
+    sum += static_cast<std::uint64_t>(one);
+    product *= static_cast<std::uint64_t>(one);
+    largest = std::max(largest, one);
+    smallest = std::min(smallest, one);
+  }
+  switch (kind) {
+    case Reduction::sum:
+      return static_cast<std::int64_t>(sum);
+    case Reduction::largest:
+      return largest;
+    case Reduction::smallest:
+      return smallest;
+    case Reduction::product:
+      return static_cast<std::int64_t>(product);
+    default:
+      throw Problem("is not supported for whole numbers");
+  }
+}
+
+template <Reduction kind>
+void run_reduce(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  for_each_reduced(call, [&](std::int64_t i, std::int64_t first, const std::vector<std::int64_t>& offsets) {
+    if (x.kind() == Kind::real) {
+      out[0].reals()[i] = reduced_float(kind, x.reals() + first, offsets);
+    } else {
+      out[0].wholes()[i] = reduced_whole(kind, x.wholes() + first, offsets);
+    }
+  });
+}
+
+// --- along one axis
+
+// Calls `f(from, to, step, count)` for each row along an axis.
+template <typename F>
+void for_each_row(const Tensor& x, float* out, std::size_t begin, std::size_t end, const F& f) {
+  std::int64_t step = 1, count = 1;
+  for (std::size_t i = end; i < x.rank(); ++i) step *= x.dim(i);
+  for (std::size_t i = begin; i < end; ++i) count *= x.dim(i);
+  if (step * count == 0) return;
+  for (std::int64_t block = 0; block < x.size() / (step * count); ++block) {
+    for (std::int64_t i = 0; i < step; ++i) {
+      const std::int64_t offset = block * step * count + i;
+      f(x.reals() + offset, out + offset, step, count);
+    }
+  }
+}
+
+Types real_type(const Call& call) {
+  return {call.real(0).type()};
+}
+
+// Axes that softmax works on: one from opset 13 on, all from one on before.
+std::pair<std::size_t, std::size_t> softmax_axes(const Call& call) {
+  const std::size_t rank = call.in(0).rank();
+  const std::size_t axis = Call::axis(call.node.integer("axis", call.node.opset >= 13 ? -1 : 1), rank);
+  return {axis, call.node.opset >= 13 ? axis + 1 : rank};
+}
+
+Types softmax_type(const Call& call) {
+  softmax_axes(call);
+  return real_type(call);
+}
+
+template <bool as_logarithm>
+void run_softmax(const Call& call, std::span<Tensor> out) {
+  const auto [begin, end] = softmax_axes(call);
+  const auto row = [](const float* from, float* to, std::int64_t step, std::int64_t count) {
+    float largest = from[0];
+    for (std::int64_t i = 1; i < count; ++i) largest = greater(from[i * step], largest);
+    for (std::int64_t i = 0; i < count; ++i) to[i * step] = exponential(from[i * step] - largest);
+    const float sum = tree_sum(count, [&](std::int64_t i) { return to[i * step]; });
+    const float log_sum = as_logarithm ? logarithm(sum) : 0;
+    for (std::int64_t i = 0; i < count; ++i)
+      to[i * step] = as_logarithm ? from[i * step] - largest - log_sum : to[i * step] / sum;
+  };
+  for_each_row(call.in(0), out[0].reals(), begin, end, row);
+}
+
+Types cumulative_type(const Call& call) {
+  if (call.node.integer("reverse", 0) != 0 || call.node.integer("exclusive", 0) != 0)
+    throw Problem("adds up in an order that is not supported");
+  const Tensor& axis = call.data(1);
+  if (axis.kind() != Kind::whole || axis.size() != 1) throw Problem("needs one axis");
+  Call::axis(axis.wholes()[0], call.in(0).rank());
+  return {call.in(0).type()};
+}
+
+void run_cumulative(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const std::size_t axis = Call::axis(call.in(1).wholes()[0], x.rank());
+  const std::int64_t step = strides_of(x.shape())[axis], side = x.dim(axis);
+  const auto add = [&](const auto* from, auto* to) {
+    for (std::int64_t i = 0; i < x.size(); ++i) to[i] = from[i] + (i / step % side == 0 ? 0 : to[i - step]);
+  };
+  x.kind() == Kind::real ? add(x.reals(), out[0].reals()) : add(x.wholes(), out[0].wholes());
+}
+
+// --- normalisations
+
+Types batch_norm_type(const Call& call) {
+  const Shape& x = call.real(0).shape();
+  for (std::size_t i = 1; i < 5; ++i) {
+    if (x.size() < 2 || call.real(i).shape() != Shape{x[1]}) throw Problem("has parameters that do not fit");
+  }
+  if (call.node.integer("training_mode", 0) != 0) throw Problem("is exported for training");
+  return {call.in(0).type()};
+}
+
+void run_batch_norm(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const float epsilon = call.node.real("epsilon", 1e-5F);
+  std::int64_t plane = 1;
+  for (std::size_t i = 2; i < x.rank(); ++i) plane *= x.dim(i);
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const std::int64_t c = i / plane % x.dim(1);
+    const float scale = call.in(1).reals()[c] / std::sqrt(call.in(4).reals()[c] + epsilon);
+    out[0].reals()[i] = multiply_add(x.reals()[i] - call.in(3).reals()[c], scale, call.in(2).reals()[c]);
+  }
+}
+
+// Makes the mean of a row 0 and its variance 1. Returns both.
+struct Moments {
+  float mean, scale;
+};
+Moments moments_of(const float* row, std::int64_t count, float epsilon) {
+  const auto number = static_cast<float>(count);
+  const float mean = tree_sum(count, [&](std::int64_t i) { return row[i]; }) / number;
+  const float variance = tree_sum(count,
+                                  [&](std::int64_t i) {
+                                    const float d = row[i] - mean;
+                                    return d * d;
+                                  }) /
+                         number;
+  return {mean, 1.0F / std::sqrt(variance + epsilon)};
+}
+
+Types layer_norm_type(const Call& call) {
+  const Shape& x = call.real(0).shape();
+  const std::size_t axis = Call::axis(call.node.integer("axis", -1), x.size());
+  const Shape inner(x.begin() + static_cast<std::ptrdiff_t>(axis), x.end());
+  for (std::size_t i = 1; i < call.inputs.size(); ++i) {
+    if (call.has(i) && broadcast_shape(call.real(i).shape(), inner) != inner)
+      throw Problem("has parameters that do not fit");
+  }
+  Shape outer = x;
+  std::fill(outer.begin() + static_cast<std::ptrdiff_t>(axis), outer.end(), 1);
+  return {call.in(0).type(), {Kind::real, outer}, {Kind::real, outer}};
+}
+
+void run_layer_norm(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const std::size_t axis = Call::axis(call.node.integer("axis", -1), x.rank());
+  const Shape inner(x.shape().begin() + static_cast<std::ptrdiff_t>(axis), x.shape().end());
+  const std::int64_t count = elements_of(inner);
+  for (std::int64_t r = 0; count > 0 && r < x.size() / count; ++r) {
+    const float* row = x.reals() + r * count;
+    const Moments m = moments_of(row, count, call.node.real("epsilon", 1e-5F));
+    out[1].reals()[r] = m.mean;
+    out[2].reals()[r] = m.scale;
+    BroadcastWalk scale(inner, call.in(1).shape());
+    BroadcastWalk bias(inner, call.has(2) ? call.in(2).shape() : Shape{});
+    for (std::int64_t i = 0; i < count; ++i, scale.next(), bias.next()) {
+      const float y = (row[i] - m.mean) * m.scale * call.in(1).reals()[scale.offset()];
+      out[0].reals()[r * count + i] = call.has(2) ? y + call.in(2).reals()[bias.offset()] : y;
+    }
+  }
+}
+
+// Groups of channels: one each for InstanceNormalization.
+std::int64_t norm_groups(const Call& call) {
+  return call.node.op == "InstanceNormalization" ? call.in(0).dim(1) : call.node.integer("num_groups", 0);
+}
+
+Types group_norm_type(const Call& call) {
+  const Shape& x = call.real(0).shape();
+  if (x.size() < 3) throw Problem("has an input of " + text_of(x));
+  const std::int64_t groups = norm_groups(call);
+  // Opset 18 has parameters by group, and 21 by channel.
+  const bool fits = groups > 0 && x[1] % groups == 0 && call.real(1).shape() == call.real(2).shape() &&
+                    (call.in(1).shape() == Shape{x[1]} || call.in(1).shape() == Shape{groups});
+  if (!fits) throw Problem("has parameters that do not fit");
+  return {call.in(0).type()};
+}
+
+void run_group_norm(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const std::int64_t groups = norm_groups(call), channels = x.dim(1);
+  const std::int64_t count = x.size() / std::max<std::int64_t>(1, x.dim(0) * groups);
+  const std::int64_t plane = count / std::max<std::int64_t>(1, channels / groups);
+  const std::int64_t per_parameter = channels / std::max<std::int64_t>(1, call.in(1).dim(0));
+  for (std::int64_t r = 0; count > 0 && r < x.size() / count; ++r) {
+    const float* row = x.reals() + r * count;
+    const Moments m = moments_of(row, count, call.node.real("epsilon", 1e-5F));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t channel = (r * count + i) / plane % channels;
+      const std::int64_t p = channel / per_parameter;
+      out[0].reals()[r * count + i] =
+          multiply_add((row[i] - m.mean) * m.scale, call.in(1).reals()[p], call.in(2).reals()[p]);
+    }
+  }
+}
+
+constexpr Operator kReductions[] = {
+    {"BatchNormalization", 5, 5, 1, batch_norm_type, run_batch_norm},
+    {"CumSum", 2, 2, 1, cumulative_type, run_cumulative},
+    {"GroupNormalization", 3, 3, 1, group_norm_type, run_group_norm},
+    {"InstanceNormalization", 3, 3, 1, group_norm_type, run_group_norm},
+    {"LayerNormalization", 2, 3, 3, layer_norm_type, run_layer_norm},
+    {"LogSoftmax", 1, 1, 1, softmax_type, run_softmax<true>},
+    {"ReduceL1", 1, 2, 1, reduce_type, run_reduce<Reduction::l1>},
+    {"ReduceL2", 1, 2, 1, reduce_type, run_reduce<Reduction::l2>},
+    {"ReduceLogSumExp", 1, 2, 1, reduce_type, run_reduce<Reduction::log_sum_exp>},
+    {"ReduceMax", 1, 2, 1, reduce_type, run_reduce<Reduction::largest>},
+    {"ReduceMean", 1, 2, 1, reduce_type, run_reduce<Reduction::mean>},
+    {"ReduceMin", 1, 2, 1, reduce_type, run_reduce<Reduction::smallest>},
+    {"ReduceProd", 1, 2, 1, reduce_type, run_reduce<Reduction::product>},
+    {"ReduceSum", 1, 2, 1, reduce_type, run_reduce<Reduction::sum>},
+    {"Softmax", 1, 1, 1, softmax_type, run_softmax<false>},
+};
+
+}  // namespace
+
+std::span<const Operator> reduction_operators() {
+  return kReductions;
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,122 @@
+#pragma once
+/// What the outputs of a detection network mean. One form covers all families of networks: places, each with
+/// scores and a box, which lie in the outputs in some order.
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "detectors/network/graph.hpp"
+#include "detectors/network/preprocessing.hpp"
+
+namespace sightline::network {
+
+/// Numbers of a place: the c-th of place i is element `offset + i * place_step + c * channel_step` of an
+/// output.
+struct Field {
+  int output = -1;  ///< -1: there is none
+  std::int64_t offset = 0;
+  std::int64_t place_step = 0;
+  std::int64_t channel_step = 1;
+  bool is_there() const { return output >= 0; }
+};
+
+/// A rectangle that boxes are relative to, in parts of the input.
+struct Prior {
+  float x = 0, y = 0, width = 0, height = 0;  ///< centre and size
+};
+
+/// Places of one scale, row by row, `anchors` to a cell.
+struct Head {
+  std::int64_t places = -1;  ///< -1: as many as the output has when it is there
+  float stride = 1;          ///< of cells, in pixels of the input
+  std::int64_t columns = 0;
+  std::int64_t anchors = 1;
+  std::size_t first_prior = 0;
+  Field classes, objectness, box, points, label;
+};
+
+enum class ScoreFunction { none, sigmoid, softmax };
+
+enum class BoxForm {
+  corners,       ///< x1, y1, x2, y2
+  centre,        ///< centre and size
+  cell,          ///< centre from the cell's corner and logarithm of the size, in strides
+  distances,     ///< left, top, right, bottom from the cell's anchor, in strides
+  distribution,  ///< the same, each as a distribution over whole numbers
+  prior,         ///< offset from a prior, by the variances 0.1 and 0.2
+  size_at_cell,  ///< width and height; objectness holds the centre's offset in the cell
+};
+
+/// How an output is read.
+struct Scheme {
+  std::string type;    ///< word of `model_type`
+  std::string reason;  ///< why it was chosen, for people
+  std::vector<Head> heads;
+  std::vector<Prior> priors;
+  int classes = 1;
+  bool has_background = false;  ///< the first class is none
+  ScoreFunction activation = ScoreFunction::none;
+  bool takes_root = false;  ///< the score is the root of class times objectness
+  bool only_peaks = false;  ///< places whose score is the largest of 3x3 cells count
+  BoxForm box = BoxForm::corners;
+  float anchor = 0.5F;  ///< place of a cell's anchor in it
+  int bins = 0;         ///< of a distribution
+  /// Units of coordinates: 1, or the input's width and height for fractions; for points likewise.
+  float unit_x = 1, unit_y = 1;
+  int points = 0;               ///< of each place
+  bool in_picture = false;      ///< coordinates are pixels of the frame, not of the input
+  bool suppresses = true;       ///< whether neighbours have to be suppressed
+  bool coco91 = false;          ///< labels are COCO's numbers with gaps
+  Preprocessing preprocessing;  ///< that such networks usually have; its size is not set
+  double threshold = 0.3;
+  double iou = 0.6;
+};
+
+/// What is known of a network before its outputs' meaning is.
+struct NetworkOutputs {
+  struct Output {
+    std::string name;
+    Kind kind = Kind::real;
+    std::optional<Shape> shape;
+    bool is_probability = false;  ///< whether a sigmoid or a softmax has made it
+  };
+  std::vector<Output> all;
+  Size input;                     ///< pixels
+  std::optional<int> classes;     ///< as many as there are names
+  bool has_exponential = false;   ///< whether the network computes one
+  bool knows_frame_size = false;  ///< whether the frame's size is one of its inputs
+  std::map<std::string, std::string> metadata;
+};
+
+/// Words of `model_type` that are known.
+std::vector<std::string_view> scheme_names();
+/// Chooses the scheme that fits the outputs, or checks that the wanted one does. Throws Problem, which lists
+/// the outputs.
+/// @param wanted  word of `model_type`; empty: to be inferred
+Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted);
+
+/// One place's finding, in pixels of the input unless the scheme says otherwise.
+struct RawBox {
+  float x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+  float score = 0;
+  int label = 0;
+  int place = 0;  ///< number in the order of heads and places
+  std::array<float, 10> points{};
+};
+
+/// Adds the findings of at least this score, by rising place. A score that is NaN is none.
+/// @param outputs  as many as the scheme was chosen for
+/// Throws Problem where outputs are not as large as expected.
+void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, float threshold,
+            std::vector<RawBox>& boxes);
+
+/// Greedy suppression by falling score (ties: the lower place first): a box falls where its intersection over
+/// union with one that stays, of the same label, is above `iou`.
+/// @param agnostic  whatever the label
+void suppress(std::vector<RawBox>& boxes, double iou, bool agnostic);
+
+}  // namespace sightline::network

@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.hpp"
+#include "detection/candidate_limit.hpp"
+#include "detectors/network/labels.hpp"
+#include "detectors/network/network.hpp"
+#include "detectors/network/onnx_file.hpp"
+#include "model/size_limit.hpp"
+
+namespace sightline::network {
+namespace {
+
+constexpr const char* kSection = "detector";
+constexpr int kSmallestInput = 8, kLargestInput = 8192;
+
+// "640x480", or "640" for both sides.
+std::optional<Size> size_from(const std::string& text, const std::string& where) {
+  if (text.empty()) return {};
+  Size size;
+  const char* const end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, size.width);
+  size.height = size.width;
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == 'x')
+    read = std::from_chars(read.ptr + 1, end, size.height);
+  const auto fits = [](int side) { return side >= kSmallestInput && side <= kLargestInput; };
+  if (read.ec != std::errc() || read.ptr != end || !fits(size.width) || !fits(size.height))
+    throw Error(ExitCode::usage, where + ": input_size '" + text + "' is not a size",
+                "give WIDTHxHEIGHT, each from 8 to 8192");
+  return size;
+}
+
+std::optional<bool> optional_flag(const Config& config, const char* key) {
+  // A flag that is not there differs from one that is false.
+  const bool one = config.flag(kSection, key, true), other = config.flag(kSection, key, false);
+  if (one != other) return {};
+  return one;
+}
+
+}  // namespace
+
+Settings read_settings(const Config& config) {
+  Settings settings;
+  const auto text = [&](const char* key) { return config.text(kSection, key, ""); };
+  settings.file = config.model_path(kSection, "model", "");
+  settings.max_bytes =
+      std::uint64_t(config.optional_whole_number(kSection, "max_model_size", 1, kLargestModelSize)
+                        .value_or(kMaxModelSize))
+      << 20;
+  settings.model_type = text("model_type");
+  settings.input_size = size_from(text("input_size"), config.name());
+  settings.resize_type = text("resize_type");
+  settings.pad_value = config.optional_number(kSection, "pad_value", 0, 255);
+  settings.reverse_input_channels = optional_flag(config, "reverse_input_channels");
+  settings.mean_values = config.optional_numbers(kSection, "mean_values", 3, -1e6, 1e6);
+  settings.scale_values = config.optional_numbers(kSection, "scale_values", 3, 1e-6, 1e6);
+  if (!text("labels").empty())
+    settings.labels =
+        labels_from(text("labels"), config.path(kSection, "labels", "").string(), config.name());
+  settings.classes = text("classes");
+  settings.threshold = config.optional_number(kSection, "threshold", -1e9, 1e9);
+  const auto confidence = config.optional_number(kSection, "confidence_threshold", 0, 1);
+  if (!settings.threshold) settings.threshold = confidence;
+  settings.iou_threshold = config.optional_number(kSection, "iou_threshold", 0, 1);
+  settings.class_agnostic = config.flag(kSection, "class_agnostic", false);
+  settings.max_candidates = config.optional_whole_number(kSection, "max_candidates", 1, kMostCandidates)
+                                .value_or(settings.max_candidates);
+  return settings;
+}
+
+}  // namespace sightline::network

@@ -1,0 +1,90 @@
+#pragma once
+/// Tensors of a network: real or whole numbers in row-major order.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "image/view.hpp"
+
+namespace sightline::network {
+
+/// Float32, or whole numbers of 64 bits: these stand for int32, int64, uint8 and bool (0 and 1).
+enum class Kind : std::uint8_t { real, whole };
+
+using Shape = std::vector<std::int64_t>;
+
+inline constexpr std::size_t kMaxRank = 8;
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 28;  ///< of one tensor
+
+/// What is wrong with a node, without its name. Whoever runs the node adds that.
+class Problem : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// "1x3x416x416"; dimensions that are not known are "?".
+std::string text_of(const Shape& shape);
+
+/// Product of the dimensions. Throws Problem if a dimension is negative, or the shape exceeds kMaxRank or
+/// kMaxElements.
+std::int64_t elements_of(const Shape& shape);
+
+struct TensorType {
+  Kind kind = Kind::real;
+  Shape shape;
+  friend bool operator==(const TensorType&, const TensorType&) = default;
+};
+
+/// Bytes of a tensor's memory. Throws as elements_of.
+std::int64_t bytes_of(const TensorType& type);
+
+/// A tensor, with or without memory: one without stands for a value of which only the type is known.
+/// Thread-safety: as std::vector.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Kind kind, Shape shape) { allocate({kind, std::move(shape)}); }
+  /// A vector of whole numbers.
+  static Tensor of(const std::vector<std::int64_t>& values);
+  static Tensor scalar(float value);
+  /// The type alone.
+  static Tensor typed(TensorType type) {
+    Tensor tensor;
+    tensor.type_ = std::move(type);
+    return tensor;
+  }
+
+  /// Contents are unspecified afterwards. Memory that is large enough is used again.
+  void allocate(TensorType type);
+  /// The same elements under another shape of as many.
+  void reshape(Shape shape) { type_.shape = std::move(shape); }
+
+  const TensorType& type() const { return type_; }
+  Kind kind() const { return type_.kind; }
+  const Shape& shape() const { return type_.shape; }
+  std::int64_t dim(std::size_t axis) const { return type_.shape[axis]; }
+  std::size_t rank() const { return type_.shape.size(); }
+  std::int64_t size() const { return size_; }  ///< elements in memory
+  bool has_data() const { return has_data_; }
+
+  float* reals() { return reals_.data(); }
+  const float* reals() const { return reals_.data(); }
+  std::int64_t* wholes() { return wholes_.data(); }
+  const std::int64_t* wholes() const { return wholes_.data(); }
+  std::span<const std::int64_t> whole_span() const { return {wholes(), static_cast<std::size_t>(size_)}; }
+  std::span<const float> real_span() const { return {reals(), static_cast<std::size_t>(size_)}; }
+
+ private:
+  TensorType type_;
+  std::int64_t size_ = 0;
+  bool has_data_ = false;
+  AlignedBuffer<float> reals_;
+  AlignedBuffer<std::int64_t> wholes_;
+};
+
+}  // namespace sightline::network

@@ -1,0 +1,366 @@
+// How outputs are read: each kind of network is told by its outputs alone, and one box that is put into them
+// comes out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <oneapi/tbb/task_arena.h>
+
+#include <array>
+#include <cmath>
+#include <deque>
+
+#include "detectors/network/detector.hpp"
+#include "detectors/network/labels.hpp"
+#include "detectors/network/scheme.hpp"
+#include "network/onnx_builder.hpp"
+#include "support/errors.hpp"
+
+namespace sightline::network {
+namespace {
+
+// Outputs of a network with an input of 64x64, filled with zeros or another number.
+struct Made {
+  NetworkOutputs outputs;
+  std::deque<Tensor> tensors;  // whose elements stay where they are
+
+  Made() { outputs.input = {64, 64}; }
+  Tensor& add(const std::string& name, const Shape& shape, bool is_probability = false, float fill = 0,
+              Kind kind = Kind::real) {
+    outputs.all.push_back({name, kind, shape, is_probability});
+    tensors.emplace_back(kind, shape);
+    if (kind == Kind::real) {
+      std::fill_n(tensors.back().reals(), tensors.back().size(), fill);
+    } else {
+      std::fill_n(tensors.back().wholes(), tensors.back().size(), 0);
+    }
+    return tensors.back();
+  }
+  std::vector<RawBox> decoded(const std::string& type = "", float threshold = 0.4F) const {
+    const Scheme scheme = choose_scheme(outputs, type);
+    std::vector<const Tensor*> all;
+    for (const Tensor& one : tensors) all.push_back(&one);
+    std::vector<RawBox> boxes;
+    decode(scheme, all, threshold, boxes);
+    return boxes;
+  }
+  std::string type() const { return choose_scheme(outputs, "").type; }
+};
+
+// The one box that is expected.
+void expect_box(const std::vector<RawBox>& boxes, int label, float score, std::array<float, 4> corners) {
+  ASSERT_EQ(boxes.size(), 1U);
+  EXPECT_EQ(boxes[0].label, label);
+  EXPECT_NEAR(boxes[0].score, score, 1e-5);
+  EXPECT_NEAR(boxes[0].x1, corners[0], 1e-3);
+  EXPECT_NEAR(boxes[0].y1, corners[1], 1e-3);
+  EXPECT_NEAR(boxes[0].x2, corners[2], 1e-3);
+  EXPECT_NEAR(boxes[0].y2, corners[3], 1e-3);
+}
+
+void put(float* to, std::initializer_list<float> values) {
+  std::copy(values.begin(), values.end(), to);
+}
+
+constexpr std::int64_t kCells8 = 64, kCells16 = 16, kCells32 = 4, kCells = kCells8 + kCells16 + kCells32;
+
+TEST(Decoder, ReadsYolox) {
+  Made made;
+  Tensor& out = made.add("output", {1, kCells, 7});
+  put(out.reals() + (kCells8 + 5) * 7, {0.5F, 0.25F, std::log(2.0F), 0, 0.8F, 0.1F, 0.9F});
+  EXPECT_EQ(made.type(), "yolox");
+  // Cell (1, 1) of stride 16, twice as wide as high.
+  expect_box(made.decoded(), 1, 0.72F, {24 - 16, 20 - 8, 24 + 16, 20 + 8});
+  made.outputs.has_exponential = true;  // the network has done it already
+  put(out.reals() + (kCells8 + 5) * 7, {24, 20, 32, 16, 0.8F, 0.1F, 0.9F});
+  expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
+}
+
+TEST(Decoder, ReadsYolov5) {
+  Made made;
+  Tensor& out = made.add("output0", {1, 3 * kCells, 8});
+  put(out.reals() + 100 * 8, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F});
+  EXPECT_EQ(made.type(), "yolov5");
+  expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
+}
+
+TEST(Decoder, ReadsYolov8InColumnsAndRows) {
+  for (const bool in_columns : {true, false}) {
+    Made made;
+    made.outputs.classes = 3;
+    Tensor& out = made.add("output0", in_columns ? Shape{1, 7, kCells} : Shape{1, kCells, 7});
+    const float values[] = {30, 20, 10, 8, 0.1F, 0.7F, 0.2F};
+    for (std::int64_t c = 0; c < 7; ++c) out.reals()[in_columns ? c * kCells + 33 : 33 * 7 + c] = values[c];
+    EXPECT_EQ(made.type(), "yolov8");
+    expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
+  }
+}
+
+TEST(Decoder, ReadsBoxesOfNetworksForMasks) {
+  Made made;
+  made.outputs.metadata["task"] = "segment";
+  made.outputs.classes = 3;
+  Tensor& out = made.add("output0", {1, 7 + 32, kCells});
+  made.add("output1", {1, 32, 16, 16});
+  const float values[] = {30, 20, 10, 8, 0.1F, 0.7F, 0.2F, 5};
+  for (std::int64_t c = 0; c < 8; ++c) out.reals()[c * kCells + 33] = values[c];
+  expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
+}
+
+TEST(Decoder, ReadsYolov8AsMapsOfDistributions) {
+  Made made;
+  for (const std::int64_t side : {8, 4, 2}) {
+    Tensor& out = made.add("map" + std::to_string(side), {1, 64 + 2, side, side}, false, -20);
+    if (side != 4) continue;
+    const std::int64_t plane = side * side, cell = 6;  // row 1, column 2 of stride 16
+    for (std::int64_t i = 0; i < 4; ++i)
+      out.reals()[(i * 16 + 1) * plane + cell] = 20;  // one stride each way
+    out.reals()[(64 + 1) * plane + cell] = 3;
+  }
+  EXPECT_EQ(made.type(), "yolov8");
+  expect_box(made.decoded(), 1, 1 / (1 + std::exp(-3.0F)), {40 - 16, 24 - 16, 40 + 16, 24 + 16});
+}
+
+TEST(Decoder, ReadsEndToEndRows) {
+  Made made;
+  Tensor& out = made.add("output0", {1, 300, 6});
+  put(out.reals() + 6, {10, 12, 20, 30, 0.5F, 7});
+  EXPECT_EQ(made.type(), "end_to_end");
+  expect_box(made.decoded(), 7, 0.5F, {10, 12, 20, 30});
+  Made with_picture;
+  Tensor& rows = with_picture.add("output", {100, 7});
+  put(rows.reals(), {0, 10, 12, 20, 30, 7, 0.5F});
+  expect_box(with_picture.decoded(), 7, 0.5F, {10, 12, 20, 30});
+}
+
+TEST(Decoder, ReadsNanoDet) {
+  for (const int bins : {1, 8}) {
+    Made made;
+    for (const std::int64_t stride : {8, 16, 32}) {
+      const std::int64_t cells = 64 / stride * (64 / stride);
+      Tensor& scores = made.add("cls_" + std::to_string(stride), {1, cells, 3}, true);
+      if (stride == 32) scores.reals()[2 * 3 + 1] = 0.6F;  // row 1, column 0
+      Tensor& sides =
+          made.add("dis_" + std::to_string(stride), {1, cells, 4 * bins}, false, bins == 1 ? 0.5F : -30);
+      for (std::int64_t i = 0; stride == 32 && bins > 1 && i < 4; ++i)  // half of 0 and 1
+        put(sides.reals() + 2 * 4 * bins + i * bins, {10, 10});
+    }
+    EXPECT_EQ(made.type(), "nanodet");
+    expect_box(made.decoded(), 1, 0.6F, {0, 32, 32, 64});
+  }
+}
+
+TEST(Decoder, ReadsSsdWithAndWithoutPriorsInTheNetwork) {
+  Made made;
+  made.outputs.has_exponential = true;
+  Tensor& scores = made.add("scores", {1, 500, 3}, true);
+  Tensor& boxes = made.add("boxes", {1, 500, 4});
+  put(scores.reals() + 30, {0.1F, 0.2F, 0.7F});
+  put(boxes.reals() + 40, {0.25F, 0.5F, 0.5F, 1});
+  EXPECT_EQ(made.type(), "detr");  // of so few, but it can be said
+  expect_box(made.decoded("ssd"), 1, 0.7F, {16, 32, 32, 64});
+  Made relative;
+  Tensor& logits = relative.add("conf", {1, 2 * kCells, 2});
+  relative.add("loc", {1, 2 * kCells, 4});
+  std::fill_n(logits.reals(), logits.size(), 0.0F);
+  put(logits.reals() + 2, {-2, 2});  // the larger prior of the first cell
+  expect_box(relative.decoded("ssd", 0.6F), 0, 1 / (1 + std::exp(-4.0F)), {4 - 16, 4 - 16, 4 + 16, 4 + 16});
+}
+
+TEST(Decoder, ReadsFacesWithPoints) {
+  Made yunet;
+  for (const std::int64_t stride : {8, 16, 32}) {
+    const std::int64_t cells = 64 / stride * (64 / stride);
+    const std::string s = std::to_string(stride);
+    Tensor& scores = yunet.add("cls_" + s, {1, cells, 1}, true);
+    Tensor& objects = yunet.add("obj_" + s, {1, cells, 1}, true);
+    yunet.add("bbox_" + s, {1, cells, 4});
+    Tensor& points = yunet.add("kps_" + s, {1, cells, 10}, false, 0.5F);
+    if (stride != 16) continue;
+    scores.reals()[5] = 0.81F;
+    objects.reals()[5] = 1;
+    points.reals()[51] = -1;
+  }
+  EXPECT_EQ(yunet.type(), "yunet");
+  expect_box(yunet.decoded(), 0, 0.9F, {8, 8, 24, 24});
+  EXPECT_EQ(yunet.decoded()[0].points[0], 24);
+  EXPECT_EQ(yunet.decoded()[0].points[1], 0);
+
+  Made scrfd;
+  for (const std::int64_t stride : {8, 16, 32}) {
+    const std::int64_t places = 2 * (64 / stride) * (64 / stride);
+    const std::string s = std::to_string(stride);
+    Tensor& scores = scrfd.add("score_" + s, {places, 1}, true);
+    scrfd.add("bbox_" + s, {places, 4}, false, 1);
+    scrfd.add("kps_" + s, {places, 10}, false, 0.25F);
+    if (stride == 8) scores.reals()[2 * 9 + 1] = 0.75F;  // second anchor of cell (1, 1)
+  }
+  EXPECT_EQ(scrfd.type(), "scrfd");
+  expect_box(scrfd.decoded(), 0, 0.75F, {0, 0, 16, 16});
+  EXPECT_EQ(scrfd.decoded()[0].points[0], 10);
+
+  Made retinaface;
+  retinaface.add("bbox", {1, 2 * kCells, 4});
+  Tensor& scores = retinaface.add("confidence", {1, 2 * kCells, 2}, true);
+  retinaface.add("landmark", {1, 2 * kCells, 10});
+  scores.reals()[1] = 0.8F;
+  EXPECT_EQ(retinaface.type(), "retinaface");
+  expect_box(retinaface.decoded(), 0, 0.8F, {-4, -4, 12, 12});
+  EXPECT_NEAR(retinaface.decoded()[0].points[0], 4, 1e-4);
+}
+
+TEST(Decoder, ReadsDetrLikeNetworks) {
+  Made raw;
+  Tensor& logits = raw.add("pred_logits", {1, 300, 4}, false, -9);
+  Tensor& boxes = raw.add("pred_boxes", {1, 300, 4});
+  logits.reals()[4 * 8 + 2] = 2;
+  put(boxes.reals() + 32, {0.5F, 0.5F, 0.25F, 0.5F});
+  EXPECT_EQ(raw.type(), "detr");
+  expect_box(raw.decoded(), 2, 1 / (1 + std::exp(-2.0F)), {24, 16, 40, 48});
+
+  Made finished;
+  finished.outputs.knows_frame_size = true;
+  finished.add("labels", {1, 300}, false, 0, Kind::whole).wholes()[3] = 5;
+  Tensor& corners = finished.add("boxes", {1, 300, 4});
+  finished.add("scores", {1, 300}, true).reals()[3] = 0.5F;
+  put(corners.reals() + 12, {100, 110, 200, 300});
+  EXPECT_EQ(finished.type(), "detr");
+  expect_box(finished.decoded(), 5, 0.5F, {100, 110, 200, 300});
+  EXPECT_TRUE(choose_scheme(finished.outputs, "").in_picture);
+}
+
+TEST(Decoder, ReadsFcosAndCenterNet) {
+  Made fcos;
+  for (const std::int64_t side : {8, 4, 2}) {
+    const std::string s = std::to_string(side);
+    Tensor& scores = fcos.add("cls" + s, {1, 3, side, side}, true);
+    fcos.add("reg" + s, {1, 4, side, side}, false, 1);
+    Tensor& centred = fcos.add("ctr" + s, {1, 1, side, side}, true);
+    if (side != 4) continue;
+    scores.reals()[2 * 16 + 5] = 0.64F;
+    centred.reals()[5] = 1;
+  }
+  EXPECT_EQ(fcos.type(), "fcos");
+  expect_box(fcos.decoded(), 2, 0.8F, {24 - 16, 24 - 16, 24 + 16, 24 + 16});
+
+  Made centernet;
+  Tensor& heat = centernet.add("hm", {1, 3, 16, 16}, true);
+  centernet.add("wh", {1, 2, 16, 16}, false, 2);
+  centernet.add("reg", {1, 2, 16, 16}, false, 0.25F);
+  heat.reals()[256 + 5 * 16 + 4] = 0.9F;
+  heat.reals()[256 + 5 * 16 + 5] = 0.8F;  // next to a higher one
+  EXPECT_EQ(centernet.type(), "centernet");
+  expect_box(centernet.decoded(), 1, 0.9F, {17 - 4, 21 - 4, 17 + 4, 21 + 4});
+}
+
+TEST(Decoder, SaysWhatIsMissingWhereNothingFits) {
+  const auto complaint = [](const Made& made, const std::string& type) {
+    try {
+      choose_scheme(made.outputs, type);
+    } catch (const Problem& problem) {
+      return std::string(problem.what());
+    }
+    return std::string();
+  };
+  Made raw;
+  for (const std::int64_t side : {8, 4, 2}) raw.add("map" + std::to_string(side), {1, 3, side, side, 85});
+  EXPECT_THAT(complaint(raw, ""), testing::HasSubstr("--grid"));
+  Made other;
+  other.add("features", {1, 512});
+  EXPECT_THAT(complaint(other, ""),
+              testing::AllOf(testing::HasSubstr("'features' 1x512"), testing::HasSubstr("yolov8")));
+  EXPECT_THAT(complaint(other, "yolox"), testing::HasSubstr("yolox"));
+  EXPECT_THAT(complaint(other, "yolo99"), testing::HasSubstr("known are"));
+}
+
+TEST(Decoder, IgnoresWhatIsNotANumber) {
+  Made made;
+  Tensor& out = made.add("output", {1, kCells, 7});
+  put(out.reals(), {0, 0, 0, 0, NAN, 0.9F, 0.9F});
+  put(out.reals() + 7, {NAN, 0, 0, 0, 1, 0.9F, 0.9F});
+  put(out.reals() + 14, {0, 0, INFINITY, 0, 1, 0.9F, 0.9F});
+  put(out.reals() + 21, {0, 0, 0, 0, 1, NAN, 0.9F});
+  EXPECT_EQ(made.decoded().size(), 1U);
+}
+
+TEST(Decoder, SuppressesByIntersectionOverUnion) {
+  std::vector<RawBox> boxes(4);
+  const auto set = [&](std::size_t i, float x, float score, int label) {
+    boxes[i].x1 = x;
+    boxes[i].x2 = x + 10;
+    boxes[i].y2 = 10;
+    boxes[i].score = score;
+    boxes[i].label = label;
+    boxes[i].place = static_cast<int>(i);
+  };
+  set(0, 0, 0.5F, 0);
+  set(1, 2, 0.9F, 0);  // overlaps the first by 8 of 12
+  set(2, 1, 0.8F, 1);
+  set(3, 50, 0.9F, 0);
+  std::vector<RawBox> all = boxes;
+  suppress(all, 0.7, false);
+  EXPECT_EQ(all.size(), 4U);
+  suppress(all, 0.6, false);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].place, 1);  // before the other one of the same score
+  EXPECT_EQ(all[1].place, 3);
+  suppress(all, 0.6, true);
+  EXPECT_EQ(all.size(), 2U);
+}
+
+TEST(NetworkLabels, AreReadFromMetadataAndText) {
+  EXPECT_EQ(coco_labels(false).size(), 80U);
+  EXPECT_EQ(coco_labels(true).size(), 91U);
+  EXPECT_EQ(coco_labels(true)[90], "toothbrush");
+  EXPECT_THAT(labels_of_metadata({{"names", "{0: 'person', 1: \"driver's cab\"}"}}),
+              testing::ElementsAre("person", "driver's cab"));
+  EXPECT_TRUE(labels_of_metadata({{"names", "{0: 'person', 2: 'car'}"}}).empty());
+  EXPECT_THAT(labels_from("person, car", "", ""), testing::ElementsAre("person", "car"));
+  EXPECT_THAT(labels_from("person traffic_light", "", ""), testing::ElementsAre("person", "traffic light"));
+}
+
+TEST(NetworkInput, IsPlacedAndNormalised) {
+  Preprocessing p;
+  p.size = {8, 8};
+  p.pad = 10;
+  p.rgb = false;
+  p.mean = {1, 2, 3};
+  p.scale = {2, 2, 2};
+  const std::uint8_t pixels[] = {10, 20, 30, 10, 20, 30};  // two equal pixels side by side
+  const PackedView frame{pixels, 2, 1, 6, PackedFormat::rgb24};
+  for (const Fit fit : {Fit::standard, Fit::fit_to_window, Fit::fit_to_window_letterbox}) {
+    p.fit = fit;
+    const Letterbox letterbox({2, 1}, p);
+    std::vector<float> tensor(3 * 64, -1);
+    letterbox.fill(colour_of(frame), tensor.data(), 0, 8);
+    const int top = fit == Fit::fit_to_window_letterbox ? 2 : 0;
+    const int height = fit == Fit::standard ? 8 : 4;
+    for (int c = 0; c < 3; ++c) {
+      const auto mean = static_cast<float>(p.mean[static_cast<std::size_t>(c)]);
+      EXPECT_EQ(tensor[static_cast<std::size_t>(c * 64 + top * 8)],
+                (30.0F - 10.0F * static_cast<float>(c) - mean) / 2);
+      if (height == 8) continue;
+      EXPECT_EQ(tensor[static_cast<std::size_t>(c * 64 + (top + height) % 8 * 8)], (10 - mean) / 2);
+    }
+    EXPECT_EQ(letterbox.placement().frame_x(letterbox.placement().width), 2);
+  }
+}
+
+TEST(NetworkDetector, FindsTheSameWithAnyThreads) {
+  Settings settings;
+  settings.file = "small.onnx";
+  settings.threshold = 0.1;
+  const test::OnnxBuilder builder = test::small_yolox(64, 2);
+  const NetworkDetector detector(make_network(builder.graph(), settings));
+  EXPECT_THAT(detector.info().labels, testing::ElementsAre("class 0", "class 1"));
+  std::vector<std::uint8_t> pixels(100 * 70 * 3);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * i >> 3);
+  const PackedView frame{pixels.data(), 100, 70, 300, PackedFormat::rgb24};
+  const auto one = detector.make_workspace(), other = detector.make_workspace();
+  const std::vector<Detection> found = detect(detector, *one, frame);
+  EXPECT_FALSE(found.empty());
+  tbb::task_arena(1).execute([&] { EXPECT_EQ(detect(detector, *other, frame), found); });
+  EXPECT_EQ(detect(detector, *one, frame), found);  // in a used workspace
+}
+
+}  // namespace
+}  // namespace sightline::network

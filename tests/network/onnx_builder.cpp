@@ -1,0 +1,190 @@
+#include "network/onnx_builder.hpp"
+
+#include <fstream>
+
+#include "detectors/network/onnx_file.hpp"
+
+namespace sightline::test {
+
+OnnxBuilder::OnnxBuilder(int opset) {
+  model_.set_ir_version(7);
+  model_.add_opset_import()->set_version(opset);
+  model_.mutable_graph()->set_name("network");
+}
+
+namespace {
+
+void describe(onnx::ValueInfoProto& info, const std::string& name, const std::vector<std::int64_t>& shape,
+              int type) {
+  info.set_name(name);
+  auto* const tensor = info.mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(type);
+  auto* const dims = tensor->mutable_shape();
+  for (const std::int64_t side : shape) {
+    auto* const dim = dims->add_dim();
+    side < 0 ? dim->set_dim_param("free") : dim->set_dim_value(side);
+  }
+}
+
+}  // namespace
+
+std::string OnnxBuilder::input(const std::string& name, const std::vector<std::int64_t>& shape, int type) {
+  describe(*model_.mutable_graph()->add_input(), name, shape, type);
+  return name;
+}
+std::string OnnxBuilder::output(const std::string& name, const std::vector<std::int64_t>& shape, int type) {
+  describe(*model_.mutable_graph()->add_output(), name, shape, type);
+  return name;
+}
+
+std::string OnnxBuilder::reals(const std::string& name, const std::vector<std::int64_t>& shape,
+                               const std::vector<float>& values) {
+  onnx::TensorProto& tensor = *model_.mutable_graph()->add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  for (const std::int64_t side : shape) tensor.add_dims(side);
+  tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+  return name;
+}
+
+std::string OnnxBuilder::weights(const std::string& name, const std::vector<std::int64_t>& shape, float scale,
+                                 unsigned seed) {
+  std::vector<float> values(static_cast<std::size_t>(network::elements_of(shape)));
+  std::uint32_t state = seed * 2654435761U + 12345U;
+  for (float& one : values) {
+    state = state * 1664525U + 1013904223U;
+    one = (static_cast<float>(state >> 8) / 16777216.0F - 0.5F) * scale;
+  }
+  return reals(name, shape, values);
+}
+
+std::string OnnxBuilder::wholes(const std::string& name, const std::vector<std::int64_t>& shape,
+                                const std::vector<std::int64_t>& values) {
+  onnx::TensorProto& tensor = *model_.mutable_graph()->add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  for (const std::int64_t side : shape) tensor.add_dims(side);
+  for (const std::int64_t one : values) tensor.add_int64_data(one);
+  return name;
+}
+
+onnx::NodeProto& OnnxBuilder::node(const std::string& op, const std::vector<std::string>& inputs,
+                                   const std::vector<std::string>& outputs) {
+  onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+  node.set_op_type(op);
+  node.set_name(outputs.front());
+  for (const std::string& one : inputs) node.add_input(one);
+  for (const std::string& one : outputs) node.add_output(one);
+  return node;
+}
+
+namespace {
+
+onnx::AttributeProto& attribute(onnx::NodeProto& node, const std::string& name,
+                                onnx::AttributeProto::AttributeType type) {
+  onnx::AttributeProto& added = *node.add_attribute();
+  added.set_name(name);
+  added.set_type(type);
+  return added;
+}
+
+}  // namespace
+
+void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name, std::int64_t value) {
+  attribute(node, name, onnx::AttributeProto::INT).set_i(value);
+}
+void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name, float value) {
+  attribute(node, name, onnx::AttributeProto::FLOAT).set_f(value);
+}
+void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name, const std::string& value) {
+  attribute(node, name, onnx::AttributeProto::STRING).set_s(value);
+}
+void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name,
+                      const std::vector<std::int64_t>& values) {
+  onnx::AttributeProto& added = attribute(node, name, onnx::AttributeProto::INTS);
+  for (const std::int64_t one : values) added.add_ints(one);
+}
+
+std::string OnnxBuilder::convolution(const std::string& name, const std::string& input, std::int64_t inputs,
+                                     std::int64_t outputs, std::int64_t kernel, std::int64_t stride,
+                                     std::int64_t groups) {
+  const auto seed = static_cast<unsigned>(model_.graph().node_size() + 1);
+  const float scale = 3.0F / static_cast<float>(kernel * kernel * inputs / groups);
+  const std::string w = weights(name + "_w", {outputs, inputs / groups, kernel, kernel}, 4 * scale, seed);
+  const std::string b = weights(name + "_b", {outputs}, 0.5F, seed + 100);
+  onnx::NodeProto& added = node("Conv", {input, w, b}, {name});
+  const std::int64_t pad = kernel / 2;
+  set(added, "kernel_shape", std::vector<std::int64_t>{kernel, kernel});
+  set(added, "strides", std::vector<std::int64_t>{stride, stride});
+  set(added, "pads", std::vector<std::int64_t>{pad, pad, pad, pad});
+  set(added, "group", groups);
+  return name;
+}
+
+void OnnxBuilder::metadata(const std::string& key, const std::string& value) {
+  onnx::StringStringEntryProto& entry = *model_.add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+std::string OnnxBuilder::bytes() const {
+  return model_.SerializeAsString();
+}
+void OnnxBuilder::save(const std::filesystem::path& file) const {
+  std::ofstream(file, std::ios::binary) << bytes();
+}
+network::Graph OnnxBuilder::graph() const {
+  const std::string all = bytes();
+  return network::parse_onnx(all, "test.onnx");
+}
+
+network::Tensor tensor_of(const onnx::TensorProto& proto) {
+  // As an initialiser, which the reader takes.
+  OnnxBuilder builder;
+  *builder.proto().mutable_graph()->add_initializer() = proto;
+  builder.proto().mutable_graph()->mutable_initializer(0)->set_name("tensor");
+  builder.node("Identity", {"tensor"}, {"copy"});
+  builder.output("copy");
+  const network::Graph graph = builder.graph();
+  const network::Tensor& constant = *graph.values[0].constant;
+  network::Tensor copy(constant.kind(), constant.shape());
+  if (constant.kind() == network::Kind::real) {
+    std::copy_n(constant.reals(), constant.size(), copy.reals());
+  } else {
+    std::copy_n(constant.wholes(), constant.size(), copy.wholes());
+  }
+  return copy;
+}
+
+OnnxBuilder small_yolox(int side, int classes) {
+  OnnxBuilder builder;
+  std::string x = builder.input("images", {1, 3, side, side});
+  std::int64_t channels = 3;
+  std::vector<std::string> heads;
+  for (const int stride : {2, 4, 8, 16, 32}) {
+    const std::string name = "s" + std::to_string(stride);
+    x = builder.convolution(name, x, channels, 16, 3, 2);
+    channels = 16;
+    builder.node("Sigmoid", {x}, {x + "_sig"});
+    builder.node("Mul", {x, x + "_sig"}, {x + "_silu"});
+    x += "_silu";
+    if (stride < 8) continue;
+    const std::string box = builder.convolution(name + "_box", x, 16, 4, 1);
+    const std::string object = builder.convolution(name + "_obj", x, 16, 1, 1);
+    const std::string label = builder.convolution(name + "_cls", x, 16, classes, 1);
+    builder.node("Sigmoid", {object}, {object + "_p"});
+    builder.node("Sigmoid", {label}, {label + "_p"});
+    OnnxBuilder::set(builder.node("Concat", {box, object + "_p", label + "_p"}, {name + "_all"}), "axis",
+                     std::int64_t{1});
+    builder.node("Reshape", {name + "_all", builder.wholes(name + "_shape", {3}, {1, 5 + classes, -1})},
+                 {name + "_flat"});
+    heads.push_back(name + "_flat");
+  }
+  OnnxBuilder::set(builder.node("Concat", heads, {"flat"}), "axis", std::int64_t{2});
+  OnnxBuilder::set(builder.node("Transpose", {"flat"}, {"output"}), "perm",
+                   std::vector<std::int64_t>{0, 2, 1});
+  builder.output("output");
+  return builder;
+}
+
+}  // namespace sightline::test

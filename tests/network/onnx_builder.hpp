@@ -1,0 +1,63 @@
+#pragma once
+/// Builds small ONNX files.
+
+#include <onnx/onnx_pb.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "detectors/network/graph.hpp"
+
+namespace sightline::test {
+
+/// A network with one picture or tensor as input and any nodes. The functions return the builder or the name
+/// of what they add.
+class OnnxBuilder {
+ public:
+  explicit OnnxBuilder(int opset = 13);
+
+  /// Sides of -1 are free.
+  std::string input(const std::string& name, const std::vector<std::int64_t>& shape,
+                    int type = onnx::TensorProto::FLOAT);
+  std::string output(const std::string& name, const std::vector<std::int64_t>& shape = {},
+                     int type = onnx::TensorProto::FLOAT);
+  std::string reals(const std::string& name, const std::vector<std::int64_t>& shape,
+                    const std::vector<float>& values);
+  /// Values that look like weights: pseudo-random, from -0.5 to 0.5 times `scale`.
+  std::string weights(const std::string& name, const std::vector<std::int64_t>& shape, float scale = 1,
+                      unsigned seed = 1);
+  std::string wholes(const std::string& name, const std::vector<std::int64_t>& shape,
+                     const std::vector<std::int64_t>& values);
+  /// Adds a node, named like its first output.
+  onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs);
+  static void set(onnx::NodeProto& node, const std::string& attribute, std::int64_t value);
+  static void set(onnx::NodeProto& node, const std::string& attribute, float value);
+  static void set(onnx::NodeProto& node, const std::string& attribute, const std::string& value);
+  static void set(onnx::NodeProto& node, const std::string& attribute,
+                  const std::vector<std::int64_t>& values);
+  /// A convolution with a bias, padded to keep the size at stride 1; returns the output's name.
+  std::string convolution(const std::string& name, const std::string& input, std::int64_t inputs,
+                          std::int64_t outputs, std::int64_t kernel, std::int64_t stride = 1,
+                          std::int64_t groups = 1);
+  void metadata(const std::string& key, const std::string& value);
+
+  onnx::ModelProto& proto() { return model_; }
+  std::string bytes() const;
+  void save(const std::filesystem::path& file) const;
+  /// The same read back.
+  network::Graph graph() const;
+
+ private:
+  onnx::ModelProto model_;
+};
+
+/// A tensor of a file.
+network::Tensor tensor_of(const onnx::TensorProto& proto);
+
+/// A small YOLOX: strides 8, 16 and 32, random weights, `classes` classes.
+OnnxBuilder small_yolox(int side, int classes);
+
+}  // namespace sightline::test

@@ -1,0 +1,213 @@
+// ONNX files: what is taken, and what is refused before it costs anything.
+#include "detectors/network/onnx_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "detectors/network/interpreter.hpp"
+#include "detectors/network/network.hpp"
+#include "network/onnx_builder.hpp"
+#include "support/errors.hpp"
+
+namespace sightline::network {
+namespace {
+
+using test::OnnxBuilder;
+using ::testing::HasSubstr;
+
+std::string complaint_about(const OnnxBuilder& builder) {
+  return test::error_of(ExitCode::model, [&] {
+    Settings settings;
+    settings.file = "test.onnx";
+    settings.memory_limit = 64 << 20;
+    make_network(builder.graph(), settings);
+  });
+}
+
+// A network that needs one change to be wrong.
+OnnxBuilder plain() {
+  return test::small_yolox(64, 2);
+}
+
+TEST(OnnxFile, TakesANetwork) {
+  EXPECT_EQ(complaint_about(plain()), "");
+}
+
+TEST(OnnxFile, RefusesOpsetsThatAreNotKnown) {
+  for (const int opset : {0, 8, 22, 1 << 30}) {
+    OnnxBuilder builder = plain();
+    builder.proto().mutable_opset_import(0)->set_version(opset);
+    EXPECT_THAT(complaint_about(builder), HasSubstr("opset")) << opset;
+  }
+}
+
+TEST(OnnxFile, NamesTheNodeThatItDoesNotKnow) {
+  OnnxBuilder builder = plain();
+  builder.proto().mutable_graph()->mutable_node(3)->set_op_type("Whirl");
+  const std::string name = builder.proto().graph().node(3).name();
+  EXPECT_THAT(complaint_about(builder),
+              testing::AllOf(HasSubstr("'" + name + "' (Whirl)"), HasSubstr("LeakyRelu")));
+  builder.proto().mutable_graph()->mutable_node(3)->set_op_type("DynamicQuantizeLinear");
+  EXPECT_THAT(complaint_about(builder), HasSubstr("float32"));
+}
+
+TEST(OnnxFile, RefusesDataInOtherFiles) {
+  OnnxBuilder builder = plain();
+  builder.proto().mutable_graph()->mutable_initializer(0)->set_data_location(onnx::TensorProto::EXTERNAL);
+  EXPECT_THAT(complaint_about(builder), HasSubstr("another file"));
+}
+
+TEST(OnnxFile, RefusesCyclesAndMissingValues) {
+  OnnxBuilder builder = plain();
+  builder.proto().mutable_graph()->mutable_node(0)->set_input(0, "output");  // made by the last node
+  EXPECT_THAT(complaint_about(builder), HasSubstr("'output'"));
+  builder = plain();
+  builder.proto().mutable_graph()->mutable_initializer()->RemoveLast();
+  EXPECT_NE(complaint_about(builder), "");
+}
+
+TEST(OnnxFile, RefusesAValueThatIsMadeTwice) {
+  OnnxBuilder builder = plain();
+  builder.proto().mutable_graph()->mutable_node(5)->set_output(0, builder.proto().graph().node(4).output(0));
+  EXPECT_THAT(complaint_about(builder), HasSubstr("twice"));
+}
+
+TEST(OnnxFile, RefusesTensorsThatAreHugeOrLackData) {
+  OnnxBuilder builder = plain();
+  builder.proto().mutable_graph()->mutable_initializer(0)->set_dims(0, std::int64_t{1} << 40);
+  EXPECT_NE(complaint_about(builder), "");
+  builder = plain();
+  builder.proto().mutable_graph()->mutable_initializer(0)->set_dims(0, -5);
+  EXPECT_NE(complaint_about(builder), "");
+  builder = plain();
+  builder.proto().mutable_graph()->mutable_initializer(0)->mutable_raw_data()->pop_back();
+  EXPECT_THAT(complaint_about(builder), HasSubstr("data"));
+}
+
+TEST(OnnxFile, RefusesWrongTypesOfAttributes) {
+  OnnxBuilder builder = plain();
+  onnx::AttributeProto& strides = *builder.proto().mutable_graph()->mutable_node(0)->mutable_attribute(1);
+  strides.set_type(onnx::AttributeProto::FLOAT);
+  EXPECT_THAT(complaint_about(builder), HasSubstr("strides"));
+}
+
+TEST(OnnxFile, RefusesNetworksThatNeedTooMuchMemory) {
+  OnnxBuilder builder;
+  builder.input("images", {1, 3, 4096, 4096});
+  builder.convolution("big", "images", 3, 4, 1);
+  builder.output("big");
+  EXPECT_THAT(complaint_about(builder), HasSubstr("memory"));
+  // Constants that unfold do not, either.
+  OnnxBuilder unfolding;
+  unfolding.input("images", {1, 3, 64, 64});
+  unfolding.node("ConstantOfShape", {unfolding.wholes("shape", {2}, {16384, 16384})}, {"constant"});
+  unfolding.output("constant");
+  EXPECT_THAT(complaint_about(unfolding), HasSubstr("'constant' (ConstantOfShape)"));
+}
+
+TEST(OnnxFile, RefusesWhatIsNoDetector) {
+  OnnxBuilder builder;
+  builder.input("images", {1, 3, 64, 64});
+  builder.convolution("features", "images", 3, 7, 3, 2);
+  builder.output("features");
+  EXPECT_THAT(complaint_about(builder),
+              testing::AllOf(HasSubstr("'features'"), HasSubstr("1x7x32x32"), HasSubstr("model_type")));
+}
+
+TEST(OnnxFile, RefusesDamage) {
+  const std::string whole = plain().bytes();
+  for (std::size_t i = 0; i < whole.size(); i += 97) {
+    const std::string cut = whole.substr(0, i);
+    EXPECT_NE(test::error_of(ExitCode::model, [&] { parse_onnx(cut, "cut.onnx"); }), "") << i;
+  }
+}
+
+TEST(OnnxFile, TakesWeightsThatAreInputsToo) {
+  OnnxBuilder builder = plain();
+  const std::string name = builder.proto().graph().initializer(0).name();
+  builder.input(name, {16, 3, 3, 3});
+  EXPECT_EQ(complaint_about(builder), "");
+}
+
+TEST(NetworkGraph, FoldsConstantsCopiesAndBatchNormalisation) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 2, 8, 8});
+  builder.convolution("conv", "x", 2, 3, 3);
+  const auto parameter = [&](const std::string& name, float first) {
+    return builder.reals(name, {3}, {first, first + 0.5F, first + 1});
+  };
+  builder.node("Identity", {"conv"}, {"copy"});
+  builder.node("BatchNormalization",
+               {"copy", parameter("s", 1), parameter("b", -1), parameter("m", 0.25F), parameter("v", 2)},
+               {"norm"});
+  builder.node("Add", {builder.reals("one", {}, {1}), builder.reals("two", {}, {2})}, {"three"});
+  builder.node("Mul", {"norm", "three"}, {"y"});
+  builder.output("y");
+  Graph folded = builder.graph(), literal = builder.graph();
+  for (Graph* graph : {&folded, &literal}) {
+    graph->values[static_cast<std::size_t>(graph->inputs[0].value)].is_typed = true;
+    graph->values[static_cast<std::size_t>(graph->inputs[0].value)].type = graph->inputs[0].type;
+  }
+  simplify(folded, 1 << 20);
+  EXPECT_EQ(folded.nodes.size(), 2U);  // the convolution and the product
+  EXPECT_EQ(cost_of(folded).multiply_adds, 64 * 3 * 2 * 9);
+  Interpreter one(folded, 1 << 20), other(literal, 1 << 20);
+  for (Interpreter* interpreter : {&one, &other}) {
+    for (std::int64_t i = 0; i < 128; ++i) interpreter->input(0).reals()[i] = static_cast<float>(i % 13) - 6;
+    interpreter->run();
+  }
+  for (std::int64_t i = 0; i < one.output(0).size(); ++i)
+    EXPECT_NEAR(one.output(0).reals()[i], other.output(0).reals()[i], 1e-4) << i;
+}
+
+// Attributes of other operators must not make windows that reach beyond the padding.
+TEST(NetworkGraph, RoundsSizesOfConvolutionsDown) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 1, 8, 8});
+  onnx::NodeProto& node = builder.node("Conv", {"x", builder.weights("w", {1, 1, 3, 3})}, {"y"});
+  OnnxBuilder::set(node, "strides", std::vector<std::int64_t>{2, 2});
+  OnnxBuilder::set(node, "ceil_mode", std::int64_t{1});
+  builder.output("y");
+  Graph graph = builder.graph();
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  simplify(graph, 1 << 20);
+  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.outputs[0])].type.shape, (Shape{1, 1, 3, 3}));
+}
+
+TEST(NetworkGraph, CountsTheMemoryOfValuesThatLiveAtOnce) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 1, 16, 16});
+  builder.node("Relu", {"x"}, {"a"});
+  builder.node("Relu", {"a"}, {"b"});
+  builder.node("Add", {"x", "b"}, {"y"});
+  builder.output("y");
+  Graph graph = builder.graph();
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  simplify(graph, 1 << 20);
+  EXPECT_EQ(cost_of(graph).peak_bytes, 3 * 16 * 16 * 4);
+}
+
+TEST(NetworkGraph, RunsNodesWhoseSizesTheFrameDecides) {
+  // The places of a tensor that are not zero: their number is known at run time alone.
+  OnnxBuilder builder;
+  builder.input("x", {6});
+  builder.node("NonZero", {"x"}, {"places"});
+  builder.output("places");
+  Graph graph = builder.graph();
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  simplify(graph, 1 << 20);
+  Interpreter interpreter(graph, 1 << 20);
+  for (const float only : {0.0F, 1.0F}) {
+    std::fill_n(interpreter.input(0).reals(), 6, only);
+    interpreter.input(0).reals()[4] = 5;
+    interpreter.run();
+    EXPECT_EQ(interpreter.output(0).dim(1), only > 0 ? 6 : 1);
+    EXPECT_EQ(interpreter.output(0).wholes()[only > 0 ? 4 : 0], 4);
+  }
+}
+
+}  // namespace
+}  // namespace sightline::network

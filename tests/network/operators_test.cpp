@@ -1,0 +1,174 @@
+// Operators against ONNX's own tests of nodes (Debian's libonnx-testdata), and functions against the C
+// library's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "detectors/network/functions.hpp"
+#include "detectors/network/interpreter.hpp"
+#include "detectors/network/onnx_file.hpp"
+#include "detectors/network/operators.hpp"
+#include "network/onnx_builder.hpp"
+
+namespace sightline::network {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMemory = std::int64_t{1} << 30;
+
+std::vector<fs::path> node_tests() {
+  const fs::path folder = "/usr/lib/python3/dist-packages/onnx/backend/test/data/node";
+  std::vector<fs::path> tests;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) tests.push_back(entry.path());
+  std::ranges::sort(tests);
+  return tests;
+}
+
+Tensor load_tensor(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  onnx::TensorProto proto;
+  if (!proto.ParseFromIstream(&stream)) throw Problem("is no tensor");
+  return test::tensor_of(proto);
+}
+
+double at(const Tensor& tensor, std::int64_t i) {
+  return tensor.kind() == Kind::real ? double{tensor.reals()[i]} : static_cast<double>(tensor.wholes()[i]);
+}
+
+std::string difference(const Tensor& got, const Tensor& expected) {
+  if (got.shape() != expected.shape())
+    return text_of(got.shape()) + " instead of " + text_of(expected.shape());
+  for (std::int64_t i = 0; i < got.size(); ++i) {
+    const double a = at(got, i), b = at(expected, i);
+    const bool same =
+        a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-6 + 1e-3 * std::fabs(b);
+    if (!same) return std::to_string(a) + " instead of " + std::to_string(b) + " at " + std::to_string(i);
+  }
+  return "";
+}
+
+// Runs a node test. Returns the operators that it has; none where it is not supported.
+std::set<std::string> run_node_test(const fs::path& folder) {
+  std::ifstream stream(folder / "model.onnx", std::ios::binary);
+  onnx::ModelProto proto;
+  if (!proto.ParseFromIstream(&stream)) throw Problem("is no network");
+  // What has not changed since an older opset is tested there.
+  for (auto& one : *proto.mutable_opset_import())
+    one.set_version(std::max<std::int64_t>(one.version(), kOldestOpset));
+  Graph graph = parse_onnx(proto.SerializeAsString(), folder.string());
+  std::set<std::string> operators;
+  for (const Node& node : graph.nodes) operators.insert(node.op);
+  const fs::path data = folder / "test_data_set_0";
+  std::vector<Tensor> inputs;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    inputs.push_back(load_tensor(data / ("input_" + std::to_string(i) + ".pb")));
+    graph.inputs[i].type = inputs.back().type();
+  }
+  Interpreter interpreter(graph, kMemory);
+  for (std::size_t i = 0; i < inputs.size(); ++i) interpreter.input(i) = std::move(inputs[i]);
+  interpreter.run();
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const Tensor expected = load_tensor(data / ("output_" + std::to_string(i) + ".pb"));
+    EXPECT_EQ(difference(interpreter.output(i), expected), "") << folder.filename();
+  }
+  return operators;
+}
+
+TEST(NetworkOperators, GiveWhatOnnxTestsExpect) {
+  const std::vector<fs::path> tests = node_tests();
+  if (tests.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
+  std::set<std::string> tested;
+  int passed = 0;
+  for (const fs::path& folder : tests) {
+    // Whole numbers have 64 bits here, so those of less do not wrap around; what drops elements at random is
+    // not for use; and one test takes a size that is no whole number.
+    const std::string name = folder.filename().string();
+    if (name.find("training") != std::string::npos || name.find("uint8") != std::string::npos ||
+        name == "test_resize_downsample_scales_linear_align_corners")
+      continue;
+    try {
+      tested.merge(run_node_test(folder));
+      ++passed;
+    } catch (const Error&) {
+      continue;  // not supported
+    } catch (const Problem&) {
+      continue;
+    }
+  }
+  EXPECT_GT(passed, 300);
+  // Operators of newer opsets, and such that have no tests there.
+  const std::set<std::string> untested{"Gelu", "Mish", "GroupNormalization", "Upsample", "ConstantOfShape"};
+  for (const std::string_view one : operator_names()) {
+    if (untested.contains(std::string(one))) continue;
+    EXPECT_TRUE(tested.contains(std::string(one))) << one;
+  }
+}
+
+// The largest error in units in the last place, over floats from `from` to `to`.
+double worst_error(float from, float to, float (*own)(float), double (*exact)(double)) {
+  double worst = 0;
+  constexpr int kSteps = 20'001;
+  for (int i = 0; i < kSteps; ++i) {
+    const float x = from + (to - from) * static_cast<float>(i) / (kSteps - 1);
+    const double expected = exact(double{x});
+    const auto rounded = static_cast<float>(expected);
+    const float unit = std::nextafter(std::fabs(rounded), INFINITY) - std::fabs(rounded);
+    worst = std::max(worst, std::fabs(double{own(x)} - expected) / double{unit});
+  }
+  return worst;
+}
+
+TEST(NetworkFunctions, AreAccurate) {
+  EXPECT_LT(worst_error(-100, 88, exponential, std::exp), 2);
+  EXPECT_LT(worst_error(-1, 1, exponential, std::exp), 2);
+  EXPECT_LT(worst_error(-10, 10, hyperbolic_tangent, std::tanh), 2);
+  EXPECT_LT(worst_error(-1, 1, hyperbolic_tangent, std::tanh), 2);
+  EXPECT_LT(worst_error(-5, 5, error_function, std::erf), 2);
+  EXPECT_LT(worst_error(1e-3F, 10, logarithm, std::log), 2);
+  EXPECT_LT(worst_error(1e-38F, 1e38F, logarithm, std::log), 2);
+  const auto exact_sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  EXPECT_LT(worst_error(-80, 20, sigmoid, exact_sigmoid), 24);
+  EXPECT_LT(worst_error(-2, 20, sigmoid, exact_sigmoid), 4);
+  EXPECT_LT(worst_error(-100, 100, sine, std::sin), 1);
+  EXPECT_LT(worst_error(-100, 100, cosine, std::cos), 1);
+}
+
+TEST(NetworkFunctions, KeepSpecialValues) {
+  const float infinity = INFINITY, nan = NAN;
+  EXPECT_EQ(exponential(infinity), infinity);
+  EXPECT_EQ(exponential(-infinity), 0);
+  EXPECT_EQ(exponential(0), 1);
+  EXPECT_GT(exponential(-100), 0);  // denormal
+  EXPECT_EQ(sigmoid(0), 0.5F);
+  EXPECT_EQ(hyperbolic_tangent(infinity), 1);
+  EXPECT_EQ(hyperbolic_tangent(-infinity), -1);
+  EXPECT_TRUE(std::signbit(hyperbolic_tangent(-0.0F)));
+  EXPECT_EQ(error_function(infinity), 1);
+  EXPECT_EQ(logarithm(0), -infinity);
+  EXPECT_TRUE(std::isnan(logarithm(-1)));
+  for (const auto f : {exponential, sigmoid, hyperbolic_tangent, error_function, logarithm, sine})
+    EXPECT_TRUE(std::isnan(f(nan)));
+}
+
+TEST(NetworkFunctions, AddUpInOneTree) {
+  // 16 lanes, then halves: another order would round otherwise.
+  std::vector<float> values(37);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = (i % 3 == 0 ? 1e8F : -3.1F) + static_cast<float>(i);
+  float lanes[16] = {};
+  for (std::size_t i = 0; i < values.size(); ++i) lanes[i % 16] += values[i];
+  for (std::size_t l = 0; l < 8; ++l) lanes[l] += lanes[l + 8];
+  for (std::size_t l = 0; l < 4; ++l) lanes[l] += lanes[l + 4];
+  const float expected = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+  EXPECT_EQ(tree_sum(37, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; }), expected);
+}
+
+}  // namespace
+}  // namespace sightline::network

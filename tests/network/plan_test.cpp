@@ -1,0 +1,271 @@
+// Plans against the interpreter, bit for bit, under each instruction set of this processor: its kernels are
+// tested through it.
+#include "detectors/network/plan.hpp"
+
+#include <gtest/gtest.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/hardware.hpp"
+#include "detectors/network/interpreter.hpp"
+#include "network/onnx_builder.hpp"
+
+namespace sightline::network {
+namespace {
+
+using test::OnnxBuilder;
+constexpr std::int64_t kPlanMemory = std::int64_t{1} << 28;
+
+class NetworkPlan : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { limit_instruction_set(GetParam()); }
+  void TearDown() override { limit_instruction_set("best"); }
+};
+
+enum class Fill { ordinary, tiny, huge, special };
+
+float value_of(Fill fill, std::int64_t i) {
+  const auto bits = static_cast<std::uint32_t>(i) * 2654435761U;
+  const float ordinary = static_cast<float>(bits >> 8) / 8388608.0F - 1;
+  if (fill == Fill::tiny) return ordinary * 1e-40F;  // denormal
+  if (fill == Fill::huge) return ordinary * 1e37F;
+  if (fill == Fill::special && i % 37 == 5) return bits % 3 == 0 ? NAN : bits % 3 == 1 ? INFINITY : -0.0F;
+  return ordinary * 3;
+}
+
+// Values with other bits; NaN is NaN, whatever its bits.
+std::int64_t different(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type()) return -1;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    if (a.kind() == Kind::whole) {
+      count += a.wholes()[i] != b.wholes()[i];
+      continue;
+    }
+    const float x = a.reals()[i], y = b.reals()[i];
+    count += std::isnan(x) ? !std::isnan(y) : std::memcmp(&x, &y, sizeof x) != 0;
+  }
+  return count;
+}
+
+void expect_equal(const OnnxBuilder& builder) {
+  Graph graph = builder.graph();
+  for (GraphInput& input : graph.inputs) {
+    graph.values[static_cast<std::size_t>(input.value)].is_typed = true;
+    graph.values[static_cast<std::size_t>(input.value)].type = input.type;
+  }
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
+  Interpreter interpreter(graph, kPlanMemory);
+  const auto runner = make_plan_runner(graph, *plan);
+  for (const Fill fill : {Fill::ordinary, Fill::tiny, Fill::huge, Fill::special}) {
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+      for (std::int64_t k = 0; k < interpreter.input(i).size(); ++k)
+        interpreter.input(i).reals()[k] = runner->input(i).reals()[k] = value_of(fill, k);
+    }
+    interpreter.run();
+    for (const int threads : {1, 3}) {
+      oneapi::tbb::task_arena arena(threads);
+      arena.execute([&] { runner->run(nullptr); });
+      for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+        EXPECT_EQ(different(runner->output(i), interpreter.output(i)), 0)
+            << "output " << i << ", fill " << static_cast<int>(fill);
+    }
+  }
+}
+
+// Widths around tiles, channels around blocks.
+TEST_P(NetworkPlan, ConvolutionsOfAllSizes) {
+  for (const std::int64_t kernel : {1, 3, 5}) {
+    for (const std::int64_t stride : {1, 2}) {
+      for (const auto& [inputs, outputs, side] :
+           {std::tuple{3, 16, 29}, {5, 40, 13}, {16, 33, 6}, {24, 7, 27}, {48, 64, 14}}) {
+        SCOPED_TRACE(std::to_string(kernel) + "/" + std::to_string(stride) + ", " + std::to_string(inputs));
+        OnnxBuilder builder;
+        builder.input("x", {1, inputs, side, side + 2});
+        builder.convolution("a", "x", inputs, outputs, kernel, stride);
+        builder.node("Relu", {"a"}, {"b"});
+        builder.convolution("c", "b", outputs, 20, 1);
+        builder.convolution("d", "c", 20, 20, kernel, stride);
+        builder.output("d");
+        expect_equal(builder);
+      }
+    }
+  }
+}
+
+TEST_P(NetworkPlan, DepthwiseChainsAndResiduals) {
+  for (const std::int64_t stride : {1, 2}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 8, 21, 37});
+    builder.convolution("a", "x", 8, 40, 1);
+    builder.convolution("b", "a", 40, 40, 3, stride, 40);
+    builder.node("Sigmoid", {"b"}, {"gate"});
+    builder.node("Mul", {"gate", "b"}, {"silu"});
+    builder.convolution("c", "silu", 40, 40, 1);
+    OnnxBuilder::set(builder.node("LeakyRelu", {"c"}, {"leaky"}), "alpha", 0.1F);
+    builder.node("Add", {"silu", "leaky"}, {"sum"});
+    builder.convolution("d", "sum", 40, 40, 5, 1, 40);
+    builder.node("Add", {"d", "sum"}, {"e"});
+    builder.node("Relu", {"e"}, {"y"});
+    builder.output("y");
+    builder.output("sum");
+    expect_equal(builder);
+  }
+}
+
+TEST_P(NetworkPlan, PartsJoinedAndShuffledChannels) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 6, 14, 26});
+  builder.convolution("a", "x", 6, 24, 3);
+  OnnxBuilder::set(builder.node("Split", {"a", builder.wholes("sizes", {2}, {10, 14})}, {"p", "q"}), "axis",
+                   std::int64_t{1});
+  builder.convolution("r", "q", 14, 10, 1);
+  OnnxBuilder::set(builder.node("Concat", {"r", "p"}, {"joined"}), "axis", std::int64_t{1});
+  builder.node("Reshape", {"joined", builder.wholes("open", {5}, {1, 2, 10, 14, 26})}, {"five"});
+  OnnxBuilder::set(builder.node("Transpose", {"five"}, {"turned"}), "perm",
+                   std::vector<std::int64_t>{0, 2, 1, 3, 4});
+  builder.node("Reshape", {"turned", builder.wholes("close", {4}, {1, -1, 14, 26})}, {"shuffled"});
+  builder.convolution("dw", "shuffled", 20, 20, 3, 2, 20);
+  builder.convolution("pw", "shuffled", 20, 18, 1);
+  builder.output("dw");
+  builder.output("pw");
+  expect_equal(builder);
+}
+
+TEST_P(NetworkPlan, EverySecondPixel) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 3, 20, 28});
+  builder.wholes("end", {1}, {100});
+  builder.wholes("two", {1}, {2});
+  builder.wholes("rows", {1}, {2});
+  builder.wholes("columns", {1}, {3});
+  std::vector<std::string> parts;
+  for (const int first : {0, 1}) {
+    const std::string start = builder.wholes("start" + std::to_string(first), {1}, {first}),
+                      name = "half" + std::to_string(first);
+    builder.node("Slice", {"x", start, "end", "rows", "two"}, {name});
+    builder.node("Slice", {name, start, "end", "columns", "two"}, {name + "q"});
+    parts.push_back(name + "q");
+  }
+  OnnxBuilder::set(builder.node("Concat", parts, {"focus"}), "axis", std::int64_t{1});
+  builder.convolution("y", "focus", 6, 16, 3);
+  builder.output("y");
+  expect_equal(builder);
+}
+
+TEST_P(NetworkPlan, PoolingResizingAndGates) {
+  for (const char* mode : {"nearest", "linear"}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 4, 13, 17});
+    builder.convolution("a", "x", 4, 20, 3);
+    onnx::NodeProto& pool = builder.node("MaxPool", {"a"}, {"b"});
+    OnnxBuilder::set(pool, "kernel_shape", std::vector<std::int64_t>{5, 3});
+    OnnxBuilder::set(pool, "strides", std::vector<std::int64_t>{1, 2});
+    OnnxBuilder::set(pool, "pads", std::vector<std::int64_t>{2, 1, 2, 1});
+    OnnxBuilder::set(builder.node("Resize", {"b", "", builder.reals("scales", {4}, {1, 1, 2, 2})}, {"c"}),
+                     "mode", std::string(mode));
+    builder.node("GlobalAveragePool", {"c"}, {"mean"});
+    builder.convolution("squeeze", "mean", 20, 5, 1);
+    builder.node("Relu", {"squeeze"}, {"active"});
+    builder.convolution("expand", "active", 5, 20, 1);
+    OnnxBuilder::set(builder.node("HardSigmoid", {"expand"}, {"gate"}), "alpha", 0.25F);
+    builder.node("Mul", {"c", "gate"}, {"d"});
+    builder.node("Mul", {"d", builder.weights("by_channel", {1, 20, 1, 1})}, {"e"});
+    builder.node("Add", {builder.reals("one", {}, {1}), "e"}, {"f"});
+    builder.node("Sub", {"f", "c"}, {"g"});
+    builder.node("Clip", {"g", builder.reals("low", {}, {-1}), builder.reals("high", {}, {2})}, {"h"});
+    builder.node("HardSwish", {"h"}, {"y"});
+    builder.output("y");
+    builder.proto().mutable_opset_import(0)->set_version(14);
+    expect_equal(builder);
+  }
+}
+
+// Nodes in their scalar form between maps, and values that are both.
+TEST_P(NetworkPlan, OtherNodesBetweenMaps) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 9, 11});
+  builder.convolution("a", "x", 4, 12, 3);
+  builder.node("Tanh", {"a"}, {"b"});
+  builder.convolution("c", "b", 12, 12, 3);
+  OnnxBuilder::set(builder.node("Transpose", {"c"}, {"d"}), "perm", std::vector<std::int64_t>{0, 2, 3, 1});
+  OnnxBuilder::set(builder.node("Softmax", {"d"}, {"e"}), "axis", std::int64_t{-1});
+  builder.output("e");
+  builder.output("c");
+  expect_equal(builder);
+}
+
+// Tokens: stacks of matrices, sums that repeat, and rows of lengths around every vector's.
+TEST_P(NetworkPlan, ProductsAndSoftmaxOfTensors) {
+  for (const std::int64_t depth : {5, 16, 33}) {
+    OnnxBuilder builder;
+    builder.input("x", {2, 7, 19, depth});
+    builder.node("MatMul", {"x", builder.weights("w", {depth, 37})}, {"a"});
+    builder.node("Add", {"a", builder.weights("bias", {37})}, {"b"});
+    OnnxBuilder::set(builder.node("Transpose", {"b"}, {"t"}), "perm", std::vector<std::int64_t>{0, 1, 3, 2});
+    builder.node("MatMul", {"b", "t"}, {"c"});
+    OnnxBuilder::set(builder.node("Softmax", {"c"}, {"d"}), "axis", std::int64_t{-1});
+    builder.node("Mul", {"d", builder.weights("by_row", {7, 19, 1})}, {"e"});
+    builder.node("Div", {builder.reals("one", {}, {1}), "e"}, {"f"});
+    builder.node("Sigmoid", {"f"}, {"g"});
+    builder.node("Sub", {"g", "d"}, {"h"});
+    builder.node("Reshape", {"h", builder.wholes("flat", {2}, {-1, 19})}, {"i"});
+    OnnxBuilder::set(
+        builder.node("Gemm", {"i", builder.weights("u", {23, 19}), builder.weights("v", {23})}, {"j"}),
+        "transB", std::int64_t{1});
+    builder.node("Relu", {"j"}, {"y"});
+    builder.output("y");
+    builder.output("d");
+    expect_equal(builder);
+  }
+}
+
+TEST_P(NetworkPlan, AWholeDetector) {
+  expect_equal(test::small_yolox(96, 3));
+}
+
+TEST(NetworkPlanMemory, IsLimited) {
+  Graph graph = test::small_yolox(64, 1).graph();
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  simplify(graph, kPlanMemory);
+  EXPECT_EQ(make_plan(graph, 1000), nullptr);
+}
+
+TEST(NetworkPlanErrors, NameTheNode) {
+  // An index that the frame decides, out of range.
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 4, 4});
+  OnnxBuilder::set(builder.node("Cast", {"x"}, {"whole"}), "to", std::int64_t{7});
+  OnnxBuilder::set(builder.node("GatherElements", {"x", "whole"}, {"y"}), "axis", std::int64_t{2});
+  builder.output("y");
+  Graph graph = builder.graph();
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
+  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
+  const auto runner = make_plan_runner(graph, *plan);
+  std::fill_n(runner->input(0).reals(), 64, 9.0F);
+  try {
+    runner->run(nullptr);
+    FAIL();
+  } catch (const std::exception& error) {
+    EXPECT_NE(std::string(error.what()).find("'y' (GatherElements)"), std::string::npos) << error.what();
+  }
+  std::fill_n(runner->input(0).reals(), 64, 1.0F);  // and the next frame is well
+  EXPECT_NO_THROW(runner->run(nullptr));
+}
+
+INSTANTIATE_TEST_SUITE_P(AllTargets, NetworkPlan, testing::ValuesIn(instruction_sets()), [](const auto& one) {
+  std::string name = one.param;
+  std::erase(name, '-');
+  return name;
+});
+
+}  // namespace
+}  // namespace sightline::network
