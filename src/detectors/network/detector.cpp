@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "detectors/network/interpreter.hpp"
-#include "processing/frame_luma.hpp"
 
 namespace sightline::network {
 namespace {
@@ -40,7 +39,6 @@ NetworkDetector::NetworkDetector(Network network, bool plain)
                             n.preprocessing.size.width, n.preprocessing.size.height,
                             counted(static_cast<std::int64_t>(n.labels.size()), "class"),
                             1e-9 * static_cast<double>(n.cost.multiply_adds));
-  info_.cost_key = "network " + n.fingerprint;
   info_.labels = n.labels;
   info_.threshold = n.threshold;
   info_.cpu_only = "networks run on the CPU";
@@ -63,6 +61,7 @@ bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition
   NetworkWorkspace& w = own(workspace);
   if (frame.width() < 1 || frame.height() < 1) return false;
   w.frame = frame;
+  w.colour.begin(frame);
   w.boxes.clear();
   w.detections.clear();
   if (w.planned != frame.size()) {
@@ -88,7 +87,9 @@ void NetworkDetector::run_stage(std::size_t stage, Workspace& workspace) const {
 }
 
 void NetworkDetector::fill_input(NetworkWorkspace& w) const {
-  const ColourView frame = colour_of(w.frame);
+  const bool has_chroma = w.frame.chroma() && network_.preprocessing.channels == 3;
+  if (has_chroma) w.colour.make(w);
+  const ColourView frame = has_chroma ? colour_of_planes(w.colour.rgb()) : colour_of(w.frame);
   float* const tensor = w.runner->input(network_.picture).reals();
   for_each_rows(network_.preprocessing.size.height, w,
                 [&](int begin, int end) { w.letterbox.fill(frame, tensor, begin, end); });
@@ -110,14 +111,14 @@ void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
 }
 
 void NetworkDetector::group(NetworkWorkspace& w) const {
-  const auto is_surer = [](const RawBox& a, const RawBox& b) {
+  const auto higher_confidence = [](const RawBox& a, const RawBox& b) {
     return a.score != b.score ? a.score > b.score : a.place < b.place;
   };
-  limit_.keep_best(w.boxes, is_surer);
+  limit_.keep_top_k(w.boxes, higher_confidence);
   if (network_.scheme.suppresses) {
     suppress(w.boxes, network_.iou, network_.class_agnostic);
   } else {
-    std::ranges::sort(w.boxes, is_surer);
+    std::ranges::sort(w.boxes, higher_confidence);
   }
   for (const RawBox& box : w.boxes) {
     Detection detection = detection_of(network_, box, w.letterbox.placement(), w.planned);
@@ -148,7 +149,9 @@ std::vector<Detection> NetworkDetector::take_detections(Workspace& workspace) co
 }
 
 std::unique_ptr<NetworkDetector> make_network_detector(const Config& config) {
-  Network network = load_network(read_settings(config));
+  const Settings settings = read_settings(config);
+  config.note_file("detector", "model", settings.file);
+  Network network = load_network(settings);
   spdlog::info("{}: read as {} ({}); input {}; reports scores from {:g}", network.name, network.scheme.type,
                network.scheme.reason, text_of(network.preprocessing), network.threshold);
   return std::make_unique<NetworkDetector>(std::move(network));

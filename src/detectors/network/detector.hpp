@@ -9,6 +9,7 @@
 #include "detection/detector.hpp"
 #include "detectors/network/network.hpp"
 #include "detectors/network/plan.hpp"
+#include "processing/frame_colour.hpp"
 
 namespace sightline::network {
 
@@ -21,6 +22,7 @@ class NetworkWorkspace : public Workspace {
   explicit NetworkWorkspace(std::unique_ptr<Runner> runs) : runner(std::move(runs)) {}
 
   PictureView frame;
+  FrameColour colour;  ///< of a frame with chroma
   Size planned;  ///< frame that `letterbox` is for
   Letterbox letterbox;
   std::unique_ptr<Runner> runner;
@@ -38,6 +40,9 @@ class NetworkDetector : public Detector {
   std::span<const std::string_view> resources() const override;
   std::span<const StageInfo> stages() const override;
   std::unique_ptr<Workspace> make_workspace() const override;
+  FramePixels pixels() const override {
+    return network_.preprocessing.channels == 1 ? FramePixels::luma : FramePixels::luma_and_colour;
+  }
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;

@@ -79,11 +79,11 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
   const Network& network = detector.network();
   std::vector<RawBox> all;
   decode(network.scheme, outputs, -std::numeric_limits<float>::infinity(), all);
-  const auto is_surer = [](const RawBox& a, const RawBox& b) {
+  const auto higher_confidence = [](const RawBox& a, const RawBox& b) {
     return a.score != b.score ? a.score > b.score : a.place < b.place;
   };
   const std::size_t count = std::min(kBest, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), is_surer);
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), higher_confidence);
   detector.run_stage(kDecode, w);
   detector.run_stage(kGroup, w);
   std::string text = fmt::format("candidates     {} boxes; the best:\n", all.size());

@@ -1,4 +1,4 @@
-// What users' networks say of themselves, for the list of families.
+// Registration of the family of users' networks.
 #include "family/family.hpp"
 
 #include "detectors/network/commands.hpp"
@@ -15,7 +15,7 @@ FamilyInfo describe_family() {
   info.title = "networks";
   info.one = "a network";
   info.model_file = "a detection network (.onnx)";
-  info.config_keys = kConfigKeys;
+  info.config_keys.assign(std::begin(kConfigKeys), std::end(kConfigKeys));
   info.options = {
       {"input_size", text, "--input-size WIDTHxHEIGHT", "Size of the network's input, where it takes any"},
       {"model_type", text, "--model-type TYPE",
@@ -41,9 +41,6 @@ class NetworkFamily : public Family {
  public:
   NetworkFamily() : Family(describe_family()) {}
 
-  std::unique_ptr<Detector> make(const Config& config) const override {
-    return make_network_detector(config);
-  }
   std::unique_ptr<Detector> make_reference(const Config& config) const override {
     return std::make_unique<NetworkDetector>(load_network(read_settings(config)), true);
   }
@@ -51,6 +48,11 @@ class NetworkFamily : public Family {
   std::unique_ptr<ModelShow> make_model_show() const override { return network::make_model_show(); }
   std::vector<std::unique_ptr<FamilyCommand>> make_commands() const override {
     return network::make_commands();
+  }
+
+ protected:
+  std::unique_ptr<Detector> make_detector(const Config& config) const override {
+    return make_network_detector(config);
   }
 };
 

@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "base/error.hpp"
-#include "base/fingerprint.hpp"
 #include "base/text.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/onnx_file.hpp"
@@ -244,15 +243,6 @@ void set_preprocessing(Network& network, const Settings& settings) {
   }
 }
 
-std::string fingerprint_of(const Graph& graph) {
-  Fingerprint all;
-  for (const Node& node : graph.nodes) all.add_all(node.op);
-  for (const Value& value : graph.values) {
-    if (value.constant && value.constant->kind() == Kind::real) all.add_all(value.constant->real_span());
-  }
-  return all.text();
-}
-
 Network build(Graph graph, const Settings& settings) {
   Network network;
   network.name = settings.file.filename().string();
@@ -274,7 +264,6 @@ Network build(Graph graph, const Settings& settings) {
   network.iou = value(settings.iou_threshold, "iou_threshold", network.scheme.iou);
   network.class_agnostic = settings.class_agnostic;
   network.max_candidates = settings.max_candidates;
-  network.fingerprint = fingerprint_of(network.graph);
   return network;
 }
 

@@ -64,7 +64,6 @@ struct Network {
   std::int64_t memory_limit = 0;
   GraphCost cost;
   std::size_t file_nodes = 0;  ///< before the graph was simplified
-  std::string fingerprint;
 };
 
 /// Throws Error (model), and Error (usage) for settings that do not fit the file.

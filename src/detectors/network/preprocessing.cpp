@@ -39,7 +39,7 @@ std::string text_of(const Preprocessing& p) {
                             p.scale[0], p.scale[1], p.scale[2]);
 }
 
-ColourView colour_of(PictureView frame) {
+ColourView colour_of(const PictureView& frame) {
   if (frame.is_gray()) {
     const GrayView gray = frame.gray();
     return {{gray.data(), gray.data(), gray.data()}, gray.stride(), 1, gray.size()};
@@ -50,6 +50,11 @@ ColourView colour_of(PictureView frame) {
           colour.stride,
           bytes_per_pixel(colour.format),
           colour.size()};
+}
+
+ColourView colour_of_planes(GrayView rgb) {
+  const int height = rgb.height() / 3;
+  return {{rgb.row(0), rgb.row(height), rgb.row(2 * height)}, rgb.stride(), 1, {rgb.width(), height}};
 }
 
 Placement place(Size frame, const Preprocessing& p) {

@@ -42,8 +42,10 @@ struct ColourView {
   std::ptrdiff_t pixel_step = 1;
   Size size;
 };
-/// The one place where a frame's kind of pixels matters. Gray frames have three equal channels.
-ColourView colour_of(PictureView frame);
+/// Channels of a frame without chroma; those of a gray frame are equal.
+ColourView colour_of(const PictureView& frame);
+/// Channels of planar RGB: three planes of equal height, one below the other.
+ColourView colour_of_planes(GrayView rgb);
 
 /// Where a frame lies in the input, in pixels of it.
 struct Placement {
