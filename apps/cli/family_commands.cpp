@@ -18,17 +18,11 @@ void each_picture(const std::string& path, bool in_colour, const std::function<v
   require_present(path);
   media::ReadOptions reading;
   reading.stop = &stop_requested();
+  reading.keep_colour = in_colour;
   media::Reader reader(path, reading);
   while (const auto frame = reader.read()) {
     if (stop_requested()) break;
-    if (!in_colour) {
-      each(frame->view());
-      continue;
-    }
-    const std::vector<std::uint8_t> rgb = media::to_rgb(*frame);
-    const Size size = frame->size();
-    each(
-        PackedView{rgb.data(), size.width, size.height, 3 * std::ptrdiff_t{size.width}, PackedFormat::rgb24});
+    each(frame->view());
   }
   throw_if_stopped();
 }
