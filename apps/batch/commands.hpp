@@ -1,5 +1,5 @@
 #pragma once
-/// What the subcommands of `sightline batch` are asked for, and their runs, which return the exit code.
+/// Arguments of the subcommands of `sightline batch`, and their runs, which return the exit code.
 
 #include <optional>
 #include <string>

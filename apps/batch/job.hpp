@@ -76,7 +76,7 @@ class Job {
   const std::vector<Place>& parts() const { return parts_; }
   const Input& input(const Place& place) const { return plan_.inputs[place.input]; }
   const Part& part(const Place& place) const { return input(place).parts[place.part]; }
-  /// Where the part ends: `begin` of the next; infinity for the last.
+  /// End of the part: `begin` of the next; infinity for the last.
   double end(const Place& place) const;
   /// Hash of everything that the part's result depends on.
   std::string name(const Place& place) const;

@@ -106,7 +106,8 @@ class ObjectWorker : public Worker {
         choice_(std::move(choice)),
         stop_(stop_requested()),
         engine_(choice_.detector.make()),
-        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}) {
+        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}),
+        controller_(make_controller(engine_, pipeline_)) {
     if (model_fingerprint(engine_) != job.plan().model) {
       throw Error(ExitCode::model, "the job was planned with another model, configuration or gallery",
                   "restore the files that it was planned with, or plan again in another folder");
@@ -116,6 +117,7 @@ class ObjectWorker : public Worker {
     choice_.reading.stop = &stop_;
     choice_.reading.deliver_damaged = choice_.reading.keep_going = true;
     choice_.reading.threads = engine_.threads;
+    choice_.reading.keep_colour = reads_colour(*engine_.detector);
   }
 
   // A decode error may come from a damaged file, but also from a lack of memory or a network failure. Only an
@@ -143,10 +145,8 @@ class ObjectWorker : public Worker {
     PartSink sink(writer);
     pipeline::RunOptions options;
     options.stop = &stop_;
-    std::unique_ptr<pipeline::TraceSink> keeper;
-    if (const auto planned = engine_.plan_if_worthwhile(pipeline_, source, kEnoughFrames, stop_))
-      keeper = engine_.keep_right(pipeline_, *planned);
-    if (keeper) options.traces.push_back(keeper.get());
+    controller_->follow_plan(engine_.plan_if_worthwhile(pipeline_, source, kEnoughFrames, stop_));
+    if (controller_->is_active()) options.traces.push_back(controller_.get());
     const pipeline::RunReport report = pipeline_.run({&source, input.name, {&sink}, {}}, options);
     throw_if_stopped();
     if (part.begin > 0 && !input.is_pictures &&
@@ -180,6 +180,7 @@ class ObjectWorker : public Worker {
   const std::atomic<bool>& stop_;
   Engine engine_;
   pipeline::Pipeline pipeline_;
+  std::unique_ptr<pipeline::Controller> controller_;
 };
 
 class TextureWorker : public Worker {

@@ -5,11 +5,11 @@
 
 namespace sightline::apps {
 
-/// What a value of an option can be: of those that check it, what they accept; of others, what they suggest;
+/// Possible values of an option: the accepted ones if it checks them, otherwise the suggested ones;
 /// else a text is a file's name.
 Choices choices_of(const CLI::Option& option, const Suggestions& suggestions);
 
-/// What some options suggest, by what they are for. Some look at the machine.
+/// Suggestions of some options, by purpose. Some look at the machine.
 Choices config_choices();
 Choices model_choices();
 Choices device_choices();

@@ -8,7 +8,7 @@
 
 namespace sightline::apps {
 
-/// What every subcommand shares.
+/// Options and helpers that all subcommands share.
 struct Common {
   int verbosity = 0;       ///< -1 quiet, 0 normal, 1 verbose
   bool overwrite = false;  ///< existing outputs are replaced

@@ -1,5 +1,5 @@
 #pragma once
-/// What the shell offers when a command line is completed.
+/// Completion of command lines for shells.
 
 #include <span>
 #include <string>

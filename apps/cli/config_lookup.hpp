@@ -1,5 +1,5 @@
 #pragma once
-/// Where configurations are found.
+/// Search for configurations.
 
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@ namespace sightline::apps {
 
 /// The configuration of commands that are given none.
 inline constexpr char kDefaultConfig[] = "people";
-/// Of `live`, before whose camera people sit rather than walk.
+/// Default of `live`: people sit in front of its camera rather than walk.
 inline constexpr char kLiveConfig[] = "people-and-faces";
 
 /// The file of a configuration given as a path, or by the name of one that ships ("people"). Throws Error

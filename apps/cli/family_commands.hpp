@@ -47,7 +47,7 @@ const Family& require_tool(std::string_view command, const std::string& model, M
   return family;
 }
 
-/// What commands lend to families: standard output, and pictures from files and folders.
+/// Services of commands for families: standard output, and pictures from files and folders.
 /// @param in_colour  pictures are RGB; otherwise as they were read
 ShowContext show_context(bool in_colour);
 

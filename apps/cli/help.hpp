@@ -1,5 +1,5 @@
 #pragma once
-/// What `--help` and `-h` print.
+/// Text of `--help` and `-h`.
 
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What manual pages say besides what the parser knows.
+/// Text of manual pages beyond the parser's definitions.
 
 #include <string>
 #include <vector>

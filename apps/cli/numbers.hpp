@@ -1,5 +1,5 @@
 #pragma once
-/// What numbers on the command line are checked for, and what is said of those that are refused.
+/// Checks of numbers on the command line, with the messages for refused ones.
 
 #include <string>
 

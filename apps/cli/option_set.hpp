@@ -15,7 +15,7 @@ class Option;
 
 namespace sightline::apps {
 
-/// What options suggest for completion, by the parser's option.
+/// Suggestions of options for completion, by the parser's option.
 using Suggestions = std::map<const CLI::Option*, std::function<Choices()>>;
 
 /// Adds options to a command. One that the command has already, of the same name, is not listed twice: what

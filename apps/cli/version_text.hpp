@@ -1,5 +1,5 @@
 #pragma once
-/// What `--version` says.
+/// Text of `--version`.
 
 #include <string>
 

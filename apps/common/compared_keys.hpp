@@ -25,10 +25,10 @@ struct ComparedVariant {
   std::string kernels;  ///< where only these differ
 };
 
-/// What the families can compare, each of a name once, with the help of the first and the values of all.
+/// Keys that the families can compare, one for each name, with the help of the first and the values of all.
 std::vector<ComparedKey> compared_keys();
 
-/// What was asked for of a key. Throws what finding the detector's family does.
+/// Requested values of a key. Throws the errors of finding the detector's family.
 std::vector<ComparedVariant> variants_of(const ComparedKey& key, const DetectorOptions& detector);
 
 }  // namespace sightline::apps

@@ -37,7 +37,7 @@ struct DetectorSetting {
   void apply_to(Config& config) const;
 };
 
-/// What a detector is to report.
+/// Selection of the objects that a detector reports.
 enum class Wanted {
   objects,     ///< as the user says
   low_scores,  ///< those of low scores too: FamilyInfo::evaluation_values count where the user gave none

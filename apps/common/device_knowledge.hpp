@@ -1,5 +1,5 @@
 #pragma once
-/// What `sightline devices --characterise` has found out earlier, for those who decide by it.
+/// Stored results of `sightline devices --characterise`, for decisions.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace sightline::apps {
 std::vector<pipeline::TransferModel> known_transfers(
     const std::vector<std::unique_ptr<DeviceStages>>& devices);
 
-/// What it has to say of what goes where, for people: some lines a device.
+/// Advice on placing stages, for people: a few lines per device.
 std::string known_text(const std::vector<std::unique_ptr<DeviceStages>>& devices);
 
 }  // namespace sightline::apps

@@ -82,7 +82,7 @@ enum class CpuDevices {
   used,
   left_out,  ///< the CPU's own code is faster: no kernels are built
 };
-/// What suits a request that is complete: CPUs are left out where it names no schedule, mapping or goal.
+/// Choice for a complete request: CPUs are left out if it names no schedule, mapping or goal.
 CpuDevices cpu_devices_for(const pipeline::ScheduleRequest& schedule);
 
 /// The processor's stages on the devices that a schedule asks for; none where the CPU does all. A device that

@@ -20,11 +20,11 @@ training::FileImageSet collect_pictures(const std::vector<std::string>& paths, c
 void refuse_shared_pictures(const training::FileImageSet& positives, const std::string& with,
                             const training::FileImageSet& negatives, const std::string& without);
 
-/// What all of these files mark together; see load_marked_boxes.
+/// Marks of all these files together; see load_marked_boxes.
 /// @param label  of the objects, those of this class; empty: all
 GroundTruth load_marks(const std::vector<std::string>& files, const std::string& label = {});
 
-/// What to say where no mark belongs to a picture: a name of each side, and what differs.
+/// Message if no mark belongs to a picture: a name of each side, and the difference.
 std::string unlike_names(const std::string& picture, const std::string& mark);
 
 /// The objects that box lists or COCO files mark in the pictures, in the order of these.

@@ -17,8 +17,8 @@ bool is_picture(const std::filesystem::path& file);
 /// extension where its type cannot be written with boxes in colour.
 std::string annotated_name(const std::string& name);
 
-/// What is written for what: the picture file itself, or all pictures of a folder, by their paths in it.
-/// Where the annotated picture would get the name of another one's, it keeps its extension, too
+/// Output file for each picture: the file itself, or for the pictures of a folder their paths in it.
+/// If the annotated picture would get the name of another one, it keeps its extension, too
 /// ("a.gif.png").
 struct PicturePair {
   std::filesystem::path source;

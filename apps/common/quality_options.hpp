@@ -22,7 +22,7 @@ std::vector<OperatingPointChanges> parse_settings(const std::string& text);
 /// A table of a processor's settings with what is known of their accuracy; empty where there is one.
 std::string settings_table(const FrameProcessor& processor);
 
-/// What turning cost in accuracy, as far as the stored evaluations of the settings that searched frames tell:
+/// Accuracy lost by changing operating points, from the stored evaluations of those that searched frames:
 /// one sentence. Empty where they do not.
 std::string accuracy_text(const pipeline::RunReport& report);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What a run tells its user, the same for every subcommand that runs a detector.
+/// Messages about a run, the same for every subcommand that runs a detector.
 
 #include <string>
 
@@ -16,7 +16,7 @@ std::string describe_stream(const std::string& input, const media::StreamInfo& i
 /// @param unit  what the run counts: "frame", "tile"
 std::string stage_times_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 
-/// What went wrong with frames, a line each; empty if nothing did.
+/// Problems with frames, one per line; empty if there were none.
 std::string problems_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 
 }  // namespace sightline::apps

@@ -1,5 +1,5 @@
 #pragma once
-/// What `sightline detect` is asked for, and its run.
+/// Arguments of `sightline detect`, and its run.
 
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ struct DetectArguments {
   bool overwrite = false;   // existing outputs
 };
 
-// Where the annotated input goes.
+// Destination of the annotated input.
 struct Target {
   std::string path;
   bool pictures = false;  // the path is a folder, for pictures that keep their names

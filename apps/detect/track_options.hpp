@@ -17,7 +17,7 @@ class TrackOptions {
   /// Whether --track was given.
   bool is_asked_for() const { return track_; }
 
-  /// What the user asked for; none where objects are not to be tracked.
+  /// Options given by the user; none if objects are not tracked.
   /// @param detector  whose objects are tracked: predicted ones fade to its threshold
   std::optional<TrackerOptions> make(const Detector& detector) const;
 

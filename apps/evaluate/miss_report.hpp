@@ -1,5 +1,5 @@
 #pragma once
-/// What `evaluate frames --misses` says of the objects that are missed.
+/// Report of `evaluate frames --misses` on missed objects.
 
 #include <span>
 #include <string>

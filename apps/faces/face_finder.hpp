@@ -9,7 +9,7 @@
 
 namespace sightline::apps {
 
-/// Where faces are recognised if nobody says how.
+/// Default configuration for recognising faces.
 inline constexpr char kFacesConfig[] = "recognise";
 /// The other configuration that ships with a model of its own for templates.
 inline constexpr char kLightFacesConfig[] = "recognise-light";

@@ -1,5 +1,5 @@
 #pragma once
-/// What the subcommands of `sightline faces` share.
+/// Options and helpers that the subcommands of `sightline faces` share.
 
 #include <cstdint>
 #include <filesystem>

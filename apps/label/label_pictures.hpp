@@ -30,7 +30,7 @@ class LabelPictures {
   /// @param by_stem  marks of two pictures are in one file where their names differ by the extension alone
   LabelPictures(const Options& options, bool by_stem);
 
-  /// Those known so far.
+  /// Pictures known so far.
   std::size_t size() const { return entries_.size(); }
   const std::string& name(std::size_t picture) const { return entries_[picture].name; }
   /// Finds the next frame of a video. False: there is no more.

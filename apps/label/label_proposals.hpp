@@ -29,7 +29,7 @@ class LabelProposals {
   LabelProposals(const LabelProposals&) = delete;
   LabelProposals& operator=(const LabelProposals&) = delete;
 
-  /// What was asked for and has not begun is forgotten.
+  /// Discards requests that have not begun.
   void ask(std::size_t picture, const media::Frame& frame);
   std::optional<Answer> take();
   bool is_busy() const;

@@ -1,5 +1,5 @@
 #pragma once
-/// What `sightline label` works on, with or without a window.
+/// State of `sightline label`, with or without a window.
 
 #include <memory>
 #include <string>

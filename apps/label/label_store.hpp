@@ -1,5 +1,5 @@
 #pragma once
-/// Where `sightline label` reads marks from and saves them to: a list of boxes, a COCO file, or a YOLO
+/// Storage of the marks of `sightline label`: a list of boxes, a COCO file, or a YOLO
 /// folder.
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// What of a session is shown in the window for marking.
+/// View of a session for the window.
 
 #include "display/label_overlay.hpp"
 #include "display/label_window.hpp"

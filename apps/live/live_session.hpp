@@ -1,5 +1,5 @@
 #pragma once
-/// What `sightline live` is asked for, and the run behind its window.
+/// Arguments of `sightline live`, and the run behind its window.
 
 #include <atomic>
 #include <chrono>
@@ -70,7 +70,7 @@ class LiveSession {
   void pause() { freeze(!source_->paused()); }
   /// Pauses, and lets one frame through.
   void step();
-  // What these did, in words for the window:
+  // Results of these functions, as text for the window:
   std::string next_drop_policy();
   std::string choose_schedule(std::size_t index);
   std::string switch_recording();

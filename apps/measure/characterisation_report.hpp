@@ -1,5 +1,5 @@
 #pragma once
-/// What processors can do, for a terminal and as a page.
+/// Report on processors' capabilities, for a terminal and as a page.
 
 #include <span>
 #include <string>

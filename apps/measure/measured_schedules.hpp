@@ -1,5 +1,5 @@
 #pragma once
-/// What `measure --schedules` names, whatever is measured of it.
+/// Schedules that `measure --schedules` names, for all measurements.
 
 #include <string>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace sightline::apps {
 
-/// What is measured of schedules: their frames, or their stages' part in them. A stage has no place of its
-/// own under `split`, nor one that stays under `auto`.
+/// Subject of a measurement of schedules: their frames, or their stages' part in them. A stage has no place
+/// of its own under `split`, nor one that stays under `auto`.
 enum class MeasuredOf { frames, stages };
 
 /// The schedules of a list with commas. "all": all with a name that the machine can run; "every": every

@@ -1,5 +1,5 @@
 #pragma once
-/// What came of a sweep, as a page.
+/// Results of a sweep, as a page.
 
 #include <span>
 #include <string>

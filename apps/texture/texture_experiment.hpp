@@ -1,5 +1,5 @@
 #pragma once
-/// What counting patterns costs: variants of the kernels, work-group sizes and picture sizes side by side,
+/// Cost of counting patterns: variants of the kernels, work-group sizes and picture sizes side by side,
 /// with plain serial code and the machine's bounds beside them.
 
 #include <string>

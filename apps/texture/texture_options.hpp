@@ -22,7 +22,7 @@ struct TextureDefaults {
 };
 /// One operator, as most programs have it.
 TextureDefaults plain_defaults();
-/// Those that tell textures apart best; see tests/benchmarks/README.md.
+/// Operators that tell textures apart best; see tests/benchmarks/README.md.
 TextureDefaults comparing_defaults();
 
 /// All that decides a picture's histograms, checked.
@@ -43,8 +43,8 @@ class TextureOptions {
 
   /// Throws Error (usage).
   TextureChoice choice() const;
-  /// What the user left open is as in this record, so that what is computed can be compared with it. Throws
-  /// Error (usage).
+  /// Takes options that the user has not given from this record, so that what is computed can be compared
+  /// with it. Throws Error (usage).
   void follow(const texture::TextureRecord& record);
 
   /// Throws Error (usage).

@@ -14,7 +14,7 @@
 
 namespace sightline::apps {
 
-/// What is written of a picture beside its record; empty names: nothing.
+/// Files written for a picture beside its record; empty names: none.
 struct TextureFiles {
   std::string labels;  ///< TIFF: each pixel's bin
   std::string cells;   ///< .npy
@@ -33,7 +33,7 @@ struct TileCounts {
   std::int64_t step = 1;  ///< bands begin at multiples of so many rows, where label files are to be joined
 };
 
-/// What is measured of some rows of tiles of a picture; bands of one picture add up.
+/// Results of some rows of tiles of a picture; bands of one picture add up.
 struct TextureBand {
   std::int64_t width = 0, height = 0;  ///< of the picture
   texture::TextureTotals totals;

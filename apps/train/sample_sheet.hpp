@@ -1,5 +1,5 @@
 #pragma once
-/// What `sightline samples` shows of what it has made.
+/// Contact sheet of the samples that `sightline samples` has made.
 
 #include <filesystem>
 

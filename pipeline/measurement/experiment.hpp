@@ -98,7 +98,7 @@ std::string name_of(const Implementation& implementation);
 
 /// Measures the implementations, of which there must be one at least, on the pictures, which come in groups.
 ///
-/// Of each picture, they take turns of up to five runs after one to warm up, so that a change of the
+/// For each picture, they take turns of up to five runs after one to warm up, so that a change of the
 /// machine's mood hits all of them alike, and only one at a time has memory for frames. Energy is counted
 /// afterwards.
 ///

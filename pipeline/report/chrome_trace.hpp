@@ -18,7 +18,7 @@ namespace sightline::pipeline {
 /// Streams a run as trace events in JSON (Google, "Trace Event Format"). Times are microseconds from
 /// TraceInfo::start.
 ///
-/// What a viewer shows: a process for each processor. The CPU has a lane for each stage and slot, and for the
+/// A viewer shows a process for each processor. The CPU has a lane for each stage and slot, and for the
 /// decoding and the output of each source; a device has a lane for each slot's queue, and lanes of their own
 /// for copies. Waiting has lanes of its own, below. Spans in a lane never overlap: where they would (slots
 /// shared by sources, clocks that are not quite mapped), the lane gets a second one. Frames are asynchronous

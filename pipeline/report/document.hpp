@@ -77,7 +77,7 @@ using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 struct Facts {
   NamedTexts items;
 };
-/// What every measurement says of itself.
+/// Facts that every measurement states about itself.
 Facts facts_of(const auto& m) {
   const std::string note = m.meter_note.empty() ? "" : ": " + m.meter_note;
   return {{{"Machine", m.machine},

@@ -1,6 +1,6 @@
 #pragma once
-/// What a detector takes a frame as: luma, which may have chroma beside it, or packed colour whose luma it
-/// computes itself.
+/// Input picture of a detector: luma, with or without chroma beside it, or packed colour whose luma the
+/// detector computes.
 
 #include <optional>
 #include <variant>

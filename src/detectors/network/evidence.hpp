@@ -1,5 +1,5 @@
 #pragma once
-/// What the rules that find out the meaning of a network's outputs look at. Internal to choose*.cpp.
+/// Evidence for the rules that infer the meaning of a network's outputs. Internal to choose*.cpp.
 
 #include <algorithm>
 #include <initializer_list>

@@ -13,7 +13,7 @@ std::string network_text(const Network& network);
 /// How the detector runs the network on the CPU.
 std::string plan_text(const NetworkDetector& detector);
 
-/// What the network makes of a picture: ranges of its outputs, and its ten best candidates with what became
+/// Results of a network on a picture: ranges of its outputs, and its ten best candidates with what became
 /// of them. The workspace keeps the input.
 std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& workspace, PictureView picture);
 

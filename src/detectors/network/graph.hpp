@@ -67,7 +67,7 @@ struct Graph {
   int opset = 0;
 };
 
-/// What a graph costs, once all types are known.
+/// Cost of a graph with known types.
 struct GraphCost {
   std::int64_t multiply_adds = 0;
   std::int64_t weight_bytes = 0;

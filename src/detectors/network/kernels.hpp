@@ -22,7 +22,7 @@ struct Activation {
   float a = 0, b = 0;  ///< slope; limits; alpha and beta
 };
 
-/// What happens to a block's row once its sums are there.
+/// Operations on a block's row after its sums.
 struct Finish {
   Activation activation;
   bool adds_first = false;  ///< whether `added` comes before the activation

@@ -14,7 +14,7 @@
 
 namespace sightline::network {
 
-/// What a user says of a network; what is not said follows from the file. Words are those of OpenVINO's
+/// User's settings for a network; missing ones follow from the file. Words are those of OpenVINO's
 /// model_info.
 struct Settings {
   std::filesystem::path file;
@@ -34,7 +34,7 @@ struct Settings {
   int max_candidates = 30'000;
 };
 
-/// What read_settings reads of section [detector].
+/// Keys of section [detector] that read_settings reads.
 inline constexpr const char* kConfigKeys[] = {"model",         "model_type",     "input_size",
                                               "resize_type",   "pad_value",      "reverse_input_channels",
                                               "mean_values",   "scale_values",   "labels",
@@ -44,7 +44,7 @@ inline constexpr const char* kConfigKeys[] = {"model",         "model_type",    
 /// Throws Error (usage).
 Settings read_settings(const Config& config);
 
-/// What an input is fed with.
+/// Content of an input.
 enum class InputRole { picture, frame_size, input_size, scale };
 
 /// Immutable once loaded.

@@ -35,7 +35,7 @@ struct Call {
   static std::size_t axis(std::int64_t number, std::size_t rank);
 };
 
-/// What is known of a node's inputs before it runs: constants, and the types of others.
+/// Facts about a node's inputs before it runs: constants, and the types of others.
 struct KnownInputs {
   std::vector<Tensor> typed;
   std::vector<const Tensor*> inputs;  ///< as Call has them

@@ -30,7 +30,7 @@ struct Storage {
   std::int64_t floats() const { return blocks * block_floats(); }
 };
 
-/// Where the values of one channel lie: channel `channel` of a storage, from row `y` and column `x` on.
+/// Place of the values of one channel: channel `channel` of a storage, from row `y` and column `x` on.
 struct ChannelPlace {
   int storage = 0;
   int channel = 0;
@@ -44,14 +44,14 @@ struct Map {
   std::vector<ChannelPlace> channels;
 };
 
-/// Where a row of a map begins, once memory is laid out.
+/// Start of a row of a map, once memory is laid out.
 struct RowPlace {
   std::int64_t offset = 0;    ///< floats, of row 0
   std::int64_t row_step = 0;  ///< floats from row to row; 0 for local rows
   bool is_local = false;
 };
 
-/// What steps work with: the frame's memory and a thread's.
+/// Memory for steps: the frame's and a thread's.
 struct PlanMemory {
   float* arena = nullptr;
   float* rows = nullptr;   ///< local storages of this thread

@@ -5,7 +5,7 @@
 
 namespace sightline::network {
 
-/// What a step reads, for levels and for memory.
+/// Inputs of a step, for levels and for memory.
 struct Read {
   int storage = 0;
   bool by_row = false;  ///< row y of it for row y alone

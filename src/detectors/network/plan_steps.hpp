@@ -74,7 +74,7 @@ class InputRows {
   std::ptrdiff_t pixel_step_ = 0;
 };
 
-/// What a convolution adds to its sums, if anything.
+/// Addend of a convolution's sums, if any.
 struct AddedRows {
   InputRows rows;
   bool is_there = false;

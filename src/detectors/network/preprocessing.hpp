@@ -47,7 +47,7 @@ ColourView colour_of(const PictureView& frame);
 /// Channels of planar RGB: three planes of equal height, one below the other.
 ColourView colour_of_planes(GrayView rgb);
 
-/// Where a frame lies in the input, in pixels of it.
+/// Place of a frame in the input, in pixels of the input.
 struct Placement {
   int left = 0, top = 0, width = 0, height = 0;
   double ratio_x = 1, ratio_y = 1;  ///< of the input's pixels to the frame's; equal unless it is stretched

@@ -1,5 +1,5 @@
 #pragma once
-/// What runs a network on one frame: the interpreter, which defines the result, or a plan, which is faster.
+/// Runs a network on one frame: the interpreter, which defines the result, or a plan, which is faster.
 
 #include "detectors/network/graph.hpp"
 

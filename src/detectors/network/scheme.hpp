@@ -1,5 +1,5 @@
 #pragma once
-/// What the outputs of a detection network mean. One form covers all families of networks: places, each with
+/// Meaning of the outputs of a detection network. One form covers all families of networks: places, each with
 /// scores and a box, which lie in the outputs in some order.
 
 #include <array>
@@ -76,7 +76,7 @@ struct Scheme {
   double iou = 0.6;
 };
 
-/// What is known of a network before its outputs' meaning is.
+/// Facts about a network that are known before the meaning of its outputs.
 struct NetworkOutputs {
   struct Output {
     std::string name;

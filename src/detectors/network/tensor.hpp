@@ -21,7 +21,7 @@ using Shape = std::vector<std::int64_t>;
 inline constexpr std::size_t kMaxRank = 8;
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 28;  ///< of one tensor
 
-/// What is wrong with a node, without its name. Whoever runs the node adds that.
+/// Problem of a node, without its name, which the caller that runs the node adds.
 class Problem : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

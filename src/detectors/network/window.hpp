@@ -39,7 +39,7 @@ struct ResizeAxis {
 /// @param axis  2: rows, 3: columns
 ResizeAxis resize_axis(const Call& call, std::size_t axis);
 
-/// What a Slice node takes: the sides of the part, and on each axis where it begins and its step.
+/// Part that a Slice node takes: the sides of the part, and on each axis where it begins and its step.
 struct SlicePlan {
   Shape shape;
   std::vector<std::int64_t> first, step;
