@@ -217,8 +217,11 @@ std::unique_ptr<pipeline::Controller> make_controller(const ProcessorEngine& eng
 
 namespace {
 
-// "people from 96 px on, faces from 24 px on": what is searched for, with the height of the smallest.
+// Objects searched for, with the height of the smallest: "people from 96 px on, faces from 24 px on". Many
+// classes are only counted.
 std::string sought(const DetectorInfo& info) {
+  constexpr std::size_t kMostNamed = 5;
+  if (info.labels.size() > kMostNamed) return counted(static_cast<std::int64_t>(info.labels.size()), "class");
   std::string text;
   for (std::size_t label = 0; label < info.labels.size(); ++label) {
     text += (text.empty() ? "" : ", ") + plural(info.labels[label]);
