@@ -53,12 +53,14 @@ Table map_of(const KernelSweep& sweep) {
 Table settings_of(const KernelSweep& sweep) {
   const SweepPoint& best = sweep.points[sweep.best_place()];
   Table table{.columns = {{""}, {"setting"}, {"ms"}, {"of the fastest"}}, .style = "settings"};
-  if (has_excess(sweep)) table.columns.push_back({sweep.excess});
+  const bool shows_excess = has_excess(sweep);
+  if (shows_excess) table.columns.push_back({sweep.excess});
   const auto add = [&](Cell head, const char* kind, const SweepPoint& point) {
     head.kind = kind;
-    table.rows.push_back({head, point.setting, thousandths(point.seconds),
-                          best.seconds > 0 ? fmt::format("{:.2f}×", point.seconds / best.seconds) : "-",
-                          figures(point.excess)});
+    std::vector<Cell>& cells = table.rows.emplace_back(
+        std::vector<Cell>{head, point.setting, thousandths(point.seconds),
+                          best.seconds > 0 ? fmt::format("{:.2f}×", point.seconds / best.seconds) : "-"});
+    if (shows_excess) cells.emplace_back(figures(point.excess));
   };
   add("* fastest", "fastest", best);
   add("o own", "own", sweep.own);
