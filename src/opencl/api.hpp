@@ -42,6 +42,5 @@ using OwnedQueue = Owned<cl_command_queue, clReleaseCommandQueue>;
 using OwnedMemory = Owned<cl_mem, clReleaseMemObject>;
 using OwnedProgram = Owned<cl_program, clReleaseProgram>;
 using OwnedKernel = Owned<cl_kernel, clReleaseKernel>;
-using OwnedSubDevice = Owned<cl_device_id, clReleaseDevice>;
 
 }  // namespace sightline::opencl

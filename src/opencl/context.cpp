@@ -102,7 +102,8 @@ Context::Context(const ChosenDevice& chosen)
                   "use the whole device");
     }
     for (const cl_device_id before : std::span(parts).first(parts.size() - 1)) clReleaseDevice(before);
-    sub_device_ = OwnedSubDevice(parts.back());
+    // Never released: after the last wait, PoCL's thread may still drop its reference to the queue, which
+    // uses the device, but does not retain a part of one.
     id_ = parts.back();
     device_.compute_units = chosen.compute_units;
     device_.name += ":" + std::to_string(chosen.compute_units);

@@ -46,7 +46,6 @@ class Context : public ComputeDevice {
  private:
   DeviceInfo device_;
   bool maps_buffers_;
-  OwnedSubDevice sub_device_;
   cl_device_id id_ = nullptr;
   OwnedContext context_;
   std::unique_ptr<TransferMemory> transfer_memory_;
