@@ -211,7 +211,7 @@ std::optional<double> measure_rate(const Engine& engine, const std::string& inpu
   return rate;
 }
 
-// Of all inputs, from some of them.
+// Estimates the frames of all inputs from a sample of them.
 double estimate_frames(const std::vector<Input>& inputs, const media::ReadOptions& reading) {
   const std::size_t step = (inputs.size() + kSampledInputs - 1) / kSampledInputs;
   double frames = 0, sampled = 0;

@@ -104,7 +104,7 @@ std::string units_text(const Characteristics& p) {
   return joined(parts);
 }
 
-// What was waited for longest comes first.
+// Durations of the parts, the longest first.
 std::string took_text(const Characteristics& p) {
   std::vector<std::string> parts;
   if (p.build_seconds > 0) parts.push_back(fmt::format("kernels built {:.2f}", p.build_seconds));
@@ -179,7 +179,7 @@ Facts summary_of(const Characteristics& p) {
   return facts;
 }
 
-// What follows, and what is missing.
+// Decisions that follow, and losses.
 List conclusions_of(const Characteristics& p) {
   List list;
   for (const auto& decision : p.decisions) list.items.push_back(decision.text);
@@ -211,7 +211,7 @@ const NamedTexts kCharacterisationGuide{
      "was measured."},
     {"Rates of copies",
      "Bytes read and written together; of shifted and strided ones, those that are of use."},
-    {"Results", "What was timed was read back and compared with plain code."}};
+    {"Results", "Every timed result was read back and compared with plain code."}};
 
 // Groups of curves, each once, in the order in which they first come up.
 std::vector<std::string> groups_of(Processors processors) {

@@ -30,7 +30,8 @@ struct TileRows {
 struct TileCounts {
   std::int64_t columns = 0;
   std::int64_t rows = 0;
-  std::int64_t step = 1;  ///< bands begin at multiples of so many rows, where label files are to be joined
+  std::int64_t step =
+      1;  ///< bands begin at multiples of this number of rows, so that label files can be joined
 };
 
 /// Results of some rows of tiles of a picture; bands of one picture add up.

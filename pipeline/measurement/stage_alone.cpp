@@ -248,7 +248,7 @@ bool leaves_the_same(const Make& make, const FrameResult& expected) {
   }
 }
 
-// As it is, where repeating it changes nothing; else with all before it done anew each time. Results of
+// Repeats the stage by itself if that changes nothing, else with all stages before it each time. Results of
 // stages that are not exact cannot be compared.
 template <typename Make>
 std::unique_ptr<StageAlone> repeatable(const FrameProcessor& processor, PictureView frame, std::size_t stage,

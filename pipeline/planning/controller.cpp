@@ -287,7 +287,7 @@ void Controller::change_to(std::size_t setting, const std::string& why) {
 // Frames in flight still show the change.
 void Controller::restart_quality() {
   window_.restart(in_flight_);
-  if (sensor_) sensor_->begin_anew();
+  if (sensor_) sensor_->restart();
 }
 
 std::string Controller::change_operating_point(int by) {

@@ -76,10 +76,10 @@ class Controller : public TraceSink {
   void begin(const TraceInfo& info) override;
   void accept(const FrameTrace& trace) override;
 
-  /// Changes the setting by a number of steps, below 0 to more accurate ones; the objective is suspended.
-  /// Returns a text for people.
+  /// Changes the operating point by a number of steps, negative to more accurate ones; suspends the
+  /// objective. Returns a description of the change.
   std::string change_operating_point(int by);
-  /// Resumes the objective from the present setting. Returns a text for people.
+  /// Resumes the objective from the present operating point. Returns its description.
   std::string follow_objective();
 
   /// Setting of the frames that enter now, and its origin: "25 filters, step 1.1", "by hand"; empty if there

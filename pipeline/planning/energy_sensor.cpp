@@ -31,7 +31,7 @@ void EnergySensor::count_frame() {
   ++frames_;
 }
 
-void EnergySensor::begin_anew() {
+void EnergySensor::restart() {
   {
     const std::lock_guard lock(mutex_);
     ++begun_;

@@ -34,7 +34,7 @@ class EnergySensor {
   /// Counts a delivered frame.
   void count_frame();
   /// Discards the present interval and starts another: what runs has changed.
-  void begin_anew();
+  void restart();
   /// Takes the last complete interval, once.
   std::optional<Reading> take();
   /// Reason why there are no further readings; empty if there are.

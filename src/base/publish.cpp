@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,23 +36,16 @@ bool sync_path(const fs::path& path, int flags) {
   return synced && closed;
 }
 
-// Servers may answer a repeated request with an error although the first one has succeeded.
-bool is_one_file(const fs::path& a, const fs::path& b) {
-  struct stat one {
-  }, other{};
-  return ::stat(a.c_str(), &one) == 0 && ::stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
-         one.st_ino == other.st_ino;
-}
-
-// 0, or errno.
+// Returns 0, or errno. Servers may answer a repeated request with an error although the first one has
+// succeeded.
 int name_once(const fs::path& temporary, const fs::path& final) {
-  if (fault::strikes(fault::Kind::write, "link")) {
-    errno = EPERM;
-  } else if (::link(temporary.c_str(), final.c_str()) == 0 || is_one_file(temporary, final)) {
-    return 0;
-  }
-  const bool has_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK;
-  if (!has_no_links) return errno;
+  int error = EPERM;
+  if (!fault::strikes(fault::Kind::write, "link"))
+    error = ::link(temporary.c_str(), final.c_str()) == 0 ? 0 : errno;
+  std::error_code ignored;
+  if (error == 0 || fs::equivalent(temporary, final, ignored)) return 0;
+  const bool has_no_links = error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK;
+  if (!has_no_links) return error;
   return ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, final.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
 }
 
