@@ -30,6 +30,7 @@ struct Image {
 struct Annotation {
   std::int64_t image = kNone, category = kNone;
   std::vector<double> box;
+  double area = 0;
   bool ignore = false;
 };
 struct Category {
@@ -139,6 +140,7 @@ class Reader final : public nlohmann::json_sax<Value> {
       Annotation& annotation = annotations.back();
       if (key_ == "image_id") annotation.image = whole;
       if (key_ == "category_id") annotation.category = whole;
+      if (key_ == "area") annotation.area = value;
       if (key_ == "iscrowd" || key_ == "ignore") annotation.ignore |= value != 0;
     } else if (list_ == List::categories && key_ == "id") {
       categories.back().id = whole;
@@ -189,6 +191,7 @@ class Linker {
     if (annotation.box.size() != 4) refuse(which + "'bbox' is not [x, y, width, height]");
     TruthBox box{{annotation.box[0], annotation.box[1], annotation.box[2], annotation.box[3]},
                  annotation.ignore};
+    if (annotation.area > 0 && annotation.area != box.box.area()) box.area = annotation.area;
     if (annotation.category != kNone) {
       if (annotation.category < 0 || annotation.category > std::numeric_limits<int>::max() ||
           !truth.labels.contains(static_cast<int>(annotation.category)))

@@ -102,17 +102,22 @@ std::int64_t GroundTruth::positives() const {
   return count;
 }
 
+bool GroundTruth::has_label(const std::string& name) const {
+  return std::ranges::any_of(labels, [&](const auto& label) { return label.second == name; });
+}
+
 void GroundTruth::keep_label(const std::string& name) {
-  const auto wanted =
-      std::find_if(labels.begin(), labels.end(), [&](const auto& label) { return label.second == name; });
-  if (wanted == labels.end()) {
+  if (!has_label(name)) {
     std::string known;
     for (const auto& [number, label] : labels) known += (known.empty() ? "" : ", ") + label;
     throw Error(ExitCode::usage, "no object is marked as '" + name + "'",
                 known.empty() ? "the marks have no class names" : "the classes are: " + known);
   }
   for (auto& [image, boxes] : images)
-    std::erase_if(boxes, [&](const TruthBox& box) { return box.label != wanted->first; });
+    std::erase_if(boxes, [&](const TruthBox& box) {
+      const auto label = labels.find(box.label);
+      return label == labels.end() || label->second != name;
+    });
 }
 
 GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel) {

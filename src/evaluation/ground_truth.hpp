@@ -18,6 +18,7 @@ struct TruthBox {
   Box box;              ///< pixels, origin 0,0 at the top left
   bool ignore = false;  ///< neither to be found nor wrong to be found: a crowd, a drawing, an unclear case
   int label = 0;        ///< class number in the file; 0 if the format has none
+  double area = 0;      ///< square pixels of the object's outline; 0: those of its box
   friend bool operator==(const TruthBox&, const TruthBox&) = default;
 };
 
@@ -51,6 +52,8 @@ struct GroundTruth {
   void add(GroundTruth other);
   /// Number of objects without the ignore flag in all images.
   std::int64_t positives() const;
+  /// Whether a class has that name.
+  bool has_label(const std::string& name) const;
   /// Leaves the boxes of one class; images that have none are empty from then on.
   /// Throws Error (usage) if no class has that name, with those there are.
   void keep_label(const std::string& name);
@@ -72,8 +75,8 @@ GroundTruth load_box_list(const std::filesystem::path& file);
 
 /// Reads COCO's object annotations (JSON): `images`, `annotations` with their `bbox`, `categories`; other
 /// data are ignored. All listed images count as annotated, crowds (`iscrowd`) as ignore regions, and a box's
-/// label is its category's id. Throws Error(input) with the file's name and the wrong entry, and for images
-/// in different folders with the same name.
+/// label is its category's id, its area that of the annotation. Throws Error(input) with the file's name and
+/// the wrong entry, and for images in different folders with the same name.
 GroundTruth load_coco_truth(const std::filesystem::path& file);
 
 /// Loads a COCO file if the name ends in `.json`, else a list of boxes.

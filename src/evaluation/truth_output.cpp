@@ -73,7 +73,7 @@ std::string as_box_list(const GroundTruth& truth) {
     const std::string name = field(image, "name");
     if (std::all_of(boxes.begin(), boxes.end(), [](const TruthBox& box) { return box.ignore; }))
       text += name + '\n';
-    for (const auto& [box, ignore, label] : boxes) {
+    for (const auto& [box, ignore, label, area] : boxes) {
       if (ignore) continue;
       text += fmt::format("{} {} {} {} {}", name, trimmed_number(box.x), trimmed_number(box.y),
                           trimmed_number(box.x + box.width), trimmed_number(box.y + box.height));
@@ -96,7 +96,7 @@ std::string as_coco(const GroundTruth& truth) {
                           image_id == 0 ? "\n" : ",\n", image_id + 1, json_string(facts.path),
                           facts.size.width, facts.size.height);
     ++image_id;
-    for (const auto& [box, ignore, label] : boxes) {
+    for (const auto& [box, ignore, label, area] : boxes) {
       annotations += fmt::format(
           "{}{{\"id\":{},\"image_id\":{},\"category_id\":{},\"bbox\":[{},{},{},{}],\"area\":{},\"iscrowd\":{}"
           "}}",
@@ -128,7 +128,7 @@ std::map<int, int> yolo_numbers(const GroundTruth& truth) {
 
 std::string as_yolo(const std::vector<TruthBox>& boxes, Size image, const std::map<int, int>& numbers) {
   std::string text;
-  for (const auto& [whole, ignore, label] : boxes) {
+  for (const auto& [whole, ignore, label, area] : boxes) {
     const Box box = clipped(whole, image);
     if (ignore || !(box.width > 0 && box.height > 0)) continue;
     const auto number = numbers.find(label);
