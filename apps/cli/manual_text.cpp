@@ -37,7 +37,10 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
          "Plots the curves that earlier evaluations wrote with --csv"}}},
       {"sightline evaluate frames",
        {{"sightline evaluate frames street.mp4 --truth marked.txt --min-size 60 --svg curve.svg",
-         "Plots the miss rate against false positives per frame"}}},
+         "Plots the miss rate against false positives per frame"},
+        {"sightline evaluate frames val2017/ --truth instances_val2017.json --model yolox_nano.onnx --coco "
+         "ap.csv",
+         "Writes COCO's average precision and recall of each class"}}},
       {"sightline evaluate windows",
        {{"sightline evaluate windows --positives crops/ --negatives scenes/ --csv curve.csv",
          "Writes the miss rate against false positives per window"}}},

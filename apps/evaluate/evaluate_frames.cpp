@@ -7,7 +7,9 @@
 #include <optional>
 #include <set>
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
+#include <nlohmann/json.hpp>
 
 #include "apps/cli/commands.hpp"
 #include "apps/cli/stop.hpp"
@@ -16,12 +18,15 @@
 #include "apps/common/judge.hpp"
 #include "apps/common/marked_pictures.hpp"
 #include "apps/common/media_options.hpp"
+#include "apps/evaluate/class_report.hpp"
 #include "apps/evaluate/miss_report.hpp"
 #include "apps/evaluate/report_options.hpp"
 #include "base/error.hpp"
 #include "base/input_file.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
+#include "base/utf8.hpp"
 #include "evaluation/calibration.hpp"
 #include "evaluation/curves.hpp"
 #include "evaluation/decisions.hpp"
@@ -50,6 +55,8 @@ struct FrameArguments {
   bool unlisted_empty = false;
   std::optional<double> misses;  // false positives a frame
   std::string misses_sheet;
+  std::string coco;          // table
+  std::string json;          // file
   std::string decisions;     // file
   std::optional<double> at;  // score
   std::string calibrated;    // model file
@@ -166,6 +173,7 @@ std::vector<Detection> labelled(const FrameResult& result, int label) {
 
 class Scorer : public pipeline::Sink {
  public:
+  // @param truth  of the label
   Scorer(const MarkedObjects& truth, const MatchOptions& matching, int label)
       : truth_(truth), matching_(matching), label_(label) {}
   void accept(const media::Frame& frame, const FrameResult& result) override {
@@ -193,6 +201,20 @@ class Scorer : public pipeline::Sink {
   const int label_;
 };
 
+// Compares the objects of all classes.
+class ClassScorer : public pipeline::Sink {
+ public:
+  ClassScorer(const MarkedObjects& truth, ClassReport& report) : truth_(truth), report_(report) {}
+  void accept(const media::Frame& frame, const FrameResult& result) override {
+    const std::vector<TruthBox>* marked = truth_.find(frame);
+    report_.add(result.objects, marked ? *marked : std::vector<TruthBox>());
+  }
+
+ private:
+  const MarkedObjects& truth_;
+  ClassReport& report_;
+};
+
 // Sees the same frames again, with all windows that are left.
 class MissExaminer : public pipeline::Sink {
  public:
@@ -212,19 +234,56 @@ class MissExaminer : public pipeline::Sink {
   std::size_t next_ = 0;
 };
 
-// Of the objects that are marked, among those that the detector finds; the first unless named.
-int label_of(const FrameArguments& a, const DetectorInfo& detector) {
-  if (a.label.empty()) return 0;
+// The label whose miss rate is measured: unless the user names one, the first that is the name of a class of
+// the truth that has objects, or else the first.
+int label_of(const FrameArguments& a, const DetectorInfo& detector, const GroundTruth& truth) {
+  if (a.label.empty()) {
+    std::set<std::string> marked;
+    for (const auto& [name, boxes] : truth.images) {
+      for (const TruthBox& box : boxes) {
+        if (const auto label = truth.labels.find(box.label); label != truth.labels.end() && !box.ignore)
+          marked.insert(label->second);
+      }
+    }
+    const auto first = std::ranges::find_if(detector.labels,
+                                            [&](const std::string& label) { return marked.contains(label); });
+    return first == detector.labels.end() ? 0 : static_cast<int>(first - detector.labels.begin());
+  }
   const auto found = std::find(detector.labels.begin(), detector.labels.end(), a.label);
   if (found != detector.labels.end()) return static_cast<int>(found - detector.labels.begin());
-  std::string known;
-  for (const std::string& label : detector.labels) known += (known.empty() ? "" : ", ") + label;
-  throw Error(ExitCode::usage, "the detector has no label '" + a.label + "'", "it finds: " + known);
+  throw Error(ExitCode::usage, "the detector has no label '" + a.label + "'",
+              fmt::format("it finds: {}", fmt::join(detector.labels, ", ")));
+}
+
+// The objects that a label is to find: those of its class, unless the user has chosen one, or no class has
+// its name.
+MarkedObjects marked_for(const FrameArguments& a, const std::string& label, const MarkedObjects& all) {
+  MarkedObjects marked = all;
+  if (!a.truth_label.empty()) return marked;
+  if (all.truth.has_label(label)) {
+    marked.truth.keep_label(label);
+  } else if (all.truth.labels.size() > 1) {
+    std::vector<std::string> classes;
+    for (const auto& [number, name] : all.truth.labels) classes.push_back(name);
+    spdlog::warn(
+        "the truth has no class '{}': objects of all its classes ({}) count as '{}'; --truth-label "
+        "takes one class",
+        label, fmt::join(classes, ", "), label);
+  }
+  return marked;
+}
+
+// All classes that the truth and the detector have in common, or the one that the user has chosen.
+ClassReport compared_classes(const FrameArguments& a, const DetectorInfo& detector, int label,
+                             const GroundTruth& truth) {
+  const std::string& name = detector.labels.at(static_cast<std::size_t>(label));
+  const bool is_one = !a.label.empty() || !a.truth_label.empty() || !truth.has_label(name);
+  return is_one ? ClassReport(label, name) : ClassReport(truth.labels, detector.labels);
 }
 
 // Searches the frames that are marked. Returns the names of all frames that there were.
 std::set<std::string> search(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth,
-                             pipeline::Sink& sink) {
+                             std::vector<pipeline::Sink*> sinks) {
   media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
   reading.keep_colour = reads_colour(*engine.detector);
@@ -233,7 +292,7 @@ std::set<std::string> search(const FrameArguments& a, const Engine& engine, cons
   pipeline::Pipeline pipeline(*engine.detector, engine.devices(), engine.resolve(), {engine.threads});
   pipeline::RunOptions options;
   options.stop = reading.stop;
-  const pipeline::RunReport report = pipeline.run({&source, a.input, {&sink}, {}}, options);
+  const pipeline::RunReport report = pipeline.run({&source, a.input, std::move(sinks), {}}, options);
   if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
   throw_if_stopped();
   return source.names();
@@ -262,19 +321,22 @@ void check_names(const FrameArguments& a, const MarkedObjects& marked, const std
 // Says why objects are missed.
 // @param engine  of windows
 void report_misses(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth,
-                   const Scorer& scorer, const MatchOptions& matching, std::span<const DetPoint> curve) {
+                   const Scorer& scorer, int label, const MatchOptions& matching,
+                   std::span<const DetPoint> curve) {
   const DetPoint* const point = point_at(curve, *a.misses);
   const double threshold = point ? point->threshold : std::numeric_limits<double>::infinity();
   MissReport report({matching, threshold, engine.detector->info().smallest_object()},
                     !a.misses_sheet.empty());
-  MissExaminer examiner(truth, scorer, label_of(a, engine.detector->info()), report);
-  search(a, engine, truth, examiner);
+  MissExaminer examiner(truth, scorer, label, report);
+  search(a, engine, truth, {&examiner});
   std::printf("\nMissed at %g false positives per image (a score of %.3f):\n%s", *a.misses, threshold,
               report.text().c_str());
   if (a.misses_sheet.empty()) return;
   report.write_sheet(a.misses_sheet);
   spdlog::info("wrote {}", a.misses_sheet);
 }
+
+constexpr double kShownRates[] = {0.01, 0.1, 1.0};  // false positives per image
 
 std::string curve_name(const FrameArguments& a) {
   return a.report.names.empty() ? std::filesystem::path(a.input).filename().string() : a.report.names.front();
@@ -323,11 +385,28 @@ void calibrate(const FrameArguments& a, const Config& config,
   spdlog::info("wrote {}", a.reliability);
 }
 
+nlohmann::ordered_json figures_as_json(const FrameArguments& a, const ImageScores& scores,
+                                       const std::vector<DetPoint>& curve, const std::string& label,
+                                       const ClassReport& classes) {
+  nlohmann::ordered_json json{{"frames", scores.images},
+                              {"label", label},
+                              {"objects", scores.positives},
+                              {"protocol", a.protocol},
+                              {"log_average_miss_rate", log_average_miss_rate(curve)},
+                              {"average_precision", average_precision(precision_recall(scores))}};
+  for (const double rate : kShownRates)
+    json["miss_rates"].push_back(
+        {{"false_positives_per_image", rate}, {"miss_rate", miss_rate_at(curve, rate)}});
+  json["coco"] = classes.as_json();
+  return json;
+}
+
 // Prints the figures, and writes the reports that were asked for.
-void report_frames(const FrameArguments& a, const ImageScores& scores, const std::vector<DetPoint>& curve) {
+void report_frames(const FrameArguments& a, const ImageScores& scores, const std::vector<DetPoint>& curve,
+                   const std::string& label, const ClassReport& classes) {
   const double average = log_average_miss_rate(curve);
-  std::printf("%s with %s; protocol %s\n", counted(scores.images, "frame").c_str(),
-              counted(scores.positives, "object").c_str(), a.protocol.c_str());
+  std::printf("%s with %s; protocol %s; label '%s'\n", counted(scores.images, "frame").c_str(),
+              counted(scores.positives, "object").c_str(), a.protocol.c_str(), printable(label).c_str());
   std::printf("log-average miss rate   %.4f\n", average);
   const std::vector<PrecisionRecallPoint> precision = precision_recall(scores);
   std::printf("average precision       %.4f\n", average_precision(precision));
@@ -336,12 +415,16 @@ void report_frames(const FrameArguments& a, const ImageScores& scores, const std
                 f1_score(best->precision, best->recall), best->precision, best->recall, best->threshold);
   }
   std::printf("%-28s %s\n", "false positives per image", "miss rate");
-  for (const double rate : {0.01, 0.1, 1.0})
+  for (const double rate : kShownRates)
     std::printf("%-28g %s\n", rate, percent(miss_rate_at(curve, rate)).c_str());
   if (!curve.empty()) {
     std::printf("all %-24.4g %s\n", curve.back().false_positive_rate,
                 percent(curve.back().miss_rate).c_str());
   }
+  std::printf("%s", classes.text().c_str());
+  write_if_named(a.coco, [&] { return classes.as_csv(); });
+  write_if_named(a.json,
+                 [&] { return json_text(figures_as_json(a, scores, curve, label, classes), 2) + '\n'; });
   write_reports(a.report,
                 {{curve_name(a), summary_of(curve, FalsePositiveUnit::per_image), curve,
                   static_cast<std::uint64_t>(scores.positives), static_cast<std::uint64_t>(scores.images)}},
@@ -356,28 +439,38 @@ int run_frames(FrameArguments a) {
     throw Error(ExitCode::usage, "--misses-sheet needs --misses", "add for example --misses 0.1");
   if (!a.reliability.empty() && a.calibrated.empty())
     throw Error(ExitCode::usage, "--reliability needs --calibrate", "add --calibrate FILE");
-  refuse_same_outputs({a.report.csv, a.report.svg, a.misses_sheet, a.decisions, a.calibrated, a.reliability});
+  refuse_same_outputs(
+      {a.report.csv, a.report.svg, a.misses_sheet, a.decisions, a.calibrated, a.reliability, a.coco, a.json});
   require_writable(a.calibrated);
   require_writable(a.reliability);
   require_writable(a.decisions);
   require_writable(a.misses_sheet);
-  const MarkedObjects truth = load_truth(a);
+  require_writable(a.coco);
+  require_writable(a.json);
+  const MarkedObjects all = load_truth(a);
   const Engine engine = a.detector.make(Wanted::low_scores);
   std::optional<Engine> of_windows;  // before the work, so that it is not done for nothing
   if (a.misses) of_windows = a.detector.make(Wanted::windows);
   const MatchOptions matching = matching_of(a.protocol);
 
-  Scorer scorer(truth, matching, label_of(a, engine.detector->info()));
-  check_names(a, truth, search(a, engine, truth, scorer));
+  const DetectorInfo& info = engine.detector->info();
+  const int label = label_of(a, info, all.truth);
+  const std::string name = info.labels.at(static_cast<std::size_t>(label));
+  const MarkedObjects truth = marked_for(a, name, all);
+  Scorer scorer(truth, matching, label);
+  ClassReport classes = compared_classes(a, info, label, all.truth);
+  ClassScorer class_scorer(all, classes);
+  check_names(a, all, search(a, engine, all, {&scorer, &class_scorer}));
   const ImageScores& scores = scorer.scores;
   if (scores.images == 0)
     throw Error(ExitCode::input, "no frame of '" + a.input + "' is marked in '" + a.truth + "'",
                 "mark objects in some frames, or empty frames by their names alone");
 
   const std::vector<DetPoint> curve = miss_rate_per_image(scores);
-  report_frames(a, scores, curve);
+  classes.finish();
+  report_frames(a, scores, curve, name, classes);
   report_decisions(a, scorer.pictures);
-  if (of_windows) report_misses(a, *of_windows, truth, scorer, matching, curve);
+  if (of_windows) report_misses(a, *of_windows, truth, scorer, label, matching, curve);
   if (!a.calibrated.empty()) calibrate(a, a.detector.config(Wanted::low_scores), scorer.judged);
   return 0;
 }
@@ -401,7 +494,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
       .one_of({"mot", "yolo", "coco", "boxes"});
   options
       .add("--truth-label CLASS", &a->truth_label,
-           "Class of the marked objects (default: all; MOT has no classes)")
+           "Class of the marked objects (default: the one of the label's name, or all where there is none)")
       .free_text();
   options.add("--first-pixel N", &a->first_pixel, "First pixel of a MOT file: 0 or 1")
       .one_of({"0", "1"})
@@ -414,8 +507,20 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
       .show_default();
   options.add("--unlisted-empty", &a->unlisted_empty,
               "Count frames that the truth does not list as empty (default: skip them)");
-  options.add("--label LABEL", &a->label, "Label of the detector that the truth marks (default: its first)")
+  options
+      .add("--label LABEL", &a->label,
+           "Label of the detector whose miss rate is measured (default: the first that the truth marks by "
+           "name, "
+           "or its first); COCO's measures are of all classes unless this or --truth-label is given")
       .free_text();
+  options
+      .add(
+          "--coco FILE", &a->coco,
+          "Table (CSV) of COCO's measures (AP and AR by overlap, object size and number of boxes): a row for "
+          "each class and one for the mean")
+      .checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the miss rates and COCO's measures as JSON")
+      .checked_by(OutputFile());
   options
       .add("--misses RATE", &a->misses,
            "Explain misses at this many false positives per image, for example 0.1: by height, occlusion and "
@@ -446,7 +551,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   a->detector.add_to(options);
   add_report_options(options, a->report);
   add_command(evaluate, common, "frames",
-              "Measure miss rate against false positives per frame, on marked objects", options,
+              "Measure miss rate against false positives per frame, and COCO's average precision", options,
               [a] { return run_frames(*a); });
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -88,6 +89,67 @@ TEST_F(NetworkProgram, RefusesWhatCannotRun) {
     EXPECT_EQ(outcome.exit_code, 4) << words[0];
     EXPECT_THAT(outcome.err, HasSubstr("Whirl"));
   }
+}
+
+// Truth with a class of the detector, which marks its best box, and one that the detector lacks.
+TEST_F(NetworkProgram, EvaluatesTheClassesThatTruthAndLabelsShare) {
+  const std::string found = folder_ / "found.jsonl", truth = folder_ / "truth.json";
+  std::filesystem::create_directory(folder_ / "in");
+  std::filesystem::copy(picture_, folder_ / "in/street.jpg");
+  ASSERT_EQ(run({"detect", folder_ / "in", "--model", model_, "--threshold", "0.001", "--detections", found})
+                .exit_code,
+            0);
+  std::ifstream stream(found);
+  const Json best = Json::parse(stream)["objects"].at(0);
+  const std::string label = best["label"];
+  Json coco{{"images", {{{"id", 1}, {"file_name", "street.jpg"}}}},
+            {"categories", {{{"id", 5}, {"name", label}}, {{"id", 7}, {"name", "van"}}}},
+            {"annotations", {{{"image_id", 1}, {"category_id", 5}, {"bbox", best["box"]}}}}};
+  for (int i = 0; i < 2; ++i)
+    coco["annotations"].push_back({{"image_id", 1}, {"category_id", 7}, {"bbox", {10, 10, 100, 20 + i}}});
+  std::ofstream(truth) << coco;
+  const std::string json = folder_ / "figures.json", table = folder_ / "figures.csv";
+  const auto evaluate = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> words{"evaluate", "frames", folder_ / "in", "--truth", truth, "--model",
+                                   model_,     "--json", json,           "--coco",  table, "--overwrite"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::ifstream written(json);
+    return std::pair(Json::parse(written), outcome);
+  };
+
+  const auto [figures, outcome] = evaluate({});
+  EXPECT_EQ(figures["label"], label);
+  EXPECT_EQ(figures["objects"], 1);
+  EXPECT_LT(figures["log_average_miss_rate"], 1e-9);
+  EXPECT_EQ(figures["miss_rates"].size(), 3U);
+  EXPECT_EQ(figures["coco"]["mean"]["AP50"], 1);
+  ASSERT_EQ(figures["coco"]["classes"].size(), 1U);
+  EXPECT_EQ(figures["coco"]["classes"][0]["class"], label);
+  EXPECT_EQ(figures["coco"]["classes"][0]["AP50"], 1);
+  EXPECT_EQ(figures["coco"]["not_detected"], Json({{{"class", "van"}, {"objects", 2}}}));
+  EXPECT_THAT(outcome.out, HasSubstr("van (2)"));
+  std::ifstream rows(table);
+  std::string row;
+  std::getline(rows, row);
+  EXPECT_EQ(row, "class,objects,AP,AP50,AP75,APs,APm,APl,AR1,AR10,AR100,ARs,ARm,ARl");
+  std::getline(rows, row);
+  EXPECT_TRUE(row.starts_with(label + ",1,"));
+  std::getline(rows, row);
+  EXPECT_TRUE(row.starts_with("mean,1,"));
+
+  // The user's choice, whatever its name.
+  EXPECT_EQ(evaluate({"--truth-label", "van"}).first["objects"], 2);
+  const Json other = evaluate({"--label", label == "box" ? "ball" : "box"}).first;
+  EXPECT_EQ(other["objects"], 3);
+  EXPECT_EQ(other["coco"]["classes"][0]["objects"], 3);
+  coco["categories"][0]["name"] = "tram";
+  std::ofstream(truth) << coco;
+  const auto [all, said] = evaluate({});
+  EXPECT_EQ(all["label"], "ball");
+  EXPECT_EQ(all["objects"], 3);
+  EXPECT_THAT(said.err, testing::AllOf(HasSubstr("tram, van"), HasSubstr("--truth-label")));
 }
 
 TEST_F(NetworkProgram, TakesWordsOfAConfiguration) {
