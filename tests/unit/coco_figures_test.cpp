@@ -85,7 +85,7 @@ TEST(CocoFigures, ObjectsOfOtherSizesCountForNothing) {
   // The large object and its box are no part of the medium figures, and a wrong box counts where it belongs.
   const Box large{200, 0, 200, 100}, wrong{600, 0, 50, 40};
   CocoClass one;
-  one.add(std::vector<Detection>{{large, 0.9}, {wrong, 0.8}, {kBox, 0.7}},
+  one.add(std::vector<Detection>{{wrong, 0.9}, {large, 0.8}, {kBox, 0.7}},
           std::vector<TruthBox>{{kBox}, {large}});
   EXPECT_DOUBLE_EQ(figure(one, "APm"), 0.5);
   EXPECT_DOUBLE_EQ(figure(one, "APl"), 1);
