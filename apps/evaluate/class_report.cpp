@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +22,7 @@ std::string columns(const CocoFigures& figures, std::initializer_list<std::size_
   return text + '\n';
 }
 
-nlohmann::ordered_json json_of(const CocoFigures& figures) {
+nlohmann::ordered_json figures_json(const CocoFigures& figures) {
   nlohmann::ordered_json json;
   for (std::size_t i = 0; i < figures.size(); ++i)
     json[kCocoFigureNames[i]] = figures[i] ? nlohmann::ordered_json(*figures[i]) : nlohmann::ordered_json();
@@ -130,11 +131,11 @@ std::string ClassReport::as_csv() const {
 
 nlohmann::ordered_json ClassReport::as_json() const {
   nlohmann::ordered_json json;
-  json["mean"] = json_of(rows_.back().figures);
+  json["mean"] = figures_json(rows_.back().figures);
   json["classes"] = nlohmann::ordered_json::array();
   for (const Row& row : std::span(rows_).first(rows_.size() - 1)) {
     nlohmann::ordered_json one{{"class", row.name}, {"objects", row.objects}};
-    one.update(json_of(row.figures));
+    one.update(figures_json(row.figures));
     json["classes"].push_back(one);
   }
   json["not_detected"] = nlohmann::ordered_json::array();

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
-#include <nlohmann/json.hpp>
 
 #include "apps/cli/commands.hpp"
 #include "apps/cli/stop.hpp"
@@ -262,23 +262,27 @@ MarkedObjects marked_for(const FrameArguments& a, const std::string& label, cons
   if (!a.truth_label.empty()) return marked;
   if (all.truth.has_label(label)) {
     marked.truth.keep_label(label);
-  } else if (all.truth.labels.size() > 1) {
-    std::vector<std::string> classes;
-    for (const auto& [number, name] : all.truth.labels) classes.push_back(name);
-    spdlog::warn(
-        "the truth has no class '{}': objects of all its classes ({}) count as '{}'; --truth-label "
-        "takes one class",
-        label, fmt::join(classes, ", "), label);
+    return marked;
+  }
+  std::set<std::string> classes;
+  for (const auto& [image, boxes] : all.truth.images) {
+    for (const TruthBox& box : boxes) {
+      const auto name = all.truth.labels.find(box.label);
+      classes.insert(name == all.truth.labels.end() ? std::to_string(box.label) : name->second);
+    }
+  }
+  if (classes.size() > 1) {
+    spdlog::warn("the truth has no class called '{}': all its objects ({}) count as '{}'; {}", label,
+                 fmt::join(classes, ", "), label,
+                 all.truth.labels.empty() ? "name its classes in classes.txt"
+                                          : "--truth-label takes those of one class");
   }
   return marked;
 }
 
-// All classes that the truth and the detector have in common, or the one that the user has chosen.
-ClassReport compared_classes(const FrameArguments& a, const DetectorInfo& detector, int label,
-                             const GroundTruth& truth) {
-  const std::string& name = detector.labels.at(static_cast<std::size_t>(label));
-  const bool is_one = !a.label.empty() || !a.truth_label.empty() || !truth.has_label(name);
-  return is_one ? ClassReport(label, name) : ClassReport(truth.labels, detector.labels);
+// Whether COCO's measures are of one class alone: the user has chosen it, or truth and detector share none.
+bool is_one_class(const FrameArguments& a, const std::string& label, const GroundTruth& truth) {
+  return !a.label.empty() || !a.truth_label.empty() || !truth.has_label(label);
 }
 
 // Searches the frames that are marked. Returns the names of all frames that there were.
@@ -458,8 +462,9 @@ int run_frames(FrameArguments a) {
   const std::string name = info.labels.at(static_cast<std::size_t>(label));
   const MarkedObjects truth = marked_for(a, name, all);
   Scorer scorer(truth, matching, label);
-  ClassReport classes = compared_classes(a, info, label, all.truth);
-  ClassScorer class_scorer(all, classes);
+  const bool is_one = is_one_class(a, name, all.truth);
+  ClassReport classes = is_one ? ClassReport(label, name) : ClassReport(all.truth.labels, info.labels);
+  ClassScorer class_scorer(is_one ? truth : all, classes);
   check_names(a, all, search(a, engine, all, {&scorer, &class_scorer}));
   const ImageScores& scores = scorer.scores;
   if (scores.images == 0)
@@ -510,14 +515,13 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   options
       .add("--label LABEL", &a->label,
            "Label of the detector whose miss rate is measured (default: the first that the truth marks by "
-           "name, "
-           "or its first); COCO's measures are of all classes unless this or --truth-label is given")
+           "name, or its first); COCO's measures are of all classes unless this or --truth-label is given")
       .free_text();
   options
-      .add(
-          "--coco FILE", &a->coco,
-          "Table (CSV) of COCO's measures (AP and AR by overlap, object size and number of boxes): a row for "
-          "each class and one for the mean")
+      .add("--coco FILE", &a->coco,
+           "Table (CSV) of COCO's measures (AP and AR by overlap, object size and number of boxes), with a "
+           "row "
+           "for each class and one for the mean")
       .checked_by(OutputFile());
   options.add("--json FILE", &a->json, "Write the miss rates and COCO's measures as JSON")
       .checked_by(OutputFile());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 
@@ -29,7 +29,7 @@ double recall_point(int i) {
   return i * 0.01;
 }
 
-double overlap_of(const Box& found, const TruthBox& object) {
+double coco_overlap(const Box& found, const TruthBox& object) {
   if (!object.ignore) return intersection_over_union(found, object.box);
   return found.area() > 0 ? intersection_area(found, object.box) / found.area() : 0.0;
 }
@@ -38,7 +38,7 @@ double area_of(const TruthBox& object) {
   return object.area > 0 ? object.area : object.box.area();
 }
 
-std::vector<Detection> best_of(std::span<const Detection> found) {
+std::vector<Detection> best_hundred(std::span<const Detection> found) {
   std::vector<Detection> best(found.begin(), found.end());
   for (const Detection& one : best) {
     if (std::isnan(one.score)) throw std::invalid_argument("a score is not a number");
@@ -51,12 +51,12 @@ std::vector<Detection> best_of(std::span<const Detection> found) {
 }  // namespace
 
 void CocoClass::add(std::span<const Detection> all_found, std::span<const TruthBox> truth) {
-  const std::vector<Detection> found = best_of(all_found);
+  const std::vector<Detection> found = best_hundred(all_found);
   std::vector<Scored> scored;
   std::vector<double> overlaps;
   for (const Detection& one : found) {
     scored.push_back({one.score, static_cast<std::uint8_t>(scored.size()), {}, {}});
-    for (const TruthBox& object : truth) overlaps.push_back(overlap_of(one.box, object));
+    for (const TruthBox& object : truth) overlaps.push_back(coco_overlap(one.box, object));
   }
   for (std::size_t size = 0; size < kSizes; ++size) {
     const SizeRange& range = kSizeRanges[size];

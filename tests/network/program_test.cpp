@@ -140,6 +140,9 @@ TEST_F(NetworkProgram, EvaluatesTheClassesThatTruthAndLabelsShare) {
   EXPECT_TRUE(row.starts_with("mean,1,"));
 
   // The user's choice, whatever its name.
+  const Json chosen = evaluate({"--label", label}).first;
+  EXPECT_EQ(chosen["objects"], 1);
+  EXPECT_EQ(chosen["coco"]["classes"][0]["objects"], 1);
   EXPECT_EQ(evaluate({"--truth-label", "van"}).first["objects"], 2);
   const Json other = evaluate({"--label", label == "box" ? "ball" : "box"}).first;
   EXPECT_EQ(other["objects"], 3);
