@@ -83,6 +83,66 @@ TEST(Decoder, ReadsYolov5) {
   expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
 }
 
+// What the last layer of YOLOv5 makes of four coordinates in cell (x, y).
+std::array<float, 4> yolov5_corners(std::array<float, 4> v, float x, float y, float stride, float width,
+                                    float height) {
+  const auto sigmoid = [](float value) { return 1 / (1 + std::exp(-value)); };
+  const float cx = (2 * sigmoid(v[0]) - 0.5F + x) * stride, cy = (2 * sigmoid(v[1]) - 0.5F + y) * stride;
+  const float w = std::pow(2 * sigmoid(v[2]), 2.0F) * width, h = std::pow(2 * sigmoid(v[3]), 2.0F) * height;
+  return {cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2};
+}
+
+TEST(Decoder, ReadsRawMapsOfYolov5InBothLayouts) {
+  const float values[] = {1, -1, 0.5F, -0.5F, 3, -2, 2, 4};  // the third of three classes
+  const float score = 1 / (1 + std::exp(-3.0F)) / (1 + std::exp(-4.0F));
+  for (const bool is_last : {true, false}) {
+    Made made;
+    for (const std::int64_t side : {2, 8, 4}) {  // in any order
+      Tensor& out = made.add("map" + std::to_string(side),
+                             is_last ? Shape{1, 3, side, side, 8} : Shape{1, 24, side, side}, false, -9);
+      if (side != 4) continue;
+      const std::int64_t cell = 1 * 4 + 2;  // second anchor of row 1, column 2
+      for (std::int64_t k = 0; k < 8; ++k)
+        out.reals()[is_last ? (16 + cell) * 8 + k : (8 + k) * 16 + cell] = values[k];
+    }
+    EXPECT_EQ(made.type(), "yolov5");
+    expect_box(made.decoded(), 2, score, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 62, 45));
+    expect_box(made.decoded("yolov7"), 2, score, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 76, 55));
+    made.outputs.pools_like_yolov7 = true;
+    expect_box(made.decoded(), 2, score, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 76, 55));
+    made.outputs.anchors.assign(18, 8);
+    made.outputs.anchors[9] = 24;  // height of the second anchor of the second stride
+    expect_box(made.decoded(), 2, score, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 8, 24));
+    made.outputs.anchors.assign(12, 8);  // two anchors a cell
+    if (!is_last) continue;              // they are of more classes
+    EXPECT_THROW(made.type(), Problem);
+  }
+}
+
+TEST(Decoder, ReadsFinishedRowsOfYolov5BesideItsRawMaps) {
+  Made made;
+  Tensor& out = made.add("output", {1, 3 * kCells, 8});
+  for (const std::int64_t side : {8, 4, 2}) made.add("raw", {1, 3, side, side, 8}, false, 5);
+  put(out.reals() + 100 * 8, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F});
+  EXPECT_EQ(made.type(), "yolov5");
+  expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
+}
+
+// Maps of 64 channels of distances and of classes look like three anchors of other classes.
+TEST(Decoder, TellsMapsOfAnchorsFromMapsOfDistributions) {
+  const auto type_of = [](std::int64_t channels, std::optional<int> classes) {
+    Made made;
+    made.outputs.classes = classes;
+    for (const std::int64_t side : {8, 4, 2}) made.add("map", {1, channels, side, side});
+    return made.type();
+  };
+  EXPECT_EQ(type_of(255, {}), "yolov5");
+  EXPECT_EQ(type_of(144, {}), "yolov8");
+  EXPECT_EQ(type_of(144, 80), "yolov8");
+  EXPECT_EQ(type_of(144, 43), "yolov5");
+  EXPECT_EQ(type_of(18, {}), "yolov5");
+}
+
 TEST(Decoder, ReadsYolov8InColumnsAndRows) {
   for (const bool in_columns : {true, false}) {
     Made made;
@@ -217,6 +277,21 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   EXPECT_EQ(raw.type(), "detr");
   expect_box(raw.decoded(), 2, 1 / (1 + std::exp(-2.0F)), {24, 16, 40, 48});
 
+  Made first;  // of such networks, with a last class for no object
+  Tensor& classes = first.add("logits", {1, 100, 92}, false, -20);
+  put(first.add("pred_boxes", {1, 100, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
+  for (std::int64_t i = 0; i < 100; ++i) classes.reals()[i * 92 + 91] = 20;
+  classes.reals()[91] = 10;
+  classes.reals()[1] = 11;
+  expect_box(first.decoded(), 1, 1 / (1 + std::exp(-1.0F)), {24, 16, 40, 48});
+  EXPECT_EQ(choose_scheme(first.outputs, "").classes, 91);
+
+  Made last;  // RF-DETR: COCO's numbers with gaps, each by itself
+  put(last.add("dets", {1, 300, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
+  last.add("labels", {1, 300, 91}, false, -9).reals()[90] = 2;
+  expect_box(last.decoded(), 90, 1 / (1 + std::exp(-2.0F)), {24, 16, 40, 48});
+  EXPECT_TRUE(choose_scheme(last.outputs, "").coco91);
+
   Made finished;
   finished.outputs.knows_frame_size = true;
   finished.add("labels", {1, 300}, false, 0, Kind::whole).wholes()[3] = 5;
@@ -261,9 +336,10 @@ TEST(Decoder, SaysWhatIsMissingWhereNothingFits) {
     }
     return std::string();
   };
-  Made raw;
-  for (const std::int64_t side : {8, 4, 2}) raw.add("map" + std::to_string(side), {1, 3, side, side, 85});
-  EXPECT_THAT(complaint(raw, ""), testing::HasSubstr("--grid"));
+  Made raw;  // of five strides
+  for (const std::int64_t side : {16, 8, 4, 2, 1})
+    raw.add("map" + std::to_string(side), {1, 3, side, side, 85});
+  EXPECT_THAT(complaint(raw, ""), testing::HasSubstr("anchors"));
   Made other;
   other.add("features", {1, 512});
   EXPECT_THAT(complaint(other, ""),

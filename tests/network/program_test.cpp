@@ -168,5 +168,35 @@ TEST_F(NetworkProgram, TakesWordsOfAConfiguration) {
   EXPECT_EQ(run({"detect", picture_, "--config", config}).exit_code, 0);
 }
 
+TEST_F(NetworkProgram, TakesAnchorsForRawMaps) {
+  OnnxBuilder builder;
+  std::string x = builder.input("images", {1, 3, 64, 64});
+  for (const int stride : {2, 4, 8, 16, 32}) {
+    const std::string name = "s" + std::to_string(stride);
+    x = builder.convolution(name, x, stride == 2 ? 3 : 8, 8, 3, 2);
+    if (stride < 8) continue;
+    builder.output(builder.convolution(name + "_map", x, 8, 2 * 6, 1));
+  }
+  builder.save(model_);
+  const Outcome without = run({"network", "explain", model_});
+  EXPECT_EQ(without.exit_code, 4);
+  const std::string config = folder_ / "mine.toml";
+  std::ofstream(config)
+      << "[detector]\nfamily = \"network\"\nmodel = \"small.onnx\"\nmodel_type = \"yolov5\"\n"
+         "anchors = \"8x9 10x11  12x13 14x15 16x17 18.5x19\"\n";
+  const Outcome outcome = run({"network", "explain", model_, "--config", config});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("16x17 18.5x19"));
+  EXPECT_EQ(run({"detect", picture_, "--config", config}).exit_code, 0);
+  for (const char* wrong : {"8x9 10", "8x-1", "x", "8x9x3"}) {
+    std::ofstream(config) << "[detector]\nfamily = \"network\"\nmodel = \"small.onnx\"\nanchors = \"" << wrong
+                          << "\"\n";
+    EXPECT_EQ(run({"network", "explain", model_, "--config", config}).exit_code, 2) << wrong;
+  }
+  small_yolox(64, 2).save(model_);  // which has none
+  std::ofstream(config) << "[detector]\nfamily = \"network\"\nmodel = \"small.onnx\"\nanchors = \"8x9\"\n";
+  EXPECT_EQ(run({"network", "explain", model_, "--config", config}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace sightline::test

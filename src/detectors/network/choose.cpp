@@ -32,9 +32,18 @@ Match match_yolox(const Evidence& evidence) {
 }
 
 Match match_yolov5(const Evidence& evidence) {
-  if (!evidence.is_single()) return {};
-  const Sheet& sheet = evidence.sheets[0];
-  if (evidence.strides_for(sheet.places, 3).empty() || !evidence.fits_classes(sheet.channels - 5)) return {};
+  const auto are_rows = [&](const Sheet& sheet) {
+    return !sheet.is_map && !evidence.strides_for(sheet.places, 3).empty() &&
+           evidence.fits_classes(sheet.channels - 5);
+  };
+  const auto found = std::ranges::find_if(evidence.sheets, are_rows);
+  // Older exports have the raw maps beside the finished rows.
+  const bool all_others_are_maps = std::ranges::all_of(evidence.outputs.all, [&](const auto& output) {
+    return (output.shape && output.shape->size() == 5) ||
+           (found != evidence.sheets.end() && &output == &evidence.output_of(*found));
+  });
+  if (found == evidence.sheets.end() || !all_others_are_maps) return match_raw_yolov5(evidence);
+  const Sheet& sheet = *found;
   Scheme scheme;
   scheme.classes = static_cast<int>(sheet.channels - 5);
   scheme.box = BoxForm::centre;
@@ -190,16 +199,19 @@ Match match_detr(const Evidence& evidence) {
     const Sheet &boxes = evidence.sheets[first ? 0 : 1], &scores = evidence.sheets[first ? 1 : 0];
     if (boxes.channels != 4 || boxes.places != scores.places || boxes.places > kMostQueries || boxes.is_map)
       return {};
-    // The first of such networks has a last class for nothing.
-    const bool has_nothing = scores.channels == 92 && !scores.is_probability;
+    // The first of such networks has a last class for no object.
+    const std::int64_t names = evidence.outputs.classes.value_or(91);
+    const bool has_no_object = scores.channels == names + 1 && !scores.is_probability &&
+                               !has_word(evidence.output_of(scores).name, {"label"});
     head.places = boxes.places;
     head.box = boxes.field();
     head.classes = scores.field();
-    scheme.classes = static_cast<int>(scores.channels);
+    scheme.has_no_object = has_no_object;
+    scheme.classes = static_cast<int>(scores.channels) - (has_no_object ? 1 : 0);
     scheme.activation = scores.is_probability ? ScoreFunction::none
-                        : has_nothing         ? ScoreFunction::softmax
+                        : has_no_object       ? ScoreFunction::softmax
                                               : ScoreFunction::sigmoid;
-    scheme.coco91 = scores.channels == 91 || scores.channels == 92;
+    scheme.coco91 = scheme.classes == 91;
     scheme.preprocessing = as_image_net();
   }
   scheme.heads = {head};
@@ -324,13 +336,13 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   std::string name = wanted;
   std::ranges::transform(name, name.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  for (const auto& [alias, own] : kAliases) {
-    if (name == alias) name = own;
-  }
   // Ultralytics' networks for masks have the boxes first.
   NetworkOutputs read = outputs;
   if (outputs.metadata.contains("task") && outputs.all.size() == 2) read.all.resize(1);
-  const Evidence evidence(read);
+  const Evidence evidence(read, name);
+  for (const auto& [alias, own] : kAliases) {
+    if (name == alias) name = own;
+  }
   std::string known;
   for (const Rule& rule : kRules) {
     known += (known.empty() ? "" : ", ") + std::string(rule.name);
@@ -347,8 +359,9 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   const bool has_anchors = std::ranges::any_of(
       outputs.all, [](const NetworkOutputs::Output& one) { return one.shape && one.shape->size() == 5; });
   if (has_anchors)
-    throw Problem("has raw outputs by anchors: " + outputs_text(outputs) +
-                  "; export YOLOv5 or YOLOv7 with the last layer (--grid), whose boxes are finished");
+    throw Problem(
+        "has raw outputs by anchors, whose sizes are not known: " + outputs_text(outputs) +
+        "; give them with the key `anchors`, or export YOLOv5 or YOLOv7 with its last layer (--grid)");
   throw Problem("has outputs of no known detector: " + outputs_text(outputs) +
                 "; if it is one of these, name it with model_type in a configuration: " + known);
 }

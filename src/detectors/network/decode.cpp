@@ -18,7 +18,7 @@ class Reader {
     const int sides = scheme.box == BoxForm::distribution   ? 4 * scheme.bins
                       : scheme.box == BoxForm::size_at_cell ? 2
                                                             : 4;
-    check(head.classes, head.label.is_there() ? 1 : scores);
+    check(head.classes, head.label.is_there() ? 1 : scores + (scheme.has_no_object ? 1 : 0));
     check(head.objectness, scheme.box == BoxForm::size_at_cell ? 2 : 1);
     check(head.box, sides);
     check(head.points, 2 * scheme.points);
@@ -56,8 +56,9 @@ class Reader {
       }
     }
     if (best.label < 0) return best;
-    best.score = scheme_.activation == ScoreFunction::softmax ? softmax_of(place, best.label + first, end)
-                                                              : activated(largest);
+    best.score = scheme_.activation == ScoreFunction::softmax
+                     ? softmax_of(place, best.label + first, end + (scheme_.has_no_object ? 1 : 0))
+                     : activated(largest);
     if (head.objectness.is_there() && scheme_.box != BoxForm::size_at_cell)
       best.score *= activated(at(head.objectness, place));
     if (scheme_.takes_root) best.score = std::sqrt(best.score);
@@ -105,6 +106,12 @@ class Reader {
       case BoxForm::cell:
         centred((v[0] + gx) * s, (v[1] + gy) * s, exponential(v[2]) * s, exponential(v[3]) * s);
         break;
+      case BoxForm::anchor: {
+        const float width = 2 * activated(v[2]), height = 2 * activated(v[3]);
+        centred((2 * activated(v[0]) - 0.5F + gx) * s, (2 * activated(v[1]) - 0.5F + gy) * s,
+                width * width * head_.anchor_width, height * height * head_.anchor_height);
+        break;
+      }
       case BoxForm::distances:
       case BoxForm::distribution:
         box.x1 = (gx + scheme_.anchor - v[0]) * s;

@@ -58,10 +58,11 @@ inline std::optional<Sheet> sheet_of(const NetworkOutputs::Output& output, int n
 /// All that the rules below look at.
 struct Evidence {
   const NetworkOutputs& outputs;
+  std::string wanted;         ///< word of `model_type` in lower case; empty: to be inferred
   std::vector<Sheet> sheets;  ///< all outputs, unless one has no known shape
   bool all_known = true;
 
-  explicit Evidence(const NetworkOutputs& known) : outputs(known) {
+  Evidence(const NetworkOutputs& known, std::string word) : outputs(known), wanted(std::move(word)) {
     for (std::size_t i = 0; i < known.all.size(); ++i) {
       if (const auto sheet = sheet_of(known.all[i], static_cast<int>(i))) {
         sheets.push_back(*sheet);
@@ -151,6 +152,7 @@ inline bool has_word(const std::string& name, std::initializer_list<const char*>
 std::vector<Prior> face_priors(const Evidence& evidence);
 
 /// Rules for groups of outputs, one for each stride.
+Match match_raw_yolov5(const Evidence& evidence);
 Match match_retinaface(const Evidence& evidence);
 Match match_yunet(const Evidence& evidence);
 Match match_scrfd(const Evidence& evidence);

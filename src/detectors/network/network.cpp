@@ -146,8 +146,14 @@ NetworkOutputs outputs_of(const Network& network, const Settings& settings) {
     }
     outputs.all.push_back(std::move(one));
   }
-  outputs.has_exponential =
-      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.op == "Exp"; });
+  const auto has = [&](const auto& is_one) { return std::ranges::any_of(graph.nodes, is_one); };
+  outputs.has_exponential = has([](const Node& node) { return node.op == "Exp"; });
+  outputs.pools_like_yolov7 =
+      has([](const Node& node) {
+        return node.op == "MaxPool" && node.integers("kernel_shape") == std::vector<std::int64_t>{2, 2};
+      }) &&
+      !has([](const Node& node) { return node.op == "LeakyRelu"; });
+  outputs.anchors = settings.anchors;
   outputs.knows_frame_size =
       std::ranges::any_of(network.roles, [](InputRole role) { return role != InputRole::picture; });
   const std::vector<std::string> names = given_labels(graph, settings);
@@ -254,6 +260,11 @@ Network build(Graph graph, const Settings& settings) {
   network.cost = cost_of(network.graph);
   network.scheme =
       choose_scheme(outputs_of(network, settings), said(network.graph, settings.model_type, "model_type"));
+  if (!settings.anchors.empty() && network.scheme.box != BoxForm::anchor)
+    throw Error(ExitCode::usage,
+                fmt::format("anchors are given for the network '{}', which is read as {} and has none",
+                            settings.file.string(), network.scheme.type),
+                "leave them out");
   set_labels(network, settings);
   set_preprocessing(network, settings);
   const auto value = [&](const std::optional<double>& by_user, const char* key, double usual) {

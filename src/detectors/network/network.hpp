@@ -26,6 +26,7 @@ struct Settings {
   std::optional<double> pad_value;
   std::optional<bool> reverse_input_channels;  ///< true: RGB
   std::optional<std::vector<double>> mean_values, scale_values;
+  std::vector<double> anchors;  ///< widths and heights in pixels, by rising stride, of YOLOv5's kind
   std::vector<std::string> labels;
   std::string classes;  ///< to report, separated by commas; empty: all
   std::optional<double> threshold;
@@ -35,11 +36,22 @@ struct Settings {
 };
 
 /// Keys of section [detector] that read_settings reads.
-inline constexpr const char* kConfigKeys[] = {"model",         "model_type",     "input_size",
-                                              "resize_type",   "pad_value",      "reverse_input_channels",
-                                              "mean_values",   "scale_values",   "labels",
-                                              "classes",       "threshold",      "confidence_threshold",
-                                              "iou_threshold", "class_agnostic", "max_candidates",
+inline constexpr const char* kConfigKeys[] = {"model",
+                                              "model_type",
+                                              "input_size",
+                                              "resize_type",
+                                              "pad_value",
+                                              "reverse_input_channels",
+                                              "mean_values",
+                                              "scale_values",
+                                              "anchors",
+                                              "labels",
+                                              "classes",
+                                              "threshold",
+                                              "confidence_threshold",
+                                              "iou_threshold",
+                                              "class_agnostic",
+                                              "max_candidates",
                                               "max_model_size"};
 /// Throws Error (usage).
 Settings read_settings(const Config& config);

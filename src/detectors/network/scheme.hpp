@@ -36,6 +36,7 @@ struct Head {
   std::int64_t columns = 0;
   std::int64_t anchors = 1;
   std::size_t first_prior = 0;
+  float anchor_width = 0, anchor_height = 0;  ///< of BoxForm::anchor, in pixels of the input
   Field classes, objectness, box, points, label;
 };
 
@@ -45,6 +46,7 @@ enum class BoxForm {
   corners,       ///< x1, y1, x2, y2
   centre,        ///< centre and size
   cell,          ///< centre from the cell's corner and logarithm of the size, in strides
+  anchor,        ///< as in YOLOv5: activated; centre about the cell, size in parts of the head's anchor
   distances,     ///< left, top, right, bottom from the cell's anchor, in strides
   distribution,  ///< the same, each as a distribution over whole numbers
   prior,         ///< offset from a prior, by the variances 0.1 and 0.2
@@ -59,6 +61,7 @@ struct Scheme {
   std::vector<Prior> priors;
   int classes = 1;
   bool has_background = false;  ///< the first class is none
+  bool has_no_object = false;   ///< a class behind the last one is none; for softmax
   ScoreFunction activation = ScoreFunction::none;
   bool takes_root = false;  ///< the score is the root of class times objectness
   bool only_peaks = false;  ///< places whose score is the largest of 3x3 cells count
@@ -85,10 +88,12 @@ struct NetworkOutputs {
     bool is_probability = false;  ///< whether a sigmoid or a softmax has made it
   };
   std::vector<Output> all;
-  Size input;                     ///< pixels
-  std::optional<int> classes;     ///< as many as there are names
-  bool has_exponential = false;   ///< whether the network computes one
-  bool knows_frame_size = false;  ///< whether the frame's size is one of its inputs
+  Size input;                      ///< pixels
+  std::optional<int> classes;      ///< as many as there are names
+  bool has_exponential = false;    ///< whether the network computes one
+  bool pools_like_yolov7 = false;  ///< whether maximum pooling halves maps of smooth activations
+  std::vector<double> anchors;     ///< that the user gives: widths and heights, by rising stride
+  bool knows_frame_size = false;   ///< whether the frame's size is one of its inputs
   std::map<std::string, std::string> metadata;
 };
 

@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "detection/candidate_limit.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/network.hpp"
@@ -30,6 +31,27 @@ std::optional<Size> size_from(const std::string& text, const std::string& where)
   return size;
 }
 
+// "10x13 16x30": widths and heights in pixels.
+std::vector<double> anchors_from(const std::string& text, const std::string& where) {
+  constexpr std::size_t kMost = 1024;
+  std::vector<double> anchors;
+  for (const std::string& one : split(text, ' ')) {
+    if (one.empty()) continue;
+    const char* const end = one.data() + one.size();
+    double width = 0, height = 0;
+    auto read = std::from_chars(one.data(), end, width);
+    const bool has_both = read.ec == std::errc() && read.ptr != end && *read.ptr == 'x';
+    if (has_both) read = std::from_chars(read.ptr + 1, end, height);
+    const auto fits = [](double side) { return side > 0 && side <= kLargestInput; };
+    if (!has_both || read.ec != std::errc() || read.ptr != end || !fits(width) || !fits(height) ||
+        anchors.size() >= kMost)
+      throw Error(ExitCode::usage, where + ": anchors '" + text.substr(0, 100) + "' are no list of sizes",
+                  "give widths and heights in pixels, by rising stride: \"10x13 16x30 33x23 ...\"");
+    anchors.insert(anchors.end(), {width, height});
+  }
+  return anchors;
+}
+
 std::optional<bool> optional_flag(const Config& config, const char* key) {
   // A flag that is not there differs from one that is false.
   const bool one = config.flag(kSection, key, true), other = config.flag(kSection, key, false);
@@ -54,6 +76,7 @@ Settings read_settings(const Config& config) {
   settings.reverse_input_channels = optional_flag(config, "reverse_input_channels");
   settings.mean_values = config.optional_numbers(kSection, "mean_values", 3, -1e6, 1e6);
   settings.scale_values = config.optional_numbers(kSection, "scale_values", 3, 1e-6, 1e6);
+  settings.anchors = anchors_from(text("anchors"), config.name());
   if (!text("labels").empty())
     settings.labels =
         labels_from(text("labels"), config.path(kSection, "labels", "").string(), config.name());
