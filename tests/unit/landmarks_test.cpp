@@ -90,6 +90,20 @@ TEST(LandmarkMarks, AreRead) {
   }
 }
 
+TEST(LandmarkPoints, AreTheDetectorsWhereItHasAll) {
+  DetectionAttributes attributes;
+  EXPECT_FALSE(points_of_detector({}));
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    EXPECT_FALSE(points_of_detector(attributes));
+    const std::size_t last = kPoints - 1 - i;  // in any order
+    attributes.landmarks.push_back({std::string(kPointNames[last]), 10.0 * static_cast<double>(last), 7});
+  }
+  const auto points = points_of_detector(attributes);
+  ASSERT_TRUE(points);
+  EXPECT_EQ((*points)[3].x, 30);
+  EXPECT_EQ((*points)[3].y, 7);
+}
+
 TEST(LandmarkErrors, AreInPartsOfTheEyesDistance) {
   const Points marked{{{10, 10}, {30, 10}, {20, 20}, {12, 30}, {28, 30}}};
   Points found = marked;

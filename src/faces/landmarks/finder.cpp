@@ -5,6 +5,17 @@
 
 namespace sightline::landmarks {
 
+std::optional<Points> points_of_detector(const SharedAttributes& attributes) {
+  if (!attributes) return {};
+  Points points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto found = std::ranges::find(attributes->landmarks, kPointNames[i], &Landmark::name);
+    if (found == attributes->landmarks.end()) return {};
+    points[i] = {found->x, found->y};
+  }
+  return points;
+}
+
 Points frame_points(const Shape& shape, const Square& square) {
   const auto place = [&](int first, std::int32_t value) {
     const std::int64_t from_box = std::int64_t{value} - kPatchMargin * kUnit;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "faces/landmarks/model.hpp"
@@ -11,6 +12,7 @@
 #include "image/box.hpp"
 #include "image/point.hpp"
 #include "image/view.hpp"
+#include "processing/attributes.hpp"
 
 namespace sightline::landmarks {
 
@@ -19,6 +21,9 @@ using Points = std::array<Point, kPoints>;
 
 /// Points in frame pixels; exact, as both scale and units are powers of two.
 Points frame_points(const Shape& shape, const Square& square);
+
+/// The points that a face's detector has found itself; none unless it has all of them.
+std::optional<Points> points_of_detector(const SharedAttributes& attributes);
 
 /// The points of a face, and how much to doubt them.
 struct FoundPoints {

@@ -39,11 +39,13 @@ std::vector<gallery::FaceTemplate> FaceReader::find(PictureView picture) {
     luma = std::as_const(luma_).view();
   }
   std::vector<gallery::FaceTemplate> found;
-  for (Detection& face : detect(*faces_, *workspace_, luma)) {
+  const bool reads_colour = faces_->pixels() == FramePixels::luma_and_colour;
+  for (Detection& face : detect(*faces_, *workspace_, reads_colour ? picture : PictureView(luma))) {
     if (face.label != face_label_) continue;
     const landmarks::Square square = landmarks::square_of(face.box);
-    const Similarity place =
-        recogniser_->align(landmarks::frame_points(recogniser_->find_points(luma, square), square));
+    const auto own = landmarks::points_of_detector(face.attributes);
+    const Similarity place = recogniser_->align(
+        own ? *own : landmarks::frame_points(recogniser_->find_points(luma, square), square));
     gallery::FaceTemplate& one = found.emplace_back();
     one.face = std::move(face);
     one.bytes.resize(recogniser_->template_bytes());

@@ -106,6 +106,12 @@ void FaceIdentification::align(FaceWorkspace& w) const {
   const auto places = FaceWorkspace::all<Similarity>(w.places, w.faces());
   for (std::size_t i = 0; i < w.faces(); ++i) {
     Detection& face = w.detections[w.face_of[i]];
+    // Points of the face's detector belong to its boxes, which may differ from those that the finder learnt
+    // on.
+    if (const auto own = landmarks::points_of_detector(face.attributes)) {
+      places[i] = recogniser_->align(*own);
+      continue;
+    }
     const landmarks::Points points = landmarks::frame_points(shapes[i], landmarks::square_of(face.box));
     places[i] = recogniser_->align(points);
     DetectionAttributes attributes = face.attributes ? *face.attributes : DetectionAttributes{};

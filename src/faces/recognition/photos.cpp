@@ -48,9 +48,9 @@ std::vector<FacePoints> points_of(const std::vector<std::string>& photos, const 
 
 namespace {
 
-// The box of the face that a photo is of; none if there is no face.
-std::optional<Box> middle_face(const std::vector<Detection>& found, int face_label, Size photo) {
-  std::optional<Box> best;
+// The face that a photo is of; none if there is no face.
+std::optional<Detection> middle_face(const std::vector<Detection>& found, int face_label, Size photo) {
+  std::optional<Detection> best;
   double least = 0;
   for (const Detection& one : found) {  // by falling score
     if (one.label != face_label) continue;
@@ -58,7 +58,7 @@ std::optional<Box> middle_face(const std::vector<Detection>& found, int face_lab
     const double y = one.box.y + (one.box.height - photo.height) / 2;
     const double distance = x * x + y * y;
     if (best && distance >= least) continue;
-    best = one.box;
+    best = one;
     least = distance;
   }
   return best;
@@ -89,10 +89,14 @@ FoundPoints find_face_points(const Detector& faces, int face_label, const landma
     PointSearch& search = searches.local();
     const Image<std::uint8_t> photo = photos.load(i);
     const Size size = photo.view().size();
-    const std::optional<Box> face =
+    const std::optional<Detection> face =
         middle_face(detect(faces, *search.workspace, photo.view()), face_label, size);
     if (!face) ++without_face;
-    const landmarks::Square square = landmarks::square_of(face.value_or(middle_of(size)));
+    if (const auto own = face ? landmarks::points_of_detector(face->attributes) : std::nullopt) {
+      result.points[i] = *own;
+      return;
+    }
+    const landmarks::Square square = landmarks::square_of(face ? face->box : middle_of(size));
     result.points[i] = landmarks::frame_points(finder.find(photo.view(), square, search.sampler), square);
   });
   result.without_face = without_face;
