@@ -57,8 +57,7 @@ class Labeller {
     window_ = std::make_unique<display::LabelWindow>("Sightline label", opening_size(), options);
     if (engine) {
       proposals_ = std::make_unique<LabelProposals>(std::move(*engine), [this] { window_->wake(); });
-      for (const std::string& label : proposals_->labels())
-        proposed_classes_.push_back(class_of(label, arguments));
+      choose_classes(arguments);
     }
     show_picture();
     say("boxes go to " + work_.store().place().string());
@@ -157,13 +156,31 @@ class Labeller {
 
   // --- proposals
 
-  // Of a class that the detector knows: the user's of that name, else the first of the user's own.
-  int class_of(const std::string& label, const LabelArguments& arguments) {
-    for (std::size_t i = 0; i < session_.classes().size(); ++i)
-      if (session_.classes()[i].name == label) return static_cast<int>(i);
-    if (!arguments.classes.empty()) return 0;
-    return session_.has_named_classes() || !session_.truth().images.empty() ? session_.class_named(label)
-                                                                            : session_.rename_nameless(label);
+  // The user's class of a name; -1: there is none.
+  int known_class(const std::string& label) const {
+    const auto& classes = session_.classes();
+    const auto found = std::ranges::find(classes, label, [](const auto& one) { return one.name; });
+    return found == classes.end() ? -1 : static_cast<int>(found - classes.begin());
+  }
+
+  // Classes of what the detector finds: those of the same names. Where --classes names none of them, all
+  // is of its first class; else what it does not name is not proposed.
+  void choose_classes(const LabelArguments& arguments) {
+    const std::vector<std::string>& labels = proposals_->labels();
+    const bool has_named = !arguments.classes.empty();
+    const bool knows_some = has_named && std::ranges::any_of(labels, [&](const std::string& label) {
+                              return known_class(label) >= 0;
+                            });
+    for (const std::string& label : labels) {
+      const int known = known_class(label);
+      if (known >= 0 || has_named) {
+        proposed_classes_.push_back(known >= 0 || knows_some ? known : 0);
+      } else {
+        const bool has_classes = session_.has_named_classes() || !session_.truth().images.empty();
+        proposed_classes_.push_back(has_classes ? session_.class_named(label)
+                                                : session_.rename_nameless(label));
+      }
+    }
   }
 
   void take_proposals() {
@@ -176,11 +193,13 @@ class Labeller {
       std::vector<Mark> marks;
       for (const Detection& one : answer->found) {
         const auto label = static_cast<std::size_t>(one.label);
+        const int proposed = label < proposed_classes_.size() ? proposed_classes_[label] : 0;
+        if (proposed < 0) continue;
         const Box& box = one.box;
         const double left = std::round(box.x), top = std::round(box.y);
         marks.push_back(
             {{left, top, std::round(box.x + box.width) - left, std::round(box.y + box.height) - top},
-             label < proposed_classes_.size() ? proposed_classes_[label] : 0});
+             proposed});
       }
       session_.propose(answer->picture, marks);
       if (answer->picture == session_.current() && !session_.selected() && !pointer_.is_pressed())
