@@ -61,6 +61,19 @@ void expect_one(const std::vector<Config>& configs) {
                 "name one with --config");
 }
 
+// The family of a model file that needs no configuration; null for all other words.
+const Family* family_of_file(const std::string& word) {
+  std::error_code error;
+  const Family* const family = fs::is_regular_file(word, error) ? family_of_model(word) : nullptr;
+  return family && family->info().needs_no_config ? family : nullptr;
+}
+
+Config config_of_model(const Family& family, const std::string& model) {
+  Config config = Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", family.info().name), model);
+  config.set("detector", "model", model);
+  return config;
+}
+
 // "Detector: filter banks, census cascades": the families that have the option, unless all have it.
 std::string group_of_families(const KeyOption& option) {
   const auto has_it = [&](const Family& family) {
@@ -152,8 +165,8 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   OptionSet all;
   all.group(kDetectorGroup);
   all.add("-c,--config CONFIG", &config_,
-          fmt::format("Configuration: a .toml file, or a shipped one ({}); several search the same frames: "
-                      "people,faces",
+          fmt::format("Configuration: a .toml file, or a shipped one ({}); several search the same frames, "
+                      "networks among them: people,mine.onnx",
                       fmt::join(config_names(), ", ")))
       .suggest(config_choices)
       .show_default(default_config_);
@@ -193,14 +206,17 @@ std::vector<Config> DetectorOptions::load_configs() const {
   const bool is_enough = named && named->info().needs_no_config;
   std::vector<Config> configs;
   if (config_.empty() && is_enough) {
-    configs.push_back(
-        Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", named->info().name), model()));
+    configs.push_back(config_of_model(*named, model()));
     return configs;
   }
   // Who gives a model, or an option that belongs to one detector, and names none, means the usual one.
   const bool means_one = !model().empty() || std::ranges::any_of(settings_, &DetectorSetting::is_given);
   const std::string names = !config_.empty() ? config_ : means_one ? kDefaultConfig : default_config_;
   for (const std::string& name : split(names, ',')) {
+    if (const Family* family = family_of_file(name)) {
+      configs.push_back(config_of_model(*family, name));
+      continue;
+    }
     for (Config& config : Config::load_each(find_config(name), "detector"))
       configs.push_back(std::move(config));
   }
@@ -216,7 +232,7 @@ std::vector<Config> DetectorOptions::load_configs() const {
                 fmt::format("the model '{}' is {}, but configuration '{}' needs another kind of model",
                             model(), named->info().one, configs.front().name()),
                 named->info().shipped_config.empty()
-                    ? std::string("leave out --config")
+                    ? fmt::format("leave out --config; to run both, use --config {},{}", config_, model())
                     : fmt::format("leave out --config, or use --config {}", named->info().shipped_config));
   }
   return configs;
@@ -242,16 +258,21 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
     const std::string name = setting.description.option.long_name();
     const bool fits_all =
         std::string_view(setting.description.key) == "confidence";  // means the same for all
-    if (configs.size() > 1 && !fits_all) {
+    const auto readers = std::ranges::count_if(configs, [&](const Config& config) {
+      return reads(family_of(config).info(), setting.description.key);
+    });
+    if (configs.size() > 1 && !fits_all && readers > 1) {
       throw Error(ExitCode::usage, name + " takes one detector, and there are several",
                   fmt::format("name one with --config, or write '{} = ...' in its [[detector]], in a "
                               "configuration of your own",
                               setting.description.key));
     }
     for (const Config& config : configs) {
-      if (reads(family_of(config).info(), setting.description.key)) continue;
-      throw Error(ExitCode::usage, name + " does nothing for the detector of '" + config.name() + "'",
-                  "leave it out");
+      const FamilyInfo& family = family_of(config).info();
+      if (reads(family, setting.description.key) || (readers > 0 && !fits_all)) continue;
+      throw Error(
+          ExitCode::usage, name + " does nothing for the detector of '" + config.name() + "'",
+          fits_all && reads(family, "threshold") ? "use --threshold, for its raw scores" : "leave it out");
     }
   }
 }
@@ -267,7 +288,9 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
     for (const EvaluationValue& one : values) config.set("detector", one.key, one.value);
   };
   if (wanted != Wanted::objects) set(family.evaluation_values);
-  for (const DetectorSetting& setting : settings_) setting.apply_to(config);
+  for (const DetectorSetting& setting : settings_) {
+    if (reads(family, setting.description.key)) setting.apply_to(config);
+  }
   if (wanted == Wanted::windows) {
     if (family.ungrouped_values.empty()) {
       throw Error(ExitCode::usage, "windows of " + std::string(family.title) + " have no scores of their own",
@@ -325,9 +348,11 @@ CompositeBranch DetectorOptions::make_adjustable(const Config& configuration, co
   const Family& family = family_of(configuration);
   std::vector<OperatingPointChanges> all;
   if (!listed.empty()) all = parse_settings(listed);
-  const DetectorInfo made = family.make(configuration)->info();
+  std::unique_ptr<Detector> detector = family.make(configuration);
+  const DetectorInfo made = detector->info();
   if (listed.empty()) all = family.settings(configuration, made);
-  if (all.size() < 2 && listed.empty()) return make_branch(configuration, recognition::detector_extensions());
+  if (all.size() < 2 && listed.empty())
+    return make_branch(configuration, recognition::detector_extensions(), std::move(detector));
   std::vector<ConfiguredSetting> settings;
   for (const OperatingPointChanges& changes : all) {
     settings.push_back({configuration.fresh_copy(), changes});

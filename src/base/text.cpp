@@ -101,6 +101,7 @@ std::string percent(double share) {
 
 std::string plural(const std::string& one) {
   if (one == "person") return "people";
+  if (!one.empty() && one.back() >= '0' && one.back() <= '9') return one;  // "class 7" is a name
   const auto ends_in = [&](std::string_view end) { return one.ends_with(end); };
   if (ends_in("ss") || ends_in("us") || ends_in("ch") || ends_in("sh") || ends_in("x")) return one + "es";
   return ends_in("s") ? one : one + 's';

@@ -131,8 +131,8 @@ void add_inside(CompositeBranch& branch, const Config& config) {
   if (!inside.empty()) branch.add(make_inside_search(std::move(inside)));
 }
 
-CompositeBranch nested_branch(const Config& config) {
-  CompositeBranch branch(family_of(config).make(config));
+CompositeBranch nested_branch(const Config& config, std::unique_ptr<Detector> made = nullptr) {
+  CompositeBranch branch(made ? std::move(made) : family_of(config).make(config));
   add_inside(branch, config);
   return branch;
 }
@@ -199,9 +199,10 @@ void check_detector_config(const Config& config, std::span<const DetectorExtensi
   check_inside(config);
 }
 
-CompositeBranch make_branch(const Config& config, std::span<const DetectorExtension> extensions) {
+CompositeBranch make_branch(const Config& config, std::span<const DetectorExtension> extensions,
+                            std::unique_ptr<Detector> made) {
   check_config(config, extensions);
-  CompositeBranch branch = nested_branch(config);
+  CompositeBranch branch = nested_branch(config, std::move(made));
   extend(branch, config, extensions);
   return branch;
 }

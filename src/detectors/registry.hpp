@@ -51,7 +51,9 @@ std::unique_ptr<Detector> make_detector(const Config& config,
                                         std::span<const DetectorExtension> extensions = {});
 
 /// The same as a branch of a CompositeDetector, which may have several.
-CompositeBranch make_branch(const Config& config, std::span<const DetectorExtension> extensions = {});
+/// @param made  the family's detector for that configuration; null: it is made
+CompositeBranch make_branch(const Config& config, std::span<const DetectorExtension> extensions = {},
+                            std::unique_ptr<Detector> made = nullptr);
 
 /// One of the operating points that a run turns between.
 struct ConfiguredSetting {

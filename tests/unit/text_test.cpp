@@ -26,6 +26,7 @@ TEST(Text, IsPutIntoThePlural) {
   EXPECT_EQ(plural("person"), "people");
   EXPECT_EQ(plural("car"), "cars");
   EXPECT_EQ(plural("bus"), "buses");
+  EXPECT_EQ(plural("class 7"), "class 7");
   EXPECT_EQ(plural("bench"), "benches");
   EXPECT_EQ(plural("scissors"), "scissors");
   EXPECT_EQ(counted(1, "class"), "1 class");
