@@ -49,8 +49,8 @@ void add_family_commands(CLI::App& app, Common& common) {
   for (const Family* family : families()) {
     std::vector<std::unique_ptr<FamilyCommand>> commands = family->make_commands();
     if (commands.empty()) continue;
-    CLI::App& group = add_command_group(app, std::string(family->info().name),
-                                        "Commands for " + std::string(family->info().title));
+    CLI::App& group =
+        add_command_group(app, std::string(family->info().name), std::string(family->info().commands));
     for (auto& one : commands) {
       const std::shared_ptr<FamilyCommand> command = std::move(one);
       const OptionSet own = command->options();

@@ -95,6 +95,7 @@ struct FamilyInfo {
   std::string_view name;            ///< value of key `family`, and NAME in `train NAME`
   std::string_view title;           ///< lower case, plural: "filter banks"
   std::string_view one;             ///< the same of one, with its article: "a filter bank"
+  std::string_view commands;        ///< description of the group of its own commands; empty: it has none
   std::string_view model_file;      ///< kind of model file: "Sightline's (.safetensors)"
   std::string_view shipped_config;  ///< name of a configuration that ships and uses the family; empty: none
   /// Keys of section [detector] that its detectors read; Family adds those of `options` and `variant_axes`.

@@ -348,6 +348,17 @@ TEST(Decoder, SaysWhatIsMissingWhereNothingFits) {
   EXPECT_THAT(complaint(other, "yolo99"), testing::HasSubstr("known are"));
 }
 
+TEST(Decoder, TellsScoresThatAreAllEqual) {
+  Made made;
+  Tensor& out = made.add("output", {1, kCells, 7}, false, 0.25F);
+  const auto only = [&] { return only_score(choose_scheme(made.outputs, ""), {&made.tensors.front()}); };
+  EXPECT_EQ(only(), 0.0625F);
+  out.reals()[7 * 40 + 5] = 0.5F;
+  EXPECT_FALSE(only());
+  std::fill_n(out.reals(), out.size(), NAN);
+  EXPECT_EQ(only().value_or(0), 0);
+}
+
 TEST(Decoder, IgnoresWhatIsNotANumber) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7});

@@ -51,6 +51,50 @@ TEST(OnnxFile, NamesTheNodeThatItDoesNotKnow) {
   EXPECT_THAT(complaint_about(builder), HasSubstr("float32"));
 }
 
+TEST(OnnxFile, RepeatsNoControlCharacters) {
+  OnnxBuilder builder = plain();
+  builder.proto().mutable_graph()->mutable_node(3)->set_op_type("Whi\x1b[31mrl\nerror: ");
+  EXPECT_THAT(complaint_about(builder), HasSubstr("(Whi?[31mrl?error: )"));
+}
+
+TEST(OnnxFile, RefusesInputsThatAreNoPictures) {
+  const auto complaint = [](const std::vector<std::int64_t>& shape, int type) {
+    OnnxBuilder builder;
+    builder.input("images", shape, type);
+    builder.node("Relu", {"images"}, {"output"});
+    builder.output("output");
+    return complaint_about(builder);
+  };
+  constexpr int kFloat = onnx::TensorProto::FLOAT;
+  EXPECT_THAT(complaint({1, 3, 4, 64, 64}, kFloat), HasSubstr("'images' of 1x3x4x64x64"));
+  EXPECT_THAT(complaint({1, 64, 64, 3}, onnx::TensorProto::UINT8), HasSubstr("whole numbers"));
+  EXPECT_THAT(complaint({1, 3, 0, 0}, kFloat), HasSubstr("--input-size"));
+  EXPECT_THAT(complaint({8, 3, 64, 64}, kFloat), HasSubstr("8 pictures"));
+  EXPECT_THAT(complaint({1, 3, 64, 64}, onnx::TensorProto::STRING), HasSubstr("type"));
+  EXPECT_THAT(complaint(std::vector<std::int64_t>(100, 1), kFloat), HasSubstr("'images'"));
+  EXPECT_THAT(complaint({1, 3, std::int64_t{1} << 40, 64}, kFloat), HasSubstr("large"));
+}
+
+// Whose graphs are nested as deep as a reader's stack.
+TEST(OnnxFile, RefusesGraphsInGraphs) {
+  for (const int depth : {1, 30, 2000}) {
+    OnnxBuilder builder;
+    builder.input("images", {1, 3, 64, 64});
+    onnx::GraphProto* graph = builder.proto().mutable_graph();
+    for (int i = 0; i < depth; ++i) {
+      onnx::NodeProto* const node = graph->add_node();
+      node->set_op_type("If");
+      node->add_input("images");
+      node->add_output("output");
+      onnx::AttributeProto* const branch = node->add_attribute();
+      branch->set_name("then_branch");
+      branch->set_type(onnx::AttributeProto::GRAPH);
+      graph = branch->mutable_g();
+    }
+    EXPECT_NE(complaint_about(builder), "") << depth;
+  }
+}
+
 TEST(OnnxFile, RefusesDataInOtherFiles) {
   OnnxBuilder builder = plain();
   builder.proto().mutable_graph()->mutable_initializer(0)->set_data_location(onnx::TensorProto::EXTERNAL);

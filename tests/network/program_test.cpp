@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "network/onnx_builder.hpp"
@@ -22,6 +23,15 @@ class NetworkProgram : public testing::Test {
     builder.metadata("names", "{0: 'ball', 1: 'box'}");
     builder.save(model_);
   }
+  // Objects by label.
+  static std::map<std::string, int> numbers_in(const std::string& file) {
+    std::ifstream stream(file);
+    const Json result = Json::parse(stream);
+    std::map<std::string, int> numbers;
+    for (const Json& object : result["objects"]) ++numbers[object["label"]];
+    return numbers;
+  }
+
   TempDir folder_;
   const std::string model_ = folder_ / "small.onnx";
   const std::string picture_ = std::string(SIGHTLINE_SOURCE_DIR) + "/tools/pictures/street.jpg";
@@ -46,11 +56,54 @@ TEST_F(NetworkProgram, ReportsTheClassesThatAreAskedFor) {
                  "--detections", found})
                 .exit_code,
             0);
-  std::ifstream stream(found);
-  for (const Json& object : Json::parse(stream)["objects"]) EXPECT_EQ(object["label"], "box");
+  const std::map<std::string, int> numbers = numbers_in(found);
+  ASSERT_EQ(numbers.size(), 1U);
+  EXPECT_EQ(numbers.begin()->first, "box");
   const Outcome none = run({"detect", picture_, "--model", model_, "--threshold", "1"});
   EXPECT_THAT(none.err, testing::AllOf(HasSubstr("--threshold"), testing::Not(HasSubstr("--min-size"))));
   EXPECT_EQ(run({"detect", picture_, "--model", model_, "--classes", "cup"}).exit_code, 2);
+}
+
+TEST_F(NetworkProgram, HasThresholdsByClass) {
+  const auto labels = [&](const std::vector<std::string>& options) {
+    const std::string found = folder_ / "found.jsonl";
+    std::vector<std::string> words{"detect", picture_,      "--model",      model_, "--threshold",
+                                   "0.1",    "--overwrite", "--detections", found};
+    words.insert(words.end(), options.begin(), options.end());
+    EXPECT_EQ(run(words).exit_code, 0);
+    return numbers_in(found);
+  };
+  std::map<std::string, int> all = labels({});
+  ASSERT_GT(all["ball"], 0);
+  ASSERT_GT(all["box"], 0);
+  std::map<std::string, int> some = labels({"--class-thresholds", "ball=1"});
+  EXPECT_EQ(some["ball"], 0);
+  EXPECT_EQ(some["box"], all["box"]);
+  some = labels({"--class-thresholds", "ball=0.1", "--threshold", "1"});
+  EXPECT_EQ(some["ball"], all["ball"]);
+  EXPECT_EQ(some["box"], 0);
+  for (const char* wrong : {"ball", "ball=", "ball=x", "cup=0.5", "ball=nan"})
+    EXPECT_EQ(run({"detect", picture_, "--model", model_, "--class-thresholds", wrong}).exit_code, 2)
+        << wrong;
+  EXPECT_EQ(run({"detect", picture_, "--model", model_, "--classes", "box", "--class-thresholds", "ball=0.5"})
+                .exit_code,
+            2);
+}
+
+TEST_F(NetworkProgram, RunsBesideAnotherDetector) {
+  const std::string found = folder_ / "found.jsonl";
+  const Outcome outcome = run({"detect", picture_, "--config", "people," + model_, "--classes", "box",
+                               "--class-thresholds", "box=0.1", "--detections", found});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::string, int> numbers = numbers_in(found);
+  EXPECT_GT(numbers["person"], 0);
+  EXPECT_GT(numbers["box"], 0);
+  EXPECT_EQ(numbers["ball"], 0);
+  // Both have a threshold.
+  EXPECT_EQ(run({"detect", picture_, "--config", "people," + model_, "--threshold", "0.1"}).exit_code, 2);
+  const Outcome refused = run({"detect", picture_, "--config", "people", "--model", model_});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("people," + model_));
 }
 
 TEST_F(NetworkProgram, ExplainsANetworkAndAPicture) {
@@ -153,6 +206,18 @@ TEST_F(NetworkProgram, EvaluatesTheClassesThatTruthAndLabelsShare) {
   EXPECT_EQ(all["label"], "ball");
   EXPECT_EQ(all["objects"], 3);
   EXPECT_THAT(said.err, testing::AllOf(HasSubstr("tram, van"), HasSubstr("--truth-label")));
+// As networks give whose last layer was quantised too coarsely.
+TEST_F(NetworkProgram, WarnsOfScoresThatAreAllEqual) {
+  OnnxBuilder builder = small_yolox(64, 2);
+  onnx::NodeProto& last =
+      *builder.proto().mutable_graph()->mutable_node(builder.proto().graph().node_size() - 1);
+  last.set_output(0, "before");
+  builder.node("Mul", {"before", builder.reals("zero", {1}, {0})}, {"output"});
+  builder.save(model_);
+  const Outcome outcome = run({"detect", picture_, "--model", model_});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("warning"));
+  EXPECT_THAT(outcome.err, HasSubstr("score 0"));
 }
 
 TEST_F(NetworkProgram, TakesWordsOfAConfiguration) {

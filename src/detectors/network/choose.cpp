@@ -362,7 +362,9 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
     throw Problem(
         "has raw outputs by anchors, whose sizes are not known: " + outputs_text(outputs) +
         "; give them with the key `anchors`, or export YOLOv5 or YOLOv7 with its last layer (--grid)");
-  throw Problem("has outputs of no known detector: " + outputs_text(outputs) +
+  const std::string names =
+      outputs.classes ? " (with " + std::to_string(*outputs.classes) + " labels)" : std::string();
+  throw Problem("has outputs of no known detector" + names + ": " + outputs_text(outputs) +
                 "; if it is one of these, name it with model_type in a configuration: " + known);
 }
 

@@ -195,16 +195,6 @@ class Reader {
   std::int64_t places_;
 };
 
-double overlap(const RawBox& a, const RawBox& b) {
-  const double width = std::min<double>(a.x2, b.x2) - std::max<double>(a.x1, b.x1);
-  const double height = std::min<double>(a.y2, b.y2) - std::max<double>(a.y1, b.y1);
-  if (!(width > 0 && height > 0)) return 0;
-  const auto area = [](const RawBox& box) {
-    return (double{box.x2} - double{box.x1}) * (double{box.y2} - double{box.y1});
-  };
-  return width * height / (area(a) + area(b) - width * height);
-}
-
 }  // namespace
 
 void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, float threshold,
@@ -226,6 +216,31 @@ void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, flo
       if (is_finite && box.x2 > box.x1 && box.y2 > box.y1) boxes.push_back(box);
     }
   }
+}
+
+std::optional<float> only_score(const Scheme& scheme, const std::vector<const Tensor*>& outputs) {
+  std::optional<float> only;
+  std::int64_t places = 0;
+  for (const Head& head : scheme.heads) {
+    const Reader reader(scheme, head, outputs);
+    places += reader.places();
+    for (std::int64_t place = 0; place < reader.places(); ++place) {
+      const float score = reader.best(place).score;
+      if (score != only.value_or(score)) return {};  // a NaN equals nothing
+      only = score;
+    }
+  }
+  return places > 1 ? only : std::nullopt;
+}
+
+double overlap(const RawBox& a, const RawBox& b) {
+  const double width = std::min<double>(a.x2, b.x2) - std::max<double>(a.x1, b.x1);
+  const double height = std::min<double>(a.y2, b.y2) - std::max<double>(a.y1, b.y1);
+  if (!(width > 0 && height > 0)) return 0;
+  const auto area = [](const RawBox& box) {
+    return (double{box.x2} - double{box.x1}) * (double{box.y2} - double{box.y1});
+  };
+  return width * height / (area(a) + area(b) - width * height);
 }
 
 void suppress(std::vector<RawBox>& boxes, double iou, bool agnostic) {

@@ -39,7 +39,7 @@ NetworkDetector::NetworkDetector(Network network, bool plain)
                             n.preprocessing.size.width, n.preprocessing.size.height,
                             counted(static_cast<std::int64_t>(n.labels.size()), "class"),
                             1e-9 * static_cast<double>(n.cost.multiply_adds));
-  info_.labels = n.labels;
+  info_.labels = n.reported;
   info_.threshold = n.threshold;
   info_.cpu_only = "networks run on the CPU";
 }
@@ -101,13 +101,21 @@ void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
   for (std::size_t i = 0; i < network_.graph.outputs.size(); ++i) outputs.push_back(&w.runner->output(i));
   try {
     decode(network_.scheme, outputs, static_cast<float>(network_.threshold), w.boxes);
+    if (w.boxes.empty() && !has_looked_.test_and_set()) warn_of_equal_scores(outputs);
   } catch (const Problem& problem) {
     throw Error(ExitCode::failed, "the network '" + network_.name + "' " + problem.what());
   }
-  std::erase_if(w.boxes, [&](const RawBox& box) {
-    const auto label = static_cast<std::size_t>(box.label);
-    return label >= network_.reported.size() || !network_.reported[label];
-  });
+  std::erase_if(w.boxes, [&](const RawBox& box) { return !is_reported(network_, box); });
+}
+
+void NetworkDetector::warn_of_equal_scores(const std::vector<const Tensor*>& outputs) const {
+  const auto score = only_score(network_.scheme, outputs);
+  if (!score || network_.scheme.heads.front().label.is_there())
+    return;  // rows that are finished may be empty
+  spdlog::warn(
+      "{}: all places have the score {:g}; the network may be badly quantised, or its outputs not depend on "
+      "the picture (`sightline network explain` shows them)",
+      network_.name, *score);
 }
 
 void NetworkDetector::group(NetworkWorkspace& w) const {
@@ -134,7 +142,9 @@ Detection detection_of(const Network& network, const RawBox& box, const Placemen
   const double left = x(box.x1), top = y(box.y1);
   detection.box = clipped({left, top, x(box.x2) - left, y(box.y2) - top}, frame);
   detection.score = box.score;
-  detection.label = box.label;
+  // A candidate that is not reported has no number.
+  const auto label = static_cast<std::size_t>(box.label);
+  detection.label = label < network.numbers.size() ? network.numbers[label] : -1;
   if (network.scheme.points == 5) {
     DetectionAttributes attributes;
     for (std::size_t i = 0; i < 5; ++i)

@@ -1,6 +1,7 @@
 #pragma once
 /// The detector that runs a user's network: letterbox, network, decode, group.
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,7 +24,7 @@ class NetworkWorkspace : public Workspace {
 
   PictureView frame;
   FrameColour colour;  ///< of a frame with chroma
-  Size planned;  ///< frame that `letterbox` is for
+  Size planned;        ///< frame that `letterbox` is for
   Letterbox letterbox;
   std::unique_ptr<Runner> runner;
   std::vector<RawBox> boxes;
@@ -54,12 +55,15 @@ class NetworkDetector : public Detector {
  private:
   void fill_input(NetworkWorkspace& workspace) const;
   void decode_outputs(NetworkWorkspace& workspace) const;
+  // Says so where the first frame without boxes cannot have any.
+  void warn_of_equal_scores(const std::vector<const Tensor*>& outputs) const;
   void group(NetworkWorkspace& workspace) const;
 
   Network network_;
   std::unique_ptr<const Plan> plan_;  ///< null: the interpreter runs the network
   DetectorInfo info_;
   CandidateLimit limit_;
+  mutable std::atomic_flag has_looked_;
 };
 
 /// A box in the frame: where it is there, and its points by name.

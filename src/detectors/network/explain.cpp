@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -13,7 +14,7 @@
 namespace sightline::network {
 namespace {
 
-constexpr std::size_t kBest = 10;
+constexpr std::size_t kBest = 10, kMostLabels = 100;
 constexpr double kMebi = 1.0 / (1 << 20);
 
 std::string type_text(const Value& value) {
@@ -53,25 +54,48 @@ Range range_of(const Tensor& tensor) {
 
 std::string range_text(const std::string& name, const Tensor& output) {
   const Range range = range_of(output);
-  if (output.size() == 0) return fmt::format("output         '{}': empty\n", name);
-  std::string text = fmt::format("output         '{}' {}: {:g} to {:g}", name, text_of(output.shape()),
+  if (output.size() == 0) return fmt::format("  output         '{}' is empty\n", name);
+  if (range.nans == output.size())
+    return fmt::format("  output         '{}' {}: none of its values is a number\n", name,
+                       text_of(output.shape()));
+  std::string text = fmt::format("  output         '{}' {}: {:g} to {:g}\n", name, text_of(output.shape()),
                                  range.smallest, range.largest);
-  if (range.nans > 0) text += fmt::format(", {} not a number", range.nans);
+  if (range.nans > 0) text += fmt::format("                 {} of its values are not a number\n", range.nans);
   if (range.smallest == range.largest)
-    text += "; all values are equal: the network may be badly quantised, or its input wrong";
-  return text + "\n";
+    text += "                 all values are equal: the network may be badly quantised, or its input wrong\n";
+  return text;
 }
 
-// What becomes of a candidate.
-std::string fate_of(const Network& network, const RawBox& box, const std::vector<RawBox>& kept) {
+// What becomes of a candidate. `better` are those before it, `kept` those that are reported.
+std::string fate_of(const Network& network, const RawBox& box, std::span<const RawBox> better,
+                    const std::vector<RawBox>& kept) {
   const auto label = static_cast<std::size_t>(box.label);
+  const auto is_kept = [&](const RawBox& one) {
+    return std::ranges::any_of(kept, [&](const RawBox& other) { return other.place == one.place; });
+  };
   if (label >= network.labels.size())
     return fmt::format("rejected: class {} is not one of {}", box.label, network.labels.size());
-  if (!network.reported[label]) return "rejected: its class is not asked for";
-  if (box.score < static_cast<float>(network.threshold))
-    return fmt::format("rejected: score below {:g}", network.threshold);
-  const bool stays = std::ranges::any_of(kept, [&](const RawBox& one) { return one.place == box.place; });
-  return stays ? "reported" : "rejected: overlaps a better one of its class";
+  if (network.numbers[label] < 0) return "rejected: its class is not asked for";
+  if (!is_reported(network, box)) return fmt::format("rejected: score below {:g}", network.thresholds[label]);
+  if (is_kept(box)) return "reported";
+  for (std::size_t i = 0; i < better.size(); ++i) {
+    const bool is_rival = network.class_agnostic || better[i].label == box.label;
+    const double share = overlap(better[i], box);
+    if (is_rival && share > network.iou && is_kept(better[i]))
+      return fmt::format("rejected: overlaps candidate {} by {:.2f}", i + 1, share);
+  }
+  return "rejected: there are more candidates than max_candidates";
+}
+
+// Reasons to look at where a picture has no boxes.
+std::string hint_of(const Network& network, const std::vector<RawBox>& all,
+                    const std::vector<const Tensor*>& outputs) {
+  if (all.empty()) return "no place has a score and a box that are numbers: the file may be damaged";
+  if (const auto score = only_score(network.scheme, outputs); score && network.scheme.suppresses)
+    return fmt::format("all places have the score {:g}: the network may be badly quantised", *score);
+  return "if there should be some: use a lower threshold; look at the input (--picture) for channels in the "
+         "wrong order (reverse_input_channels); compare mean_values and scale_values with the network's "
+         "training";
 }
 
 std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w,
@@ -83,60 +107,72 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
     return a.score != b.score ? a.score > b.score : a.place < b.place;
   };
   const std::size_t count = std::min(kBest, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), higher_confidence);
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
+                    higher_confidence);
   detector.run_stage(kDecode, w);
   detector.run_stage(kGroup, w);
-  std::string text = fmt::format("candidates     {} boxes; the best:\n", all.size());
+  std::string text = fmt::format("\nThe best of {}, before threshold and suppression\n",
+                                 counted(static_cast<std::int64_t>(all.size()), "candidate"));
+  text += "       score  class            left     top   width  height\n";
   for (std::size_t i = 0; i < count; ++i) {
     const Detection one = detection_of(network, all[i], w.letterbox.placement(), w.planned);
-    const auto label = static_cast<std::size_t>(one.label);
+    const auto label = static_cast<std::size_t>(all[i].label);
     text += fmt::format(
-        "  {:.4f} {} at {:.1f},{:.1f} {:.1f}x{:.1f}: {}\n", one.score,
-        label < network.labels.size() ? network.labels[label] : "class " + std::to_string(one.label),
-        one.box.x, one.box.y, one.box.width, one.box.height, fate_of(network, all[i], w.boxes));
+        "  {:2}  {:.4f}  {:12}  {:7.1f} {:7.1f} {:7.1f} {:7.1f}  {}\n", i + 1, all[i].score,
+        label < network.labels.size() ? network.labels[label] : "class " + std::to_string(all[i].label),
+        one.box.x, one.box.y, one.box.width, one.box.height,
+        fate_of(network, all[i], std::span(all).first(i), w.boxes));
   }
-  return text + fmt::format("reported       {}\n",
-                            counted(static_cast<std::int64_t>(w.detections.size()), "object"));
+  text +=
+      fmt::format("  reported       {}\n", counted(static_cast<std::int64_t>(w.detections.size()), "object"));
+  if (w.detections.empty()) text += fmt::format("  hint           {}\n", hint_of(network, all, outputs));
+  return text;
 }
 
 }  // namespace
 
 std::string network_text(const Network& n) {
   const Graph& graph = n.graph;
-  std::string text = fmt::format("network        {}{}\n", n.name,
-                                 graph.producer.empty() ? "" : ", made by " + graph.producer);
-  text += fmt::format("opset          {}\n", graph.opset);
+  std::string text = fmt::format("Network {}\n", n.name);
+  text += fmt::format("  made by        {}, opset {}\n", graph.producer.empty() ? "unknown" : graph.producer,
+                      graph.opset);
   for (const GraphInput& input : graph.inputs)
-    text += fmt::format("input          '{}' {}\n", value_of(graph, input.value).name,
+    text += fmt::format("  input          '{}' {}\n", value_of(graph, input.value).name,
                         type_text(value_of(graph, input.value)));
   for (const int output : graph.outputs)
-    text += fmt::format("output         '{}' {}\n", value_of(graph, output).name,
+    text += fmt::format("  output         '{}' {}\n", value_of(graph, output).name,
                         type_text(value_of(graph, output)));
-  text += fmt::format("operators      {}\n", operators_text(graph));
-  text += fmt::format("nodes          {}, of {} in the file\n", graph.nodes.size(), n.file_nodes);
-  text += fmt::format("multiply-adds  {:.4g} G a frame\n", 1e-9 * static_cast<double>(n.cost.multiply_adds));
-  text += fmt::format("memory         {:.1f} MiB of weights, {:.1f} MiB of values\n",
+  text += fmt::format("  operators      {}\n", operators_text(graph));
+  text += fmt::format("  nodes          {} in the file, {} after simplification\n", n.file_nodes,
+                      graph.nodes.size());
+  text +=
+      fmt::format("  multiply-adds  {:.4g} G per frame\n", 1e-9 * static_cast<double>(n.cost.multiply_adds));
+  text += fmt::format("  memory         {:.1f} MiB of weights, {:.1f} MiB of values\n",
                       kMebi * static_cast<double>(n.cost.weight_bytes),
                       kMebi * static_cast<double>(n.cost.peak_bytes));
-  text += fmt::format("model_type     {}: {}\n", n.scheme.type, n.scheme.reason);
-  text += fmt::format("picture        {}\n", text_of(n.preprocessing));
+  text += "\nHow it is read (a configuration may say otherwise)\n";
+  text += fmt::format("  model_type     {}: {}\n", n.scheme.type, n.scheme.reason);
+  text += fmt::format("  input          {}\n", text_of(n.preprocessing));
   text += fmt::format(
-      "labels         {}\n",
+      "  labels         {}: {}{}\n", counted(static_cast<std::int64_t>(n.labels.size()), "class"),
       fmt::join(n.labels.begin(),
-                n.labels.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(n.labels.size(), 100)),
-                ", "));
-  text += fmt::format("scores         from {:g}; {}\n", n.threshold,
-                      n.scheme.suppresses
-                          ? fmt::format("boxes that overlap a better one by more than {:g} fall", n.iou)
-                          : "boxes are final");
+                n.labels.begin() + static_cast<std::ptrdiff_t>(std::min(n.labels.size(), kMostLabels)), ", "),
+      n.labels.size() > kMostLabels ? ", ..." : "");
+  text += fmt::format("  threshold      scores from {:g}\n", n.threshold);
+  text += fmt::format("  suppression    {}\n",
+                      n.scheme.suppresses ? fmt::format("boxes that overlap a better one {}by more than {:g} "
+                                                        "(intersection over union)",
+                                                        n.class_agnostic ? "" : "of their class ", n.iou)
+                                          : "none: the network's boxes are final");
   return text;
 }
 
 std::string plan_text(const NetworkDetector& detector) {
   const Plan* const plan = detector.plan();
-  if (!plan) return "plan           none: node by node, slowly\n";
-  return fmt::format("plan           {} steps in {} levels, {:.1f} MiB a frame\n", plan->steps.size(),
-                     plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
+  if (!plan) return "\nHow it runs\n  plan           none: node by node, slowly\n";
+  return fmt::format(
+      "\nHow it runs\n  plan           {} steps in {} levels, {:.1f} MiB per frame in flight\n",
+      plan->steps.size(), plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
 }
 
 std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, PictureView picture) {
@@ -145,9 +181,12 @@ std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, P
   detector.run_stage(kLetterbox, w);
   const Range range = range_of(w.runner->input(network.picture));
   const Placement& place = w.letterbox.placement();
-  std::string text = fmt::format("picture        {}x{}, at {},{} {}x{} of the input; values {:g} to {:g}\n",
-                                 picture.width(), picture.height(), place.left, place.top, place.width,
-                                 place.height, range.smallest, range.largest);
+  std::string text = fmt::format(
+      "\nThe picture\n  size           {}x{}; becomes {}x{} at {},{} of the input\n  values         {:g} to "
+      "{:g} in the "
+      "input\n",
+      picture.width(), picture.height(), place.width, place.height, place.left, place.top, range.smallest,
+      range.largest);
   detector.run_stage(kNetwork, w);
   std::vector<const Tensor*> outputs;
   for (std::size_t i = 0; i < network.graph.outputs.size(); ++i) {

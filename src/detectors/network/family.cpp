@@ -14,6 +14,7 @@ FamilyInfo describe_family() {
   info.name = "network";
   info.title = "networks";
   info.one = "a network";
+  info.commands = "Explain how a network (ONNX) is read and what it finds; compare it with other engines";
   info.model_file = "a detection network (.onnx)";
   info.config_keys.assign(std::begin(kConfigKeys), std::end(kConfigKeys));
   info.options = {
@@ -21,6 +22,8 @@ FamilyInfo describe_family() {
       {"model_type", text, "--model-type TYPE",
        "Kind of network (yolox, yolov8, detr, ssd, ...), where it is not to be inferred"},
       {"classes", text, "--classes NAME,...", "Classes to report (default: all)"},
+      {"class_thresholds", text, "--class-thresholds NAME=SCORE,...",
+       "Minimum scores of classes that differ from --threshold"},
       {"iou_threshold", number, "--iou-threshold SHARE",
        "Overlap above which the lower score of two boxes falls, as intersection over union (0 to 1)"},
       {"class_agnostic", sets_true, "--class-agnostic",
@@ -28,7 +31,8 @@ FamilyInfo describe_family() {
   info.options[0].option.free_text();
   info.options[1].option.free_text();
   info.options[2].option.free_text();
-  info.options[3].option.between(0, 1);
+  info.options[3].option.free_text();
+  info.options[4].option.between(0, 1);
   info.remarks = {{"model", "an .onnx file; no --config is needed"},
                   {"max_candidates", "default 30000"},
                   {"max_model_size", "default 512"}};

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -28,7 +31,8 @@ InputRole role_of(const Graph& graph, const GraphInput& input) {
   if (rank == 2 && name == "scale_factor") return InputRole::scale;
   if (rank == 2 && name == "im_shape") return InputRole::input_size;
   throw Problem("has the input '" + name + "' of " + text_of(input.type.shape) +
-                (input.type.kind == Kind::real ? "" : " whole numbers") + ", which is not known");
+                (input.type.kind == Kind::real ? "" : " whole numbers") +
+                "; supported are one picture of real numbers (1x3xHxW or 1xHxWx3) and its size");
 }
 
 // The first two whole numbers of a text, "[640, 480]" as rows and columns; or one for both.
@@ -191,17 +195,58 @@ void set_labels(Network& network, const Settings& settings) {
                 fmt::format("{} labels are given for the network '{}', which has {} classes",
                             network.labels.size(), settings.file.string(), classes),
                 "give as many names as it has classes");
-  network.reported.assign(classes, settings.classes.empty());
-  for (const std::string_view one : split_at_commas(settings.classes)) {
-    if (settings.classes.empty()) break;
-    const auto found = std::ranges::find(network.labels, one);
-    if (found == network.labels.end()) {
-      throw Error(ExitCode::usage,
-                  fmt::format("the network '{}' has no class '{}'", settings.file.string(), one),
-                  fmt::format("it has: {}", fmt::join(network.labels, ", ")));
-    }
-    network.reported[static_cast<std::size_t>(found - network.labels.begin())] = true;
+}
+
+std::size_t class_named(const Network& network, std::string_view label, const Settings& settings) {
+  const auto found = std::ranges::find(network.labels, label);
+  if (found != network.labels.end()) return static_cast<std::size_t>(found - network.labels.begin());
+  throw Error(ExitCode::usage,
+              fmt::format("the network '{}' has no class '{}'", settings.file.string(), label),
+              fmt::format("it has: {}", fmt::join(network.labels, ", ")));
+}
+
+void set_reported(Network& network, const Settings& settings) {
+  const auto classes = static_cast<int>(network.labels.size());
+  if (settings.classes.empty()) {
+    network.reported = network.labels;
+    network.numbers.resize(network.labels.size());
+    std::iota(network.numbers.begin(), network.numbers.end(), 0);
+    return;
   }
+  network.numbers.assign(static_cast<std::size_t>(classes), -1);
+  for (const std::string_view one : split_at_commas(settings.classes)) {
+    int& number = network.numbers[class_named(network, one, settings)];
+    if (number >= 0) continue;
+    number = static_cast<int>(network.reported.size());
+    network.reported.emplace_back(one);
+  }
+}
+
+void set_thresholds(Network& network, const Settings& settings) {
+  network.thresholds.assign(network.labels.size(), network.threshold);
+  for (const std::string_view one : split_at_commas(settings.class_thresholds)) {
+    if (settings.class_thresholds.empty()) break;
+    const std::size_t sign = one.rfind('=');
+    double score = 0;
+    const char* const end = one.data() + one.size();
+    const bool has_score = sign != std::string_view::npos &&
+                           std::from_chars(one.data() + sign + 1, end, score).ptr == end &&
+                           sign + 1 < one.size();
+    if (!has_score || !std::isfinite(score))
+      throw Error(ExitCode::usage, fmt::format("'{}' is not a class with its threshold", one),
+                  "write class_thresholds as \"person=0.5,car=0.3\"");
+    const std::size_t number = class_named(network, one.substr(0, sign), settings);
+    if (network.numbers[number] < 0)
+      throw Error(ExitCode::usage,
+                  fmt::format("the class '{}' has a threshold, but is not reported", network.labels[number]),
+                  "add it to the classes, or leave its threshold out");
+    network.thresholds[number] = score;
+  }
+  double lowest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < network.labels.size(); ++i) {
+    if (network.numbers[i] >= 0) lowest = std::min(lowest, network.thresholds[i]);
+  }
+  network.threshold = lowest;
 }
 
 // --- what is said of the input: by the user, by the file, or usual for such networks
@@ -266,12 +311,14 @@ Network build(Graph graph, const Settings& settings) {
                             settings.file.string(), network.scheme.type),
                 "leave them out");
   set_labels(network, settings);
+  set_reported(network, settings);
   set_preprocessing(network, settings);
   const auto value = [&](const std::optional<double>& by_user, const char* key, double usual) {
     const auto by_file = numbers_of(metadata_of(network.graph, std::string("model_info ") + key));
     return by_user ? *by_user : by_file ? by_file->front() : usual;
   };
   network.threshold = value(settings.threshold, "confidence_threshold", network.scheme.threshold);
+  set_thresholds(network, settings);
   network.iou = value(settings.iou_threshold, "iou_threshold", network.scheme.iou);
   network.class_agnostic = settings.class_agnostic;
   network.max_candidates = settings.max_candidates;
@@ -290,6 +337,12 @@ Network make_network(Graph graph, const Settings& settings) {
 
 Network load_network(const Settings& settings) {
   return make_network(read_onnx(settings.file, settings.max_bytes), settings);
+}
+
+bool is_reported(const Network& network, const RawBox& box) {
+  const auto label = static_cast<std::size_t>(box.label);
+  return label < network.labels.size() && network.numbers[label] >= 0 &&
+         box.score >= static_cast<float>(network.thresholds[label]);
 }
 
 void fill_sizes(const Network& network, Size frame, const std::function<Tensor&(std::size_t)>& input) {

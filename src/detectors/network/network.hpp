@@ -28,7 +28,8 @@ struct Settings {
   std::optional<std::vector<double>> mean_values, scale_values;
   std::vector<double> anchors;  ///< widths and heights in pixels, by rising stride, of YOLOv5's kind
   std::vector<std::string> labels;
-  std::string classes;  ///< to report, separated by commas; empty: all
+  std::string classes;           ///< to report, separated by commas; empty: all
+  std::string class_thresholds;  ///< scores of classes that differ: "person=0.5,car=0.3"
   std::optional<double> threshold;
   std::optional<double> iou_threshold;
   bool class_agnostic = false;
@@ -36,23 +37,15 @@ struct Settings {
 };
 
 /// Keys of section [detector] that read_settings reads.
-inline constexpr const char* kConfigKeys[] = {"model",
-                                              "model_type",
-                                              "input_size",
-                                              "resize_type",
-                                              "pad_value",
-                                              "reverse_input_channels",
-                                              "mean_values",
-                                              "scale_values",
-                                              "anchors",
-                                              "labels",
-                                              "classes",
-                                              "threshold",
-                                              "confidence_threshold",
-                                              "iou_threshold",
-                                              "class_agnostic",
-                                              "max_candidates",
-                                              "max_model_size"};
+inline constexpr const char* kConfigKeys[] = {"model",          "model_type",
+                                              "input_size",     "resize_type",
+                                              "pad_value",      "reverse_input_channels",
+                                              "mean_values",    "scale_values",
+                                              "anchors",        "labels",
+                                              "classes",        "class_thresholds",
+                                              "threshold",      "confidence_threshold",
+                                              "iou_threshold",  "class_agnostic",
+                                              "max_candidates", "max_model_size"};
 /// Throws Error (usage).
 Settings read_settings(const Config& config);
 
@@ -67,9 +60,11 @@ struct Network {
   std::size_t picture = 0;       ///< number of the input that takes the picture
   Scheme scheme;
   Preprocessing preprocessing;
-  std::vector<std::string> labels;  ///< one for each class
-  std::vector<bool> reported;       ///< by class
-  double threshold = 0;
+  std::vector<std::string> labels;    ///< one for each class
+  std::vector<std::string> reported;  ///< labels that are reported; the number of one is a detection's label
+  std::vector<int> numbers;           ///< by class: in `reported`; -1: it is not
+  std::vector<double> thresholds;     ///< by class
+  double threshold = 0;               ///< lowest of those that are reported
   double iou = 0;
   bool class_agnostic = false;
   int max_candidates = 0;
@@ -82,6 +77,9 @@ struct Network {
 Network load_network(const Settings& settings);
 /// The same of a graph that is there already.
 Network make_network(Graph graph, const Settings& settings);
+
+/// Whether a finding is one to report: its class is, and its score is high enough.
+bool is_reported(const Network& network, const RawBox& box);
 
 /// Fills the inputs other than the picture.
 void fill_sizes(const Network& network, Size frame, const std::function<Tensor&(std::size_t)>& input);

@@ -21,7 +21,10 @@ constexpr int kMostValues = 100'000;
 constexpr std::size_t kLongestName = 256;  // that is repeated to people
 
 std::string short_name(const std::string& name) {
-  return name.size() <= kLongestName ? name : name.substr(0, kLongestName) + "...";
+  std::string shown = name.size() <= kLongestName ? name : name.substr(0, kLongestName) + "...";
+  std::ranges::replace_if(
+      shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  return shown;
 }
 
 // A half-precision number is one in single precision, exactly.
@@ -285,8 +288,12 @@ Graph build_graph(std::span<const char> bytes) {
   google::protobuf::SetLogHandler(nullptr);  // what is wrong is said once, by us
   onnx::ModelProto model;
   constexpr std::size_t kLargest = std::size_t{1} << 31;
-  if (bytes.size() >= kLargest || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Problem("is damaged, or not an ONNX file");
+  if (bytes.size() >= kLargest || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    const bool is_pointer =
+        std::string_view(bytes.data(), bytes.size()).starts_with("version https://git-lfs");
+    throw Problem(is_pointer ? "is only a pointer of Git LFS; get the file itself with `git lfs pull`"
+                             : "is damaged, or not an ONNX file");
+  }
   if (!model.has_graph() || model.graph().node_size() == 0) throw Problem("has no network in it");
   if (model.functions_size() > 0) throw Problem("has functions of its own, which are not supported");
   int opset = 0;

@@ -119,6 +119,13 @@ struct RawBox {
 void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, float threshold,
             std::vector<RawBox>& boxes);
 
+/// The score that all places have; none where they differ, as they do unless something is wrong: a network
+/// that was quantised badly, or one whose outputs do not depend on the picture. Throws as decode.
+std::optional<float> only_score(const Scheme& scheme, const std::vector<const Tensor*>& outputs);
+
+/// Intersection over union.
+double overlap(const RawBox& a, const RawBox& b);
+
 /// Greedy suppression by falling score (ties: the lower place first): a box falls where its intersection over
 /// union with one that stays, of the same label, is above `iou`.
 /// @param agnostic  whatever the label

@@ -81,6 +81,7 @@ Settings read_settings(const Config& config) {
     settings.labels =
         labels_from(text("labels"), config.path(kSection, "labels", "").string(), config.name());
   settings.classes = text("classes");
+  settings.class_thresholds = text("class_thresholds");
   settings.threshold = config.optional_number(kSection, "threshold", -1e9, 1e9);
   const auto confidence = config.optional_number(kSection, "confidence_threshold", 0, 1);
   if (!settings.threshold) settings.threshold = confidence;
