@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 
+#include <cmath>
 #include <functional>
 
 #include "faces/landmarks/evaluation.hpp"
@@ -90,18 +91,22 @@ TEST(LandmarkMarks, AreRead) {
   }
 }
 
-TEST(LandmarkPoints, AreTheDetectorsWhereItHasAll) {
+// Points of the face's own detector say where the model's mean shape lies, whatever its box.
+TEST(LandmarkFinder, SearchesAroundTheDetectorsPointsWhereItHasAll) {
+  const Finder finder(random_model(3, 2, 4, 50, 7));
+  const Square square{40, 25, 80};
+  const Box box{7, 9, 30, 50};
+  const Points points = frame_points(finder.mean(), square);
   DetectionAttributes attributes;
-  EXPECT_FALSE(points_of_detector({}));
+  EXPECT_EQ(finder.square_of(box, {}), square_of(box));
   for (std::size_t i = 0; i < kPoints; ++i) {
-    EXPECT_FALSE(points_of_detector(attributes));
+    EXPECT_EQ(finder.square_of(box, attributes), square_of(box));
     const std::size_t last = kPoints - 1 - i;  // in any order
-    attributes.landmarks.push_back({std::string(kPointNames[last]), 10.0 * static_cast<double>(last), 7});
+    attributes.landmarks.push_back({std::string(kPointNames[last]), points[last].x, points[last].y});
   }
-  const auto points = points_of_detector(attributes);
-  ASSERT_TRUE(points);
-  EXPECT_EQ((*points)[3].x, 30);
-  EXPECT_EQ((*points)[3].y, 7);
+  EXPECT_EQ(finder.square_of(box, attributes), square);
+  attributes.landmarks[2].x = std::nan("");
+  EXPECT_EQ(finder.square_of(box, attributes), square_of(box));
 }
 
 TEST(LandmarkErrors, AreInPartsOfTheEyesDistance) {

@@ -1,20 +1,11 @@
 #include "faces/landmarks/finder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <optional>
 
 namespace sightline::landmarks {
-
-std::optional<Points> points_of_detector(const SharedAttributes& attributes) {
-  if (!attributes) return {};
-  Points points;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto found = std::ranges::find(attributes->landmarks, kPointNames[i], &Landmark::name);
-    if (found == attributes->landmarks.end()) return {};
-    points[i] = {found->x, found->y};
-  }
-  return points;
-}
 
 Points frame_points(const Shape& shape, const Square& square) {
   const auto place = [&](int first, std::int32_t value) {
@@ -114,8 +105,47 @@ Shape Finder::other_start(int other) const {
   return start;
 }
 
+namespace {
+
+// Points that a face's detector has found; none unless it has all of them.
+std::optional<Points> points_of_detector(const SharedAttributes& attributes) {
+  if (!attributes) return {};
+  Points points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto found = std::ranges::find(attributes->landmarks, kPointNames[i], &Landmark::name);
+    if (found == attributes->landmarks.end() || !std::isfinite(found->x) || !std::isfinite(found->y))
+      return {};
+    points[i] = {found->x, found->y};
+  }
+  return points;
+}
+
+}  // namespace
+
+Square Finder::square_of(const Box& box, const SharedAttributes& attributes) const {
+  const std::optional<Points> own = points_of_detector(attributes);
+  if (!own) return landmarks::square_of(box);
+  Point middle, mean_middle;
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    middle.x += (*own)[i].x / kPoints;
+    middle.y += (*own)[i].y / kPoints;
+    mean_middle.x += static_cast<double>(mean_[2 * i]) / kPoints;
+    mean_middle.y += static_cast<double>(mean_[2 * i + 1]) / kPoints;
+  }
+  double spread = 0, mean_spread = 0;
+  const auto squared = [](double x, double y) { return x * x + y * y; };
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    spread += squared((*own)[i].x - middle.x, (*own)[i].y - middle.y);
+    mean_spread += squared(mean_[2 * i] - mean_middle.x, mean_[2 * i + 1] - mean_middle.y);
+  }
+  const double scale = std::sqrt(spread / mean_spread);  // frame pixels per unit of the shape
+  const double margin = kPatchMargin * kUnit, side = scale * kBoxPixels * kUnit;
+  return landmarks::square_of(
+      {middle.x - scale * (mean_middle.x - margin), middle.y - scale * (mean_middle.y - margin), side, side});
+}
+
 FoundPoints Finder::find_points(GrayView frame, const Box& box, PatchSampler& sampler) const {
-  const Square square = square_of(box);
+  const Square square = landmarks::square_of(box);
   Patch patch;
   sampler.sample(frame, square, patch);
   const Shape shape = find(patch);

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "faces/landmarks/model.hpp"
@@ -21,9 +20,6 @@ using Points = std::array<Point, kPoints>;
 
 /// Points in frame pixels; exact, as both scale and units are powers of two.
 Points frame_points(const Shape& shape, const Square& square);
-
-/// The points that a face's detector has found itself; none unless it has all of them.
-std::optional<Points> points_of_detector(const SharedAttributes& attributes);
 
 /// The points of a face, and how much to doubt them.
 struct FoundPoints {
@@ -46,6 +42,11 @@ class Finder {
   /// Points in a patch, from the model's start shape or from a shape within kLeast..kMost.
   Shape find(const Patch& patch) const { return find(patch, mean_); }
   Shape find(const Patch& patch, const Shape& start) const;
+
+  /// The square to find a face's points in: of its box. Where the face's detector has found the points
+  /// itself, its boxes may differ from those that the model learnt on: then the square in which the mean
+  /// shape lies on these points.
+  Square square_of(const Box& box, const SharedAttributes& attributes) const;
 
   /// The same in a square of a frame.
   /// @param frame    not empty, sides up to 65,536

@@ -42,10 +42,9 @@ std::vector<gallery::FaceTemplate> FaceReader::find(PictureView picture) {
   const bool reads_colour = faces_->pixels() == FramePixels::luma_and_colour;
   for (Detection& face : detect(*faces_, *workspace_, reads_colour ? picture : PictureView(luma))) {
     if (face.label != face_label_) continue;
-    const landmarks::Square square = landmarks::square_of(face.box);
-    const auto own = landmarks::points_of_detector(face.attributes);
-    const Similarity place = recogniser_->align(
-        own ? *own : landmarks::frame_points(recogniser_->find_points(luma, square), square));
+    const landmarks::Square square = recogniser_->square_of(face);
+    const Similarity place =
+        recogniser_->align(landmarks::frame_points(recogniser_->find_points(luma, square), square));
     gallery::FaceTemplate& one = found.emplace_back();
     one.face = std::move(face);
     one.bytes.resize(recogniser_->template_bytes());

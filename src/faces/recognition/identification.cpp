@@ -71,7 +71,7 @@ void FaceIdentification::set_objects(Workspace& workspace, std::vector<Detection
   }
   const auto boxes = FaceWorkspace::all<landmarks::DeviceSquare>(w.boxes, w.faces());
   for (std::size_t face = 0; face < w.faces(); ++face)
-    boxes[face] = landmarks::device_square(landmarks::square_of(w.detections[w.face_of[face]].box));
+    boxes[face] = landmarks::device_square(recogniser_->square_of(w.detections[w.face_of[face]]));
 }
 
 void FaceIdentification::run_stage(std::size_t stage, Workspace& workspace) const {
@@ -106,15 +106,10 @@ void FaceIdentification::align(FaceWorkspace& w) const {
   const auto places = FaceWorkspace::all<Similarity>(w.places, w.faces());
   for (std::size_t i = 0; i < w.faces(); ++i) {
     Detection& face = w.detections[w.face_of[i]];
-    // Points of the face's detector belong to its boxes, which may differ from those that the finder learnt
-    // on.
-    if (const auto own = landmarks::points_of_detector(face.attributes)) {
-      places[i] = recogniser_->align(*own);
-      continue;
-    }
-    const landmarks::Points points = landmarks::frame_points(shapes[i], landmarks::square_of(face.box));
+    const landmarks::Points points = landmarks::frame_points(shapes[i], recogniser_->square_of(face));
     places[i] = recogniser_->align(points);
     DetectionAttributes attributes = face.attributes ? *face.attributes : DetectionAttributes{};
+    attributes.landmarks.clear();  // the detector's, where it found these points itself
     for (std::size_t p = 0; p < points.size(); ++p)
       attributes.landmarks.push_back({std::string(landmarks::kPointNames[p]), points[p].x, points[p].y});
     face.attributes = std::move(attributes);

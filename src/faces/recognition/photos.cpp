@@ -92,11 +92,8 @@ FoundPoints find_face_points(const Detector& faces, int face_label, const landma
     const std::optional<Detection> face =
         middle_face(detect(faces, *search.workspace, photo.view()), face_label, size);
     if (!face) ++without_face;
-    if (const auto own = face ? landmarks::points_of_detector(face->attributes) : std::nullopt) {
-      result.points[i] = *own;
-      return;
-    }
-    const landmarks::Square square = landmarks::square_of(face ? face->box : middle_of(size));
+    const landmarks::Square square =
+        face ? finder.square_of(face->box, face->attributes) : landmarks::square_of(middle_of(size));
     result.points[i] = landmarks::frame_points(finder.find(photo.view(), square, search.sampler), square);
   });
   result.without_face = without_face;

@@ -14,6 +14,7 @@
 #include "faces/recognition/crop.hpp"
 #include "faces/recognition/model.hpp"
 #include "faces/recognition/templates.hpp"
+#include "processing/frame_result.hpp"
 
 namespace sightline::recognition {
 
@@ -40,6 +41,10 @@ class Recogniser {
   /// The largest search distance not above a reported one.
   std::uint32_t distance_within(double real) const;
 
+  /// The square to find a face's points in (landmarks::Finder).
+  landmarks::Square square_of(const Detection& face) const {
+    return finder_.square_of(face.box, face.attributes);
+  }
   landmarks::Shape find_points(GrayView frame, const landmarks::Square& box) const;
   /// Similarity transform of a face's crop. Points are clamped to kFarthest.
   Similarity align(landmarks::Points points) const;
