@@ -61,10 +61,10 @@ void expect_one(const std::vector<Config>& configs) {
                 "name one with --config");
 }
 
-// The family of a model file that needs no configuration; null for all other words.
+// The family of a model file that needs no configuration; null for configurations.
 const Family* family_of_file(const std::string& word) {
-  std::error_code error;
-  const Family* const family = fs::is_regular_file(word, error) ? family_of_model(word) : nullptr;
+  const bool is_config = word.find('.') == std::string::npos || word.ends_with(".toml");
+  const Family* const family = is_config ? nullptr : family_of_model(word);
   return family && family->info().needs_no_config ? family : nullptr;
 }
 

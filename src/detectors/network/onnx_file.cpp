@@ -326,7 +326,8 @@ Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes) {
   std::ifstream stream(file, std::ios::binary);
   std::error_code error;
   if (!stream || std::filesystem::is_directory(file, error))
-    throw Error(ExitCode::model, "cannot open the network '" + file.string() + "'");
+    throw Error(ExitCode::model, "cannot open the network '" + file.string() + "'",
+                "check the name and the path");
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   if (!error && size > max_bytes)
     throw Error(ExitCode::model,
