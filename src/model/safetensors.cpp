@@ -128,7 +128,8 @@ void check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_siz
 
 [[noreturn]] void refuse_kind(const std::filesystem::path& path, const std::string& kind) {
   throw Error(ExitCode::model, "'" + path.string() + "' is " + kind + ", not a model of Sightline",
-              "models are .safetensors files that `sightline train` writes, or OpenCV's cascades (.xml); "
+              "models are .safetensors files that `sightline train` writes, OpenCV's cascades (.xml), and "
+              "networks (.onnx); "
               "`--model people` names one that ships");
 }
 

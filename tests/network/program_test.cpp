@@ -90,6 +90,22 @@ TEST_F(NetworkProgram, HasThresholdsByClass) {
             2);
 }
 
+// An evaluation needs the low scores, too.
+TEST_F(NetworkProgram, IsEvaluatedWithoutItsThresholds) {
+  const std::string truth = folder_ / "truth.txt", config = folder_ / "mine.toml";
+  std::ofstream(truth) << "street.jpg 100 100 300 400 box\n";
+  std::filesystem::create_directory(folder_ / "in");
+  std::filesystem::copy_file(picture_, folder_ / "in/street.jpg");
+  const auto evaluated = [&](const std::string& thresholds) {
+    std::ofstream(config) << "[detector]\nfamily = \"network\"\nmodel = \"small.onnx\"\n" + thresholds;
+    const Outcome outcome =
+        run({"evaluate", "frames", folder_ / "in", "--truth", truth, "--config", config, "--label", "box"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  EXPECT_EQ(evaluated("class_thresholds = \"ball=1,box=1\"\n"), evaluated(""));
+}
+
 TEST_F(NetworkProgram, RunsBesideAnotherDetector) {
   const std::string found = folder_ / "found.jsonl";
   const Outcome outcome = run({"detect", picture_, "--config", "people," + model_, "--classes", "box",
@@ -101,6 +117,7 @@ TEST_F(NetworkProgram, RunsBesideAnotherDetector) {
   EXPECT_EQ(numbers["ball"], 0);
   // Both have a threshold.
   EXPECT_EQ(run({"detect", picture_, "--config", "people," + model_, "--threshold", "0.1"}).exit_code, 2);
+  EXPECT_EQ(run({"detect", picture_, "--config", "people," + (folder_ / "missing.onnx")}).exit_code, 4);
   const Outcome refused = run({"detect", picture_, "--config", "people", "--model", model_});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("people," + model_));
