@@ -128,6 +128,17 @@ TEST(Decoder, ReadsFinishedRowsOfYolov5BesideItsRawMaps) {
   expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
 }
 
+TEST(Decoder, ReadsBoxesOfYolov5ForMasks) {
+  Made made;
+  Tensor& out = made.add("output0", {1, 3 * kCells, 5 + 3 + 32});
+  made.add("output1", {1, 32, 16, 16});
+  put(out.reals() + 100 * 40, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F, 5, 5});
+  EXPECT_THROW(made.type(), Problem);  // without names, nobody knows where the classes end
+  made.outputs.classes = 3;
+  EXPECT_EQ(made.type(), "yolov5");
+  expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
+}
+
 // Maps of 64 channels of distances and of classes look like three anchors of other classes.
 TEST(Decoder, TellsMapsOfAnchorsFromMapsOfDistributions) {
   const auto type_of = [](std::int64_t channels, std::optional<int> classes) {

@@ -32,20 +32,26 @@ Match match_yolox(const Evidence& evidence) {
 }
 
 Match match_yolov5(const Evidence& evidence) {
+  const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
+  const auto has_rank = [](std::size_t rank) {
+    return
+        [rank](const NetworkOutputs::Output& output) { return output.shape && output.shape->size() == rank; };
+  };
+  // Networks for masks have numbers of these behind the classes.
+  const bool has_masks = all.size() == 2 && std::ranges::any_of(all, has_rank(4)) && evidence.outputs.classes;
   const auto are_rows = [&](const Sheet& sheet) {
+    const std::int64_t classes = sheet.channels - 5;
     return !sheet.is_map && !evidence.strides_for(sheet.places, 3).empty() &&
-           evidence.fits_classes(sheet.channels - 5);
+           (evidence.fits_classes(classes) || (has_masks && classes > *evidence.outputs.classes));
   };
   const auto found = std::ranges::find_if(evidence.sheets, are_rows);
   // Older exports have the raw maps beside the finished rows.
-  const bool all_others_are_maps = std::ranges::all_of(evidence.outputs.all, [&](const auto& output) {
-    return (output.shape && output.shape->size() == 5) ||
-           (found != evidence.sheets.end() && &output == &evidence.output_of(*found));
-  });
-  if (found == evidence.sheets.end() || !all_others_are_maps) return match_raw_yolov5(evidence);
+  const auto others = static_cast<std::ptrdiff_t>(all.size()) - 1;
+  if (found == evidence.sheets.end() || (!has_masks && std::ranges::count_if(all, has_rank(5)) != others))
+    return match_raw_yolov5(evidence);
   const Sheet& sheet = *found;
   Scheme scheme;
-  scheme.classes = static_cast<int>(sheet.channels - 5);
+  scheme.classes = has_masks ? *evidence.outputs.classes : static_cast<int>(sheet.channels - 5);
   scheme.box = BoxForm::centre;
   Head head;
   head.places = sheet.places;
