@@ -22,24 +22,37 @@ HWY_INLINE Vector constant(float value) {
   return hn::Set(Floats(), value);
 }
 
-HWY_INLINE Vector reciprocal_of(Vector d) {
-  const hn::RebindToUnsigned<Floats> bits;
-  Vector y = hn::BitCast(Floats(), hn::Sub(hn::Set(bits, 0x7eb53567U), hn::BitCast(bits, d)));
-  y = hn::Mul(hn::Mul(constant(1.9395974F), y), hn::NegMulAdd(d, y, constant(1.436142F)));
-  return hn::MulAdd(y, hn::NegMulAdd(d, y, constant(1.0F)), y);
-}
-
-HWY_INLINE Vector logistic_of(Vector x) {
+// logistic() of N vectors, step by step together: one alone waits for each of its results.
+template <int N>
+HWY_INLINE void logistic_of(Vector (&x)[N]) {
   const hn::RebindToUnsigned<Floats> bits;
   const Vector limit = constant(kLogisticLimit), magic = constant(kRoundingMagic);
+  const Vector scale = constant(-kLog2E), one = constant(1.0F);
+  Vector t[N], y[N];
+  const auto each = [](const auto& step) HWY_ATTR {
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n) step(n);
+  };
   // What NaN becomes does not matter.
-  const Vector c = hn::Max(hn::Min(x, limit), hn::Neg(limit));
-  const Vector t = hn::MulAdd(c, constant(-kLog2E), magic);
-  const Vector f = hn::MulAdd(c, constant(-kLog2E), hn::Sub(magic, t));
-  Vector p = constant(kExp2Polynomial[0]);
-  for (std::size_t i = 1; i < 6; ++i) p = hn::MulAdd(p, f, constant(kExp2Polynomial[i]));
-  const auto scaled = hn::Add(hn::BitCast(bits, p), hn::ShiftLeft<23>(hn::BitCast(bits, t)));
-  return reciprocal_of(hn::Add(constant(1.0F), hn::BitCast(Floats(), scaled)));
+  each([&](int n) HWY_ATTR { x[n] = hn::Max(hn::Min(x[n], limit), hn::Neg(limit)); });
+  each([&](int n) HWY_ATTR { t[n] = hn::MulAdd(x[n], scale, magic); });
+  each([&](int n) HWY_ATTR { x[n] = hn::MulAdd(x[n], scale, hn::Sub(magic, t[n])); });
+  each([&](int n)
+           HWY_ATTR { y[n] = hn::MulAdd(constant(kExp2Polynomial[0]), x[n], constant(kExp2Polynomial[1])); });
+#pragma GCC unroll 8
+  for (std::size_t i = 2; i < 6; ++i)
+    each([&](int n) HWY_ATTR { y[n] = hn::MulAdd(y[n], x[n], constant(kExp2Polynomial[i])); });
+  each([&](int n) HWY_ATTR {
+    const auto scaled = hn::Add(hn::BitCast(bits, y[n]), hn::ShiftLeft<23>(hn::BitCast(bits, t[n])));
+    x[n] = hn::Add(one, hn::BitCast(Floats(), scaled));
+  });
+  // The reciprocal.
+  each([&](int n) HWY_ATTR {
+    y[n] = hn::BitCast(Floats(), hn::Sub(hn::Set(bits, 0x7eb53567U), hn::BitCast(bits, x[n])));
+  });
+  each([&](int n) HWY_ATTR { t[n] = hn::NegMulAdd(x[n], y[n], constant(1.436142F)); });
+  each([&](int n) HWY_ATTR { y[n] = hn::Mul(hn::Mul(constant(1.9395974F), y[n]), t[n]); });
+  each([&](int n) HWY_ATTR { x[n] = hn::MulAdd(y[n], hn::NegMulAdd(x[n], y[n], one), y[n]); });
 }
 
 HWY_INLINE Vector exponential_of(Vector x) {

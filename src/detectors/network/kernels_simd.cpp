@@ -23,6 +23,7 @@ constexpr int kVectors = 16 / kLanes;  // of a block
 // Output pixels of a tile with one and with two blocks: as many sums as registers hold.
 constexpr int kPixels1 = kVectors == 1 ? 14 : kVectors == 2 ? 6 : 3;
 constexpr int kPixels2 = kVectors == 1 ? 13 : 0;
+constexpr int kGroup = kVectors == 1 ? 4 : 3;  // vectors whose activations are computed together
 
 bool has_fused() {
   return HWY_NATIVE_FMA != 0;
@@ -36,21 +37,29 @@ HWY_INLINE Vector hard_sigmoid_of(Vector x, float alpha, float beta) {
   return hn::IfThenElse(hn::Lt(y, zero), zero, hn::IfThenElse(hn::Gt(y, one), one, y));
 }
 
-template <Kind kind>
-HWY_INLINE Vector activated(Vector x, const Activation& activation) {
-  const Vector zero = hn::Zero(Floats());
-  if constexpr (kind == Kind::relu) return hn::IfThenElse(hn::Lt(x, zero), zero, x);
-  if constexpr (kind == Kind::leaky_relu)
-    return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(constant(activation.a), x), x);
-  if constexpr (kind == Kind::clip) {
-    const Vector low = constant(activation.a), high = constant(activation.b);
-    return hn::IfThenElse(hn::Lt(x, low), low, hn::IfThenElse(hn::Gt(x, high), high, x));
+// An activation of N vectors.
+template <Kind kind, int N>
+HWY_INLINE void activate_all(Vector (&x)[N], const Activation& activation) {
+  const Vector zero = hn::Zero(Floats()), a = constant(activation.a), b = constant(activation.b);
+  if constexpr (kind == Kind::sigmoid || kind == Kind::silu) {
+    Vector y[N];
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n) y[n] = x[n];
+    logistic_of(y);
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n)
+      x[n] = kind == Kind::silu ? hn::Mul(x[n], y[n]) : hn::IfThenElse(hn::Eq(x[n], x[n]), y[n], x[n]);
+    return;
   }
-  if constexpr (kind == Kind::sigmoid) return hn::IfThenElse(hn::Eq(x, x), logistic_of(x), x);
-  if constexpr (kind == Kind::silu) return hn::Mul(x, logistic_of(x));
-  if constexpr (kind == Kind::hard_sigmoid) return hard_sigmoid_of(x, activation.a, activation.b);
-  if constexpr (kind == Kind::hard_swish) return hn::Mul(x, hard_sigmoid_of(x, 1.0F / 6, 0.5F));
-  return x;
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) {
+    if constexpr (kind == Kind::relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), zero, x[n]);
+    if constexpr (kind == Kind::leaky_relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), hn::Mul(a, x[n]), x[n]);
+    if constexpr (kind == Kind::clip)
+      x[n] = hn::IfThenElse(hn::Lt(x[n], a), a, hn::IfThenElse(hn::Gt(x[n], b), b, x[n]));
+    if constexpr (kind == Kind::hard_sigmoid) x[n] = hard_sigmoid_of(x[n], activation.a, activation.b);
+    if constexpr (kind == Kind::hard_swish) x[n] = hn::Mul(x[n], hard_sigmoid_of(x[n], 1.0F / 6, 0.5F));
+  }
 }
 
 // Calls `work` with the kind as a constant.
@@ -76,27 +85,46 @@ HWY_INLINE void with_kind(Kind kind, const Work& work) {
   }
 }
 
+// out[i] = after(i, activation(before(i))), for N vectors.
+template <Kind kind, int N, typename Before, typename After>
+HWY_INLINE void activate_group(std::ptrdiff_t i, const Activation& activation, float* out,
+                               const Before& before, const After& after) {
+  Vector x[N];
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) x[n] = before(i + n * kLanes);
+  activate_all<kind>(x, activation);
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) hn::StoreU(after(i + n * kLanes, x[n]), Floats(), out + i + n * kLanes);
+}
+
+// The same for whole vectors.
+template <typename Before, typename After>
+HWY_INLINE void activate_vectors(std::ptrdiff_t count, const Activation& activation, float* out,
+                                 const Before& before, const After& after) {
+  with_kind(activation.kind, [&](auto kind) HWY_ATTR {
+    std::ptrdiff_t i = 0;
+    for (; i + kGroup * kLanes <= count; i += kGroup * kLanes)
+      activate_group<kind, kGroup>(i, activation, out, before, after);
+    for (; i < count; i += kLanes) activate_group<kind, 1>(i, activation, out, before, after);
+  });
+}
+
 // Finishes pixels of a row whose sums are in `out`. @param added  may be null
 HWY_NOINLINE void finish_pixels(float* out, const float* added, int pixels, const Finish& finish) {
   const Floats d;
   const std::ptrdiff_t count = pixels * kBlock;
-  if (finish.activation.kind == Kind::none && !added) return;
-  with_kind(finish.activation.kind, [&](auto kind) HWY_ATTR {
-    if (!added) {
-      for (std::ptrdiff_t i = 0; i < count; i += kLanes)
-        hn::StoreU(activated<kind>(hn::LoadU(d, out + i), finish.activation), d, out + i);
-    } else if (finish.adds_first) {
-      for (std::ptrdiff_t i = 0; i < count; i += kLanes)
-        hn::StoreU(
-            activated<kind>(hn::Add(hn::LoadU(d, out + i), hn::LoadU(d, added + i)), finish.activation), d,
-            out + i);
-    } else {
-      for (std::ptrdiff_t i = 0; i < count; i += kLanes)
-        hn::StoreU(
-            hn::Add(activated<kind>(hn::LoadU(d, out + i), finish.activation), hn::LoadU(d, added + i)), d,
-            out + i);
-    }
-  });
+  const auto sums = [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(d, out + i); };
+  const auto as_is = [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; };
+  if (!added) {
+    if (finish.activation.kind == Kind::none) return;
+    activate_vectors(count, finish.activation, out, sums, as_is);
+  } else if (finish.adds_first) {
+    const auto both = [&](std::ptrdiff_t i) HWY_ATTR { return hn::Add(sums(i), hn::LoadU(d, added + i)); };
+    activate_vectors(count, finish.activation, out, both, as_is);
+  } else {
+    const auto add = [&](std::ptrdiff_t i, Vector y) HWY_ATTR { return hn::Add(y, hn::LoadU(d, added + i)); };
+    activate_vectors(count, finish.activation, out, sums, add);
+  }
 }
 
 // Hides where an address comes from: otherwise GCC keeps a register for each constant that is added to it.
@@ -105,6 +133,44 @@ HWY_INLINE const float* one_register(const float* address) {
   __asm__("" : "+r"(address));
 #endif
   return address;
+}
+
+// Whether a finish is nothing but limits, which sums get while they are in registers.
+bool is_clamp(const Finish& finish, bool is_added) {
+  const Kind kind = finish.activation.kind;
+  return !is_added && (kind == Kind::none || kind == Kind::relu || kind == Kind::clip);
+}
+
+// x < low ? low : x and x > high ? high : x: NaN stays, and so does -0 beside 0.
+HWY_INLINE Vector at_least(Vector x, Vector low) {
+#if HWY_ARCH_X86
+  return hn::Max(low, x);  // the second one unless the first is greater
+#else
+  return hn::IfThenElse(hn::Lt(x, low), low, x);
+#endif
+}
+HWY_INLINE Vector at_most(Vector x, Vector high) {
+#if HWY_ARCH_X86
+  return hn::Min(high, x);
+#else
+  return hn::IfThenElse(hn::Gt(x, high), high, x);
+#endif
+}
+
+// Stores a tile's sums of one vector a pixel, with its limits if the finish is such.
+template <int P>
+HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool is_added, float* out) {
+  const Floats d;
+  if (finish.activation.kind == Kind::none || !is_clamp(finish, is_added)) {
+#pragma GCC unroll 16
+    for (int p = 0; p < P; ++p) hn::StoreU(sums[p], d, out + p * kBlock);
+    return;
+  }
+  const bool is_clip = finish.activation.kind == Kind::clip;
+  const Vector low = constant(is_clip ? finish.activation.a : 0.0F);
+  const Vector high = constant(is_clip ? finish.activation.b : std::numeric_limits<float>::infinity());
+#pragma GCC unroll 16
+  for (int p = 0; p < P; ++p) hn::StoreU(at_least(at_most(sums[p], high), low), d, out + p * kBlock);
 }
 
 // --- convolution
@@ -116,11 +182,11 @@ void convolve_tile(const ConvolutionRow& row, int block, int first) {
   const std::ptrdiff_t step = Step > 0 ? Step : row.pixel_step;
   const std::ptrdiff_t depth = std::ptrdiff_t{row.kernel_rows} * row.kernel_columns * row.inputs;
   constexpr int V = kVectors;
-  Vector sums[P][B * V];
+  Vector sums[B * V][P];
   for (int v = 0; v < B * V; ++v) {
     const Vector bias = hn::LoadU(d, row.bias + block * kBlock + v * kLanes);
 #pragma GCC unroll 16
-    for (int p = 0; p < P; ++p) sums[p][v] = bias;
+    for (int p = 0; p < P; ++p) sums[v][p] = bias;
   }
   const float* weights = row.weights + block * depth * kBlock;
   const float* const* taps = row.taps;
@@ -137,17 +203,15 @@ void convolve_tile(const ConvolutionRow& row, int block, int first) {
         for (int p = 0; p < P; ++p) {
           const Vector x = constant(in[p * step]);
 #pragma GCC unroll 4
-          for (int v = 0; v < B * V; ++v) sums[p][v] = hn::MulAdd(x, w[v], sums[p][v]);
+          for (int v = 0; v < B * V; ++v) sums[v][p] = hn::MulAdd(x, w[v], sums[v][p]);
         }
       }
     }
   }
 #pragma GCC unroll 4
-  for (int v = 0; v < B * V; ++v) {
-    float* const out = row.out[block + v / V] + first * kBlock + (v % V) * kLanes;
-#pragma GCC unroll 16
-    for (int p = 0; p < P; ++p) hn::StoreU(sums[p][v], d, out + p * kBlock);
-  }
+  for (int v = 0; v < B * V; ++v)
+    store_sums<P>(sums[v], row.finish, row.added != nullptr,
+                  row.out[block + v / V] + first * kBlock + (v % V) * kLanes);
 }
 
 using Tile = void (*)(const ConvolutionRow&, int, int);
@@ -166,6 +230,7 @@ void convolve_blocks(const ConvolutionRow& row, int block) {
     const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
     kTiles[static_cast<std::size_t>(pixels - 1)](row, block, first);
   }
+  if (is_clamp(row.finish, row.added != nullptr)) return;
   for (int b = block; b < block + B; ++b)
     finish_pixels(row.out[b], row.added ? row.added[b] : nullptr, row.width, row.finish);
 }
@@ -188,10 +253,11 @@ void convolve(const ConvolutionRow& row) {
 
 // --- depthwise
 
-template <int P, int Step>
+// P pixels from `first` on. Columns: of the kernel, Stride: pixels from one output's input to the next one's,
+// with columns side by side; 0: as the row says.
+template <int P, int Columns, int Stride>
 void depthwise_tile(const DepthwiseRow& row, int first) {
   const Floats d;
-  const std::ptrdiff_t step = Step > 0 ? Step : row.pixel_step;
   for (int v = 0; v < kVectors; ++v) {
     Vector sums[P];
     const Vector bias = hn::LoadU(d, row.bias + v * kLanes);
@@ -199,39 +265,59 @@ void depthwise_tile(const DepthwiseRow& row, int first) {
     for (int p = 0; p < P; ++p) sums[p] = bias;
     const float* weights = row.weights + v * kLanes;
     for (int ky = 0; ky < row.kernel_rows; ++ky) {
-      const float* in = row.rows[ky] + first * step + v * kLanes;
-      for (int kx = 0; kx < row.kernel_columns; ++kx, in += row.column_step, weights += kBlock) {
-        const Vector w = hn::LoadU(d, weights);
+      const float* in = row.rows[ky] + first * row.pixel_step + v * kLanes;
+      if constexpr (Columns > 0) {
+        // Each input is loaded once, for all outputs that it belongs to.
+        Vector w[Columns];
+#pragma GCC unroll 8
+        for (int kx = 0; kx < Columns; ++kx, weights += kBlock) w[kx] = hn::LoadU(d, weights);
+#pragma GCC unroll 64
+        for (int i = 0; i < (P - 1) * Stride + Columns; ++i) {
+          const Vector x = hn::LoadU(d, in);
+          in = one_register(in + kBlock);
+#pragma GCC unroll 8
+          for (int kx = Columns - 1; kx >= 0; --kx) {
+            const int p = (i - kx) / Stride;
+            if (i >= kx && p * Stride == i - kx && p < P) sums[p] = hn::MulAdd(x, w[kx], sums[p]);
+          }
+        }
+      } else {
+        for (int kx = 0; kx < row.kernel_columns; ++kx, in += row.column_step, weights += kBlock) {
+          const Vector w = hn::LoadU(d, weights);
 #pragma GCC unroll 16
-        for (int p = 0; p < P; ++p) sums[p] = hn::MulAdd(hn::LoadU(d, in + p * step), w, sums[p]);
+          for (int p = 0; p < P; ++p) sums[p] = hn::MulAdd(hn::LoadU(d, in + p * row.pixel_step), w, sums[p]);
+        }
       }
     }
-#pragma GCC unroll 16
-    for (int p = 0; p < P; ++p) hn::StoreU(sums[p], d, row.out + (first + p) * kBlock + v * kLanes);
+    store_sums<P>(sums, row.finish, row.added != nullptr, row.out + first * kBlock + v * kLanes);
   }
 }
 
 using DepthwiseTile = void (*)(const DepthwiseRow&, int);
-constexpr int kDepthwisePixels = kVectors == 1 ? 14 : 10;
-template <int Step, std::size_t... P>
+constexpr int kDepthwisePixels = kVectors == 1 ? 14 : 8;
+template <int Columns, int Stride, std::size_t... P>
 constexpr std::array<DepthwiseTile, sizeof...(P)> depthwise_tiles_of(std::index_sequence<P...>) {
-  return {&depthwise_tile<static_cast<int>(P) + 1, Step>...};
+  return {&depthwise_tile<static_cast<int>(P) + 1, Columns, Stride>...};
 }
 
-template <int Step>
-void depthwise_step(const DepthwiseRow& row) {
-  static constexpr auto kTiles = depthwise_tiles_of<Step>(std::make_index_sequence<kDepthwisePixels>());
+template <int Columns, int Stride>
+void depthwise_tiles(const DepthwiseRow& row) {
+  static constexpr auto kTiles =
+      depthwise_tiles_of<Columns, Stride>(std::make_index_sequence<kDepthwisePixels>());
   const int tiles = (row.width + kDepthwisePixels - 1) / kDepthwisePixels;
   for (int i = 0; i < tiles; ++i) {
     const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
     kTiles[static_cast<std::size_t>(pixels - 1)](row, first);
   }
-  finish_pixels(row.out, row.added, row.width, row.finish);
+  if (!is_clamp(row.finish, row.added != nullptr)) finish_pixels(row.out, row.added, row.width, row.finish);
 }
 
 void depthwise(const DepthwiseRow& row) {
-  if (row.pixel_step == kBlock) return depthwise_step<16>(row);
-  depthwise_step<0>(row);
+  const bool is_dense = row.column_step == kBlock;
+  if (is_dense && row.kernel_columns == 3 && row.pixel_step == kBlock) return depthwise_tiles<3, 1>(row);
+  if (is_dense && row.kernel_columns == 3 && row.pixel_step == 2 * kBlock) return depthwise_tiles<3, 2>(row);
+  if (is_dense && row.kernel_columns == 5 && row.pixel_step == kBlock) return depthwise_tiles<5, 1>(row);
+  depthwise_tiles<0, 0>(row);
 }
 
 // --- elementwise
@@ -239,25 +325,19 @@ void depthwise(const DepthwiseRow& row) {
 void binary(Binary op, const float* a, const float* b, std::ptrdiff_t b_step, int width,
             const Activation& activation, float* out) {
   const Floats d;
-  with_kind(activation.kind, [&](auto kind) HWY_ATTR {
-    for (int x = 0; x < width; ++x) {
-      for (int v = 0; v < 16; v += kLanes) {
-        const Vector p = hn::LoadU(d, a + x * kBlock + v), q = hn::LoadU(d, b + x * b_step + v);
-        const Vector y = op == Binary::add        ? hn::Add(p, q)
-                         : op == Binary::subtract ? hn::Sub(p, q)
-                                                  : hn::Mul(p, q);
-        hn::StoreU(activated<kind>(y, activation), d, out + x * kBlock + v);
-      }
-    }
-  });
+  const auto as_is = [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; };
+  const auto combine = [&](std::ptrdiff_t i) HWY_ATTR {
+    const Vector p = hn::LoadU(d, a + i), q = hn::LoadU(d, b + (b_step > 0 ? i : i % kBlock));
+    return op == Binary::add ? hn::Add(p, q) : op == Binary::subtract ? hn::Sub(p, q) : hn::Mul(p, q);
+  };
+  activate_vectors(width * kBlock, activation, out, combine, as_is);
 }
 
 void activate(const float* a, int width, const Activation& activation, float* out) {
   const Floats d;
-  with_kind(activation.kind, [&](auto kind) HWY_ATTR {
-    for (std::ptrdiff_t i = 0; i < width * kBlock; i += kLanes)
-      hn::StoreU(activated<kind>(hn::LoadU(d, a + i), activation), d, out + i);
-  });
+  activate_vectors(
+      width * kBlock, activation, out, [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(d, a + i); },
+      [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; });
 }
 
 // --- pooling, resizing, sums
