@@ -5,6 +5,7 @@
 
 #include "detectors/network/broadcast.hpp"
 #include "detectors/network/functions.hpp"
+#include "detectors/network/grid_sample.hpp"
 #include "detectors/network/operators.hpp"
 
 namespace sightline::network {
@@ -201,58 +202,9 @@ Types grid_sample_type(const Call& call) {
   return {{Kind::real, {x[0], x[1], grid[1], grid[2]}}};
 }
 
-// How a place in -1..1 becomes one in elements.
-float grid_place(float at, std::int64_t side, bool aligned) {
-  const auto sides = static_cast<float>(side);
-  return aligned ? (at + 1) * 0.5F * (sides - 1) : multiply_add(at + 1, sides, -1) * 0.5F;
-}
-
-// Places of the picture that a sample mixes, and their weights. Offsets of those outside are -1; their values
-// are 0.
-struct Sample {
-  std::array<std::int64_t, 4> offset{};
-  std::array<float, 4> weight{};
-};
-
-class Sampler {
- public:
-  explicit Sampler(const Call& call)
-      : height_(call.in(0).dim(2)),
-        width_(call.in(0).dim(3)),
-        aligned_(call.node.integer("align_corners", 0) != 0),
-        nearest_(call.node.text("mode", "bilinear") == "nearest"),
-        border_(call.node.text("padding_mode", "zeros") == "border") {}
-
-  // @param at  column and row in -1..1
-  Sample at(const float* at) const {
-    const float column = grid_place(at[0], width_, aligned_), row = grid_place(at[1], height_, aligned_);
-    if (nearest_) return {{offset(std::nearbyint(row), std::nearbyint(column)), -1, -1, -1}, {1, 0, 0, 0}};
-    const float top = std::floor(row), left = std::floor(column);
-    const float down = row - top, right = column - left;
-    return {{offset(top, left), offset(top, left + 1), offset(top + 1, left), offset(top + 1, left + 1)},
-            {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right}};
-  }
-
- private:
-  std::int64_t offset(float row, float column) const {
-    if (border_) {
-      row = std::clamp(row, 0.0F, static_cast<float>(height_ - 1));
-      column = std::clamp(column, 0.0F, static_cast<float>(width_ - 1));
-    }
-    // Written so that a NaN is outside, too.
-    const bool inside =
-        row >= 0 && column >= 0 && row < static_cast<float>(height_) && column < static_cast<float>(width_);
-    return inside ? static_cast<std::int64_t>(row) * width_ + static_cast<std::int64_t>(column) : -1;
-  }
-
-  std::int64_t height_, width_;
-  bool aligned_, nearest_, border_;
-};
-
 void run_grid_sample(const Call& call, std::span<Tensor> out) {
   const Tensor &x = call.in(0), &grid = call.in(1);
   const std::int64_t plane = x.dim(2) * x.dim(3), places = grid.dim(1) * grid.dim(2), channels = x.dim(1);
-  const bool nearest = call.node.text("mode", "bilinear") == "nearest";
   const Sampler sampler(call);
   for (std::int64_t n = 0; n < x.dim(0); ++n) {
     for (std::int64_t i = 0; i < places; ++i) {
@@ -261,8 +213,9 @@ void run_grid_sample(const Call& call, std::span<Tensor> out) {
       float* to = out[0].reals() + n * channels * places + i;
       const auto value = [&](std::size_t k) { return sample.offset[k] < 0 ? 0.0F : from[sample.offset[k]]; };
       for (std::int64_t c = 0; c < channels; ++c, from += plane, to += places) {
-        float y = nearest ? value(0) : sample.weight[0] * value(0);
-        for (std::size_t k = 1; k < 4 && !nearest; ++k) y = multiply_add(sample.weight[k], value(k), y);
+        float y = sampler.is_nearest() ? value(0) : sample.weight[0] * value(0);
+        for (std::size_t k = 1; k < 4 && !sampler.is_nearest(); ++k)
+          y = multiply_add(sample.weight[k], value(k), y);
         *to = y;
       }
     }

@@ -19,13 +19,22 @@ void activate_all(const Tensor& x, const Activation& activation, Tensor& out) {
   std::copy_n(block, rest, out.reals() + blocks * kBlock);
 }
 
-// Whether the matrices of a product, or stacks of them, lie as multiply_matrices needs them; runs it if so.
+// Runs a product of matrices, of stacks of them, or of matrices with a vector.
 bool run_matrix_product(const Call& call, Tensor& out) {
-  const Shape &a = call.in(0).shape(), &b = call.in(1).shape();
-  if (a.size() < 2 || b.size() < 2 || out.size() == 0) return false;
-  const std::int64_t rows = a[a.size() - 2], depth = a.back(), columns = b.back();
-  const Shape stack(out.shape().begin(), out.shape().end() - 2);
-  BroadcastWalk first(stack, {a.begin(), a.end() - 2}), second(stack, {b.begin(), b.end() - 2});
+  Shape a = call.in(0).shape(), b = call.in(1).shape();
+  if (a.size() < 2 || b.empty() || out.size() == 0) return false;
+  const std::int64_t depth = a.back(), columns = b.size() == 1 ? 1 : b.back();
+  std::int64_t rows = a[a.size() - 2];
+  Shape stack(out.shape().begin(), out.shape().end() - (b.size() == 1 ? 1 : 2));
+  a.resize(a.size() - 2);
+  b.resize(b.size() - std::min<std::size_t>(b.size(), 2));
+  if (elements_of(b) == 1 && elements_of(a) == elements_of(stack)) {  // all with the same one
+    rows *= elements_of(stack);
+    a.clear();
+    b.clear();
+    stack.clear();
+  }
+  BroadcastWalk first(stack, a), second(stack, b);
   std::fill_n(out.reals(), out.size(), 0.0F);
   for (std::int64_t i = 0; i < out.size() / (rows * columns); ++i, first.next(), second.next())
     multiply_matrices({call.in(0).reals() + first.offset() * rows * depth, depth, 1,
@@ -55,8 +64,24 @@ bool run_gemm_product(const Call& call, Tensor& out) {
   return true;
 }
 
+// Repeats a tensor up to a shape, from an axis on. Returns the end of what it wrote.
+float* repeat(const float* from, const Shape& shape, const std::vector<std::int64_t>& steps, std::size_t axis,
+              float* to) {
+  if (axis == shape.size()) {
+    *to = *from;
+    return to + 1;
+  }
+  float* end = repeat(from, shape, steps, axis + 1, to);
+  const std::int64_t count = end - to;
+  for (std::int64_t i = 1; i < shape[axis]; ++i)
+    end = steps[axis] == 0 ? std::copy_n(to, count, end)
+                           : repeat(from + i * steps[axis], shape, steps, axis + 1, end);
+  return end;
+}
+
 // Trailing axes that both tensors have in full count as one.
 bool run_elements(const Call& call, char op, Tensor& out) {
+  constexpr std::int64_t kShort = 16;
   const Tensor &a = call.in(0), &b = call.in(1);
   if (a.kind() != Kind::real || out.size() == 0) return false;
   Shape shape = out.shape();
@@ -77,6 +102,15 @@ bool run_elements(const Call& call, char op, Tensor& out) {
     a_steps.pop_back();
     b_steps.pop_back();
   }
+  if (count < kShort && count < out.size() && std::max(a.size(), b.size()) == out.size()) {
+    // Runs are too short: the one that is repeated is written out first.
+    const bool is_first = a.size() == out.size();
+    const Tensor& other = is_first ? b : a;
+    repeat(other.reals(), out.shape(), broadcast_steps(out.shape(), other.shape()), 0, out.reals());
+    binary_run(op, is_first ? a.reals() : out.reals(), 1, is_first ? out.reals() : b.reals(), 1, out.size(),
+               out.reals());
+    return true;
+  }
   StridedWalk first(shape, a_steps), second(shape, b_steps);
   for (std::int64_t i = 0; i < out.size(); i += count, first.next(), second.next())
     binary_run(op, a.reals() + first.offset(), a_step, b.reals() + second.offset(), b_step, count,
@@ -89,7 +123,75 @@ bool run_softmax_rows(const Call& call, Tensor& out) {
   const std::size_t axis = Call::axis(call.node.integer("axis", call.node.opset >= 13 ? -1 : 1), x.rank());
   if (axis + 1 != x.rank() || x.size() == 0) return false;
   const std::int64_t count = x.shape().back();
-  for (std::int64_t i = 0; i < x.size(); i += count) softmax_row(x.reals() + i, out.reals() + i, count);
+  softmax_rows(x.reals(), out.reals(), x.size() / count, count);
+  return true;
+}
+
+// Sums or means along the last axis.
+bool run_row_sums(const Call& call, bool is_mean, Tensor& out) {
+  const Tensor& x = call.in(0);
+  const std::vector<std::int64_t> axes = call.wholes(1, "axes");
+  if (x.kind() != Kind::real || x.size() == 0 || axes.size() != 1 ||
+      Call::axis(axes[0], x.rank()) + 1 != x.rank())
+    return false;
+  const std::int64_t count = x.shape().back();
+  sum_rows(x.reals(), out.size(), count, out.reals());
+  for (std::int64_t i = 0; i < out.size() && is_mean; ++i) out.reals()[i] /= static_cast<float>(count);
+  return true;
+}
+
+// Matrices, or stacks of them, whose two last axes change places; axes of one element may move, too.
+bool run_turned_matrices(const Call& call, Tensor& out) {
+  const Tensor& x = call.in(0);
+  const std::vector<std::int64_t> order = call.node.integers("perm");
+  if (x.kind() != Kind::real || x.size() == 0 || order.size() != x.rank()) return false;
+  std::vector<std::size_t> axes;
+  for (const std::int64_t number : order) {
+    const std::size_t axis = Call::axis(number, x.rank());
+    if (x.dim(axis) > 1) axes.push_back(axis);
+  }
+  // Axes in their order; then those that were last; then the rest in their order.
+  std::vector<std::size_t> sorted = axes;
+  std::ranges::sort(sorted);
+  std::size_t kept = 0;
+  while (kept < axes.size() && axes[kept] == sorted[kept]) ++kept;
+  std::size_t moved = kept;
+  while (moved < axes.size() && axes[moved] != sorted[kept]) ++moved;
+  std::vector<std::size_t> turned(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(kept));
+  const std::size_t columns_count = moved - kept;
+  const auto split = sorted.end() - static_cast<std::ptrdiff_t>(columns_count);
+  turned.insert(turned.end(), split, sorted.end());
+  turned.insert(turned.end(), sorted.begin() + static_cast<std::ptrdiff_t>(kept), split);
+  if (kept == axes.size() || turned != axes) return false;
+  std::int64_t rows = 1, columns = 1;
+  for (std::size_t i = kept; i < axes.size(); ++i) (i < moved ? columns : rows) *= x.dim(axes[i]);
+  for (std::int64_t i = 0; i < x.size(); i += rows * columns)
+    transpose_matrix(x.reals() + i, columns, out.reals() + i, rows, rows, columns);
+  return true;
+}
+
+bool run_grid_samples(const Call& call, Tensor& out) {
+  const Tensor &x = call.in(0), &grid = call.in(1);
+  const Sampler sampler(call);
+  if (sampler.is_nearest()) return false;
+  const std::int64_t plane = x.dim(2) * x.dim(3), places = grid.dim(1) * grid.dim(2), channels = x.dim(1);
+  std::vector<Sample> samples(static_cast<std::size_t>(places));
+  for (std::int64_t n = 0; n < x.dim(0); ++n) {
+    for (std::int64_t i = 0; i < places; ++i)
+      samples[static_cast<std::size_t>(i)] = sampler.at(grid.reals() + (n * places + i) * 2);
+    for (std::int64_t c = n * channels; c < (n + 1) * channels; ++c)
+      mix_samples(samples, x.reals() + c * plane, out.reals() + c * places);
+  }
+  return true;
+}
+
+// Squares are what powers are mostly for.
+bool run_square(const Call& call, Tensor& out) {
+  const Tensor &x = call.in(0), &exponent = call.in(1);
+  if (x.kind() != Kind::real || exponent.kind() != Kind::real || exponent.size() != 1 ||
+      exponent.reals()[0] != 2.0F || out.size() != x.size())
+    return false;
+  binary_run('*', x.reals(), 1, x.reals(), 1, x.size(), out.reals());
   return true;
 }
 
@@ -106,6 +208,14 @@ bool run_by_kernels(const Call& call, std::span<Tensor> outputs) {
   if (op == "Mul") return run_elements(call, '*', out);
   if (op == "Div") return run_elements(call, '/', out);
   if (op == "Softmax") return run_softmax_rows(call, out);
+  if (op == "ReduceSum" || op == "ReduceMean") return run_row_sums(call, op == "ReduceMean", out);
+  if (op == "Transpose") return run_turned_matrices(call, out);
+  if (op == "GridSample") return run_grid_samples(call, out);
+  if (op == "Pow") return run_square(call, out);
+  if (op == "Exp") {
+    exponential_run(call.in(0).reals(), out.size(), out.reals());
+    return true;
+  }
   if (op != "Sigmoid" && op != "Relu") return false;
   activate_all(call.in(0), {op == "Relu" ? Kinds::relu : Kinds::sigmoid}, out);
   return true;

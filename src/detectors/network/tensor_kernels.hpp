@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "detectors/network/grid_sample.hpp"
 #include "detectors/network/kernels.hpp"
 #include "detectors/network/operators.hpp"
 
@@ -22,12 +23,25 @@ struct MatrixProduct {
 };
 void multiply_matrices(const MatrixProduct& product);
 
-/// Softmax of a row.
-void softmax_row(const float* from, float* to, std::int64_t count);
+/// Sums of rows of `count` numbers, by tree_sum's order.
+void sum_rows(const float* from, std::int64_t rows, std::int64_t count, float* to);
 
-/// out[i] = a op b; a step of 0 repeats one value, and 1 is the only other one.
+/// Softmax of rows of `count` numbers.
+void softmax_rows(const float* from, float* to, std::int64_t rows, std::int64_t count);
+
+void exponential_run(const float* from, std::int64_t count, float* to);
+
+/// out[i] = a op b; a step of 0 repeats one value, and 1 is the only other one. `out` may be a or b.
 void binary_run(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
                 std::int64_t count, float* out);
+
+/// to[j, i] = from[i, j].
+/// @param from_row  floats from row to row; rows of `to` have to_row
+void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
+                      std::int64_t rows, std::int64_t columns);
+
+/// Bilinear samples of a plane.
+void mix_samples(std::span<const Sample> samples, const float* plane, float* out);
 
 /// Runs a node on tensors by these kernels. Returns false, without having done anything, where it has none.
 bool run_by_kernels(const Call& call, std::span<Tensor> outputs);

@@ -17,14 +17,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::int64_t kStep = HWY_LANES(float);
 constexpr std::int64_t kTileRows = kStep == 16 ? 12 : kStep == 8 ? 6 : 4;
 
-// R rows and V vectors of columns from (i, j) on; the last `count` columns alone are there.
-template <int R, int V>
+// R rows and V vectors of columns from (i, j) on; without Whole, the last `count` columns alone are there.
+template <int R, int V, bool Whole>
 void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::int64_t count) {
   const Floats d;
-  const auto there = hn::FirstN(d, static_cast<std::size_t>(std::min(count, kStep)));
-  const bool is_whole = count >= V * kStep;
-  const auto load = [&](const float* from)
-                        HWY_ATTR { return is_whole ? hn::LoadU(d, from) : hn::MaskedLoad(there, d, from); };
+  const auto there = hn::FirstN(d, static_cast<std::size_t>(count));
+  const auto load = [&](const float* from) HWY_ATTR {
+    if constexpr (Whole) return hn::LoadU(d, from);
+    return hn::MaskedLoad(there, d, from);
+  };
   Vector sums[R][V];
   for (int r = 0; r < R; ++r) {
     for (int v = 0; v < V; ++v) sums[r][v] = load(m.out + (i + r) * m.columns + j + v * kStep);
@@ -45,7 +46,7 @@ void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::
   for (int r = 0; r < R; ++r) {
     for (int v = 0; v < V; ++v) {
       float* const to = m.out + (i + r) * m.columns + j + v * kStep;
-      is_whole ? hn::StoreU(sums[r][v], d, to) : hn::BlendedStore(sums[r][v], there, d, to);
+      Whole ? hn::StoreU(sums[r][v], d, to) : hn::BlendedStore(sums[r][v], there, d, to);
     }
   }
 }
@@ -53,45 +54,153 @@ void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::
 template <int R>
 void multiply_rows(const MatrixProduct& m, std::int64_t i) {
   std::int64_t j = 0;
-  for (; j + 2 * kStep <= m.columns; j += 2 * kStep) multiply_tile<R, 2>(m, i, j, 2 * kStep);
-  for (; j < m.columns; j += kStep) multiply_tile<R, 1>(m, i, j, m.columns - j);
+  for (; j + 2 * kStep <= m.columns; j += 2 * kStep) multiply_tile<R, 2, true>(m, i, j, kStep);
+  for (; j + kStep <= m.columns; j += kStep) multiply_tile<R, 1, true>(m, i, j, kStep);
+  if (j < m.columns) multiply_tile<R, 1, false>(m, i, j, m.columns - j);
+}
+
+// R rows of a product with one column.
+template <int R>
+void multiply_column(const MatrixProduct& m, std::int64_t i) {
+  float sums[R];
+  for (int r = 0; r < R; ++r) sums[r] = m.out[i + r];
+  for (std::int64_t k = 0; k < m.depth; ++k) {
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+      sums[r] = multiply_add(m.a[(i + r) * m.a_row + k * m.a_column], m.b[k * m.b_row], sums[r]);
+  }
+  for (int r = 0; r < R; ++r) m.out[i + r] = sums[r];
 }
 
 void multiply(const MatrixProduct& m) {
   std::int64_t i = 0;
+  if (m.columns == 1) {
+    for (; i + 8 <= m.rows; i += 8) multiply_column<8>(m, i);
+    for (; i < m.rows; ++i) multiply_column<1>(m, i);
+    return;
+  }
   for (; i + kTileRows <= m.rows; i += kTileRows) multiply_rows<kTileRows>(m, i);
   for (; i + 4 <= m.rows; i += 4) multiply_rows<4>(m, i);
   for (; i < m.rows; ++i) multiply_rows<1>(m, i);
 }
 
+// --- sums and softmax of rows
+
+HWY_INLINE hn::Mask<Floats> rest_of(std::int64_t count) {
+  return hn::FirstN(Floats(), static_cast<std::size_t>(std::min(count, kStep)));
+}
+
+// The lanes of tree_sum.
+struct Lanes {
+  static constexpr std::int64_t kCount = kSumLanes / kStep;
+  Vector lanes[kCount];
+
+  HWY_INLINE Lanes() {
+    for (Vector& one : lanes) one = hn::Zero(Floats());
+  }
+  // `x` begins with number i, a multiple of kStep, and has zeros behind the last number.
+  HWY_INLINE void add(std::int64_t i, Vector x) {
+    Vector& lane = lanes[i / kStep % kCount];
+    lane = hn::Add(lane, x);
+  }
+  HWY_INLINE float total() {
+    for (std::int64_t half = kCount / 2; half > 0; half /= 2) {
+      for (std::int64_t l = 0; l < half; ++l) lanes[l] = hn::Add(lanes[l], lanes[l + half]);
+    }
+    HWY_ALIGN float sums[kStep];
+    hn::Store(lanes[0], Floats(), sums);
+#pragma GCC unroll 4
+    for (std::int64_t half = kStep / 2; half > 0; half /= 2) {
+      for (std::int64_t l = 0; l < half; ++l) sums[l] += sums[l + half];
+    }
+    return sums[0];
+  }
+};
+
+void sum_each_row(const float* from, std::int64_t rows, std::int64_t count, float* to) {
+  const Floats d;
+  for (std::int64_t r = 0; r < rows; ++r, from += count) {
+    Lanes lanes;
+    std::int64_t i = 0;
+    for (; i + kStep <= count; i += kStep) lanes.add(i, hn::LoadU(d, from + i));
+    if (i < count) lanes.add(i, hn::MaskedLoad(rest_of(count - i), d, from + i));
+    to[r] = lanes.total();
+  }
+}
+
 void softmax(const float* from, float* to, std::int64_t count) {
   const Floats d;
-  const auto part = [&](std::int64_t i) HWY_ATTR {
-    return hn::FirstN(d, static_cast<std::size_t>(std::min(count - i, kStep)));
-  };
   // Which of equal numbers is the largest does not matter; with a NaN, all becomes NaN by the sum.
-  float largest = from[0];
-  for (std::int64_t i = 1; i < count; ++i) largest = greater(from[i], largest);
-  const Vector top = constant(largest);
-  Vector lanes[16 / kStep];
-  for (Vector& one : lanes) one = hn::Zero(d);
+  const Vector lowest = constant(-std::numeric_limits<float>::infinity());
+  Vector largest = lowest;
   for (std::int64_t i = 0; i < count; i += kStep) {
-    const auto there = part(i);
+    const auto there = rest_of(count - i);
+    largest = hn::Max(largest, hn::IfThenElse(there, hn::MaskedLoad(there, d, from + i), lowest));
+  }
+  const Vector top = hn::MaxOfLanes(d, largest);
+  Lanes lanes;
+  for (std::int64_t i = 0; i < count; i += kStep) {
+    const auto there = rest_of(count - i);
     const Vector e = exponential_of(hn::Sub(hn::MaskedLoad(there, d, from + i), top));
     hn::BlendedStore(e, there, d, to + i);
-    Vector& lane = lanes[static_cast<std::size_t>(i / kStep) % (16 / kStep)];
-    lane = hn::Add(lane, hn::IfThenElseZero(there, e));
+    lanes.add(i, hn::IfThenElseZero(there, e));
   }
-  HWY_ALIGN float sums[16];
-  for (std::int64_t l = 0; l < 16 / kStep; ++l) hn::Store(lanes[l], d, sums + l * kStep);
-  for (std::size_t half = 8; half > 0; half /= 2) {
-    for (std::size_t l = 0; l < half; ++l) sums[l] += sums[l + half];
-  }
-  const Vector sum = constant(sums[0]);
+  const Vector sum = constant(lanes.total());
   for (std::int64_t i = 0; i < count; i += kStep) {
-    const auto there = part(i);
+    const auto there = rest_of(count - i);
     hn::BlendedStore(hn::Div(hn::MaskedLoad(there, d, to + i), sum), there, d, to + i);
   }
+}
+
+// The other half of each group of 2 * Half lanes.
+template <int Half>
+HWY_INLINE Vector other_half(Vector x) {
+  if constexpr (Half == 1) return hn::Shuffle2301(x);
+  if constexpr (Half == 2) return hn::Shuffle1032(x);
+  return hn::SwapAdjacentBlocks(x);
+}
+
+// Softmax of a vector's rows of Count numbers each. Lanes of tree_sum that have no number are 0.
+template <int Count>
+HWY_INLINE Vector softmax_within(Vector x) {
+  Vector top = hn::Max(x, other_half<Count / 2>(x));
+  if constexpr (Count >= 4) top = hn::Max(top, other_half<Count / 4>(top));
+  if constexpr (Count >= 8) top = hn::Max(top, other_half<Count / 8>(top));
+  const Vector e = exponential_of(hn::Sub(x, top));
+  Vector sum = hn::Add(e, other_half<Count / 2>(e));
+  if constexpr (Count >= 4) sum = hn::Add(sum, other_half<Count / 4>(sum));
+  if constexpr (Count >= 8) sum = hn::Add(sum, other_half<Count / 8>(sum));
+  return hn::Div(e, sum);
+}
+
+template <int Count>
+void softmax_short(const float* from, float* to, std::int64_t size) {
+  const Floats d;
+  std::int64_t i = 0;
+  for (; i + kStep <= size; i += kStep) hn::StoreU(softmax_within<Count>(hn::LoadU(d, from + i)), d, to + i);
+  if (i == size) return;
+  const auto there = rest_of(size - i);
+  hn::BlendedStore(softmax_within<Count>(hn::MaskedLoad(there, d, from + i)), there, d, to + i);
+}
+
+void softmax_each_row(const float* from, float* to, std::int64_t rows, std::int64_t count) {
+  if constexpr (kStep >= 8) {
+    if (count == 2) return softmax_short<2>(from, to, rows * count);
+    if (count == 4) return softmax_short<4>(from, to, rows * count);
+    if (count == 8) return softmax_short<8>(from, to, rows * count);
+  }
+  for (std::int64_t r = 0; r < rows; ++r) softmax(from + r * count, to + r * count, count);
+}
+
+// --- element by element
+
+void exponentials(const float* from, std::int64_t count, float* to) {
+  const Floats d;
+  std::int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) hn::StoreU(exponential_of(hn::LoadU(d, from + i)), d, to + i);
+  if (i == count) return;
+  const auto there = rest_of(count - i);
+  hn::BlendedStore(exponential_of(hn::MaskedLoad(there, d, from + i)), there, d, to + i);
 }
 
 void binary_elements(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
@@ -113,6 +222,50 @@ void binary_elements(char op, const float* a, std::int64_t a_step, const float* 
   hn::BlendedStore(combine(x, y), there, d, out + i);
 }
 
+// --- places
+
+using Quad = hn::FixedTag<float, 4>;
+
+void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row, std::int64_t rows,
+               std::int64_t columns) {
+  constexpr std::int64_t kAtOnce = 32;  // columns, so that what is read and written stays in the cache
+  const Quad d;
+  const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+  for (std::int64_t begin = 0; begin < whole_columns; begin += kAtOnce) {
+    const std::int64_t end = std::min(begin + kAtOnce, whole_columns);
+    for (std::int64_t i = 0; i < whole_rows; i += 4) {
+      for (std::int64_t j = begin; j < end; j += 4) {
+        const float* const at = from + i * from_row + j;
+        const auto a = hn::LoadU(d, at), b = hn::LoadU(d, at + from_row), c = hn::LoadU(d, at + 2 * from_row),
+                   e = hn::LoadU(d, at + 3 * from_row);
+        const auto ab = hn::InterleaveLower(d, a, b), ab2 = hn::InterleaveUpper(d, a, b),
+                   ce = hn::InterleaveLower(d, c, e), ce2 = hn::InterleaveUpper(d, c, e);
+        float* const out = to + j * to_row + i;
+        hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, out);
+        hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, out + to_row);
+        hn::StoreU(hn::ConcatLowerLower(d, ce2, ab2), d, out + 2 * to_row);
+        hn::StoreU(hn::ConcatUpperUpper(d, ce2, ab2), d, out + 3 * to_row);
+      }
+    }
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
+      to[j * to_row + i] = from[i * from_row + j];
+  }
+}
+
+void mix(const Sample* samples, std::int64_t count, const float* plane, float* out) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Sample& sample = samples[i];
+    const auto value = [&](std::size_t k)
+                           HWY_ATTR { return sample.offset[k] < 0 ? 0.0F : plane[sample.offset[k]]; };
+    float y = sample.weight[0] * value(0);
+#pragma GCC unroll 4
+    for (std::size_t k = 1; k < 4; ++k) y = multiply_add(sample.weight[k], value(k), y);
+    out[i] = y;
+  }
+}
+
 }  // namespace sightline::network::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -120,18 +273,36 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::network {
 
 HWY_EXPORT(multiply);
-HWY_EXPORT(softmax);
+HWY_EXPORT(sum_each_row);
+HWY_EXPORT(softmax_each_row);
+HWY_EXPORT(exponentials);
 HWY_EXPORT(binary_elements);
+HWY_EXPORT(transpose);
+HWY_EXPORT(mix);
 
 void multiply_matrices(const MatrixProduct& product) {
   HWY_DYNAMIC_DISPATCH(multiply)(product);
 }
-void softmax_row(const float* from, float* to, std::int64_t count) {
-  HWY_DYNAMIC_DISPATCH(softmax)(from, to, count);
+void sum_rows(const float* from, std::int64_t rows, std::int64_t count, float* to) {
+  HWY_DYNAMIC_DISPATCH(sum_each_row)(from, rows, count, to);
+}
+void softmax_rows(const float* from, float* to, std::int64_t rows, std::int64_t count) {
+  HWY_DYNAMIC_DISPATCH(softmax_each_row)(from, to, rows, count);
+}
+void exponential_run(const float* from, std::int64_t count, float* to) {
+  HWY_DYNAMIC_DISPATCH(exponentials)(from, count, to);
 }
 void binary_run(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
                 std::int64_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(binary_elements)(op, a, a_step, b, b_step, count, out);
+}
+
+void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
+                      std::int64_t rows, std::int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(transpose)(from, from_row, to, to_row, rows, columns);
+}
+void mix_samples(std::span<const Sample> samples, const float* plane, float* out) {
+  HWY_DYNAMIC_DISPATCH(mix)(samples.data(), static_cast<std::int64_t>(samples.size()), plane, out);
 }
 
 }  // namespace sightline::network
