@@ -354,16 +354,16 @@ void max_pool(const float* const* rows, int count, int in_width, int before, int
   const Floats d;
   const Vector lowest = constant(-std::numeric_limits<float>::infinity());
   for (std::ptrdiff_t i = 0; i < in_width * kBlock; i += kLanes) {
-    Vector largest = lowest;
-    for (int r = 0; r < count; ++r) largest = larger(largest, hn::LoadU(d, rows[r] + i));
+    Vector largest = count > 0 ? hn::LoadU(d, rows[0] + i) : lowest;
+    for (int r = 1; r < count; ++r) largest = larger(largest, hn::LoadU(d, rows[r] + i));
     hn::StoreU(largest, d, column + i);
   }
   for (int x = 0; x < width; ++x) {
     const int first = std::max(0, x * stride - before),
               end = std::min(in_width, x * stride - before + kernel);
     for (int v = 0; v < 16; v += kLanes) {
-      Vector largest = lowest;
-      for (int k = first; k < end; ++k) largest = larger(largest, hn::LoadU(d, column + k * kBlock + v));
+      Vector largest = first < end ? hn::LoadU(d, column + first * kBlock + v) : lowest;
+      for (int k = first + 1; k < end; ++k) largest = larger(largest, hn::LoadU(d, column + k * kBlock + v));
       hn::StoreU(largest, d, out + x * kBlock + v);
     }
   }

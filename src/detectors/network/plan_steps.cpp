@@ -7,7 +7,6 @@
 #include "detectors/network/tensor_kernels.hpp"
 
 namespace sightline::network {
-namespace {}  // namespace
 
 // --- convolutions
 
@@ -185,9 +184,15 @@ void CopyStep::run(const PlanMemory& memory, int row) const {
     float* const to = out.block(memory, row, block);
     const std::size_t first = static_cast<std::size_t>(block) * kBlock;
     const std::size_t count = std::min<std::size_t>(kBlock, in.size() - first);
-    for (std::size_t c = 0; c < count; ++c) {
-      const float* const from = in.row(memory, first + c, row);
-      for (int x = 0; x < width; ++x) to[x * kBlock + static_cast<std::ptrdiff_t>(c)] = from[x * step];
+    const float* const from = in.row(memory, first, row);
+    const std::ptrdiff_t apart = count > 1 ? in.row(memory, first + 1, row) - from : 0;
+    bool is_matrix = step == 1;
+    for (std::size_t c = 2; c < count && is_matrix; ++c)
+      is_matrix = in.row(memory, first + c, row) - from == static_cast<std::ptrdiff_t>(c) * apart;
+    if (is_matrix) transpose_matrix(from, apart, to, kBlock, static_cast<std::int64_t>(count), width);
+    for (std::size_t c = 0; c < count && !is_matrix; ++c) {
+      const float* const one = in.row(memory, first + c, row);
+      for (int x = 0; x < width; ++x) to[x * kBlock + static_cast<std::ptrdiff_t>(c)] = one[x * step];
     }
     for (std::size_t c = count; c < kBlock; ++c) {
       for (int x = 0; x < width; ++x) to[x * kBlock + static_cast<std::ptrdiff_t>(c)] = 0;
@@ -208,10 +213,14 @@ void UnpackStep::run(const PlanMemory& memory, int row) const {
   Tensor& tensor = (*memory.values)[static_cast<std::size_t>(value)];
   const std::int64_t width = in.map().width, plane = in.map().height * width;
   const std::ptrdiff_t step = in.pixel_step();
-  for (std::size_t c = 0; c < in.size(); ++c) {
+  std::size_t next = 0;
+  for (std::size_t c = 0; c < in.size(); c = next) {
+    // Channels that lie side by side, as those of a block do, together.
     const float* const from = in.row(memory, c, row);
-    float* const to = tensor.reals() + static_cast<std::int64_t>(c) * plane + row * width;
-    for (std::int64_t x = 0; x < width; ++x) to[x] = from[x * step];
+    for (next = c + 1; next < in.size() && in.row(memory, next, row) - from == std::ptrdiff_t(next - c);)
+      ++next;
+    transpose_matrix(from, step, tensor.reals() + static_cast<std::int64_t>(c) * plane + row * width, plane,
+                     width, static_cast<std::int64_t>(next - c));
   }
 }
 

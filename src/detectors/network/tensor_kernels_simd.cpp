@@ -228,7 +228,7 @@ using Quad = hn::FixedTag<float, 4>;
 
 void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row, std::int64_t rows,
                std::int64_t columns) {
-  constexpr std::int64_t kAtOnce = 32;  // columns, so that what is read and written stays in the cache
+  constexpr std::int64_t kAtOnce = 8;  // columns, so that what is read and written stays in the cache
   const Quad d;
   const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
   for (std::int64_t begin = 0; begin < whole_columns; begin += kAtOnce) {
