@@ -27,6 +27,16 @@ void copy_all(const Call& call, std::span<Tensor> out) {
                 [&](const auto* from, auto* to) { std::copy_n(from, call.in(0).size(), to); });
 }
 
+// std::copy_n, which is a call, for long runs alone.
+template <typename T>
+void copy_run(const T* from, std::int64_t count, T* to) {
+  if (count >= 16) {
+    std::copy_n(from, count, to);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
 // Fills `out` from places of `in` that are so far apart along each axis of a shape.
 void copy_strided(const Tensor& in, Tensor& out, Shape shape, std::vector<std::int64_t> steps,
                   std::int64_t start = 0) {
@@ -40,7 +50,7 @@ void copy_strided(const Tensor& in, Tensor& out, Shape shape, std::vector<std::i
     for (std::int64_t i = 0; i < out.size(); i += count, walk.next()) {
       const auto* const first = from + walk.offset();
       if (step == 1) {
-        std::copy_n(first, count, to + i);
+        copy_run(first, count, to + i);
         continue;
       }
       for (std::int64_t k = 0; k < count; ++k) to[i + k] = first[k * step];
@@ -150,7 +160,7 @@ void run_concat(const Call& call, std::span<Tensor> out) {
     const std::int64_t part = run_from(from.shape(), axis);
     with_elements(from, out[0], [&](const auto* source, auto* target) {
       for (std::int64_t k = 0; part > 0 && k < from.size() / part; ++k)
-        std::copy_n(source + k * part, part, target + k * whole + offset);
+        copy_run(source + k * part, part, target + k * whole + offset);
     });
     offset += part;
   }

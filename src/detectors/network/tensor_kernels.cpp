@@ -54,10 +54,7 @@ bool run_gemm_product(const Call& call, Tensor& out) {
   std::vector<float> turned;
   if (tb) {
     turned.resize(static_cast<std::size_t>(b.size()));
-    for (std::int64_t j = 0; j < columns; ++j) {
-      for (std::int64_t k = 0; k < depth; ++k)
-        turned[static_cast<std::size_t>(k * columns + j)] = b.reals()[j * depth + k];
-    }
+    transpose_matrix(b.reals(), depth, turned.data(), columns, columns, depth);
   }
   multiply_matrices({a.reals(), ta ? 1 : a.dim(1), ta ? a.dim(1) : 1, tb ? turned.data() : b.reals(), columns,
                      out.reals(), rows, depth, columns});
