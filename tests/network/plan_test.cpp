@@ -117,6 +117,29 @@ TEST_P(NetworkPlan, DepthwiseChainsAndResiduals) {
   }
 }
 
+// Widths around tiles, and activations that are applied in registers or behind a row.
+TEST_P(NetworkPlan, DepthwiseOfAllSizes) {
+  for (const std::int64_t kernel : {3, 5, 7}) {
+    for (const std::int64_t stride : {1, 2}) {
+      for (const std::int64_t width : {1, 7, 13, 16, 29, 58}) {
+        SCOPED_TRACE(std::to_string(kernel) + "/" + std::to_string(stride) + ", " + std::to_string(width));
+        OnnxBuilder builder;
+        builder.input("x", {1, 20, 5, width});
+        builder.convolution("plain", "x", 20, 20, kernel, stride, 20);
+        builder.convolution("a", "x", 20, 20, kernel, stride, 20);
+        builder.node("Relu", {"a"}, {"relu"});
+        builder.convolution("b", "x", 20, 20, kernel, stride, 20);
+        builder.node("Clip", {"b", builder.reals("low", {}, {-0.25F}), builder.reals("high", {}, {0.5F})},
+                     {"clip"});
+        builder.convolution("c", "x", 20, 20, kernel, stride, 20);
+        builder.node("Sigmoid", {"c"}, {"sigmoid"});
+        for (const char* output : {"plain", "relu", "clip", "sigmoid"}) builder.output(output);
+        expect_equal(builder);
+      }
+    }
+  }
+}
+
 TEST_P(NetworkPlan, PartsJoinedAndShuffledChannels) {
   OnnxBuilder builder;
   builder.input("x", {1, 6, 14, 26});
@@ -221,6 +244,73 @@ TEST_P(NetworkPlan, ProductsAndSoftmaxOfTensors) {
     builder.output("y");
     builder.output("d");
     expect_equal(builder);
+  }
+}
+
+// Rows that are shorter or longer than vectors, alone or several in one.
+TEST_P(NetworkPlan, RowsOfTensors) {
+  for (const std::int64_t count : {1, 2, 4, 6, 8, 16, 23, 40}) {
+    SCOPED_TRACE(count);
+    OnnxBuilder builder;
+    builder.input("x", {3, 7, count});
+    OnnxBuilder::set(builder.node("Softmax", {"x"}, {"softmax"}), "axis", std::int64_t{-1});
+    builder.node("Exp", {"x"}, {"exponential"});
+    builder.node("Pow", {"x", builder.reals("two", {}, {2})}, {"square"});
+    const std::string last = builder.wholes("last", {1}, {-1});
+    OnnxBuilder::set(builder.node("ReduceSum", {"x", last}, {"sum"}), "keepdims", std::int64_t{0});
+    OnnxBuilder::set(builder.node("ReduceMean", {"x"}, {"mean"}), "axes", std::vector<std::int64_t>{2});
+    builder.node("MatMul", {"x", builder.weights("vector", {count})}, {"by_vector"});
+    builder.node("MatMul", {"x", builder.weights("column", {count, 1})}, {"by_column"});
+    for (const char* output : {"softmax", "exponential", "square", "sum", "mean", "by_vector", "by_column"})
+      builder.output(output);
+    expect_equal(builder);
+  }
+}
+
+TEST_P(NetworkPlan, TurnedMatrices) {
+  for (const std::vector<std::int64_t>& order : {std::vector<std::int64_t>{0, 1, 3, 2},
+                                                 {0, 2, 3, 1},
+                                                 {3, 0, 1, 2},
+                                                 {0, 2, 1, 3},
+                                                 {3, 2, 1, 0},
+                                                 {1, 2, 3, 0},
+                                                 {0, 1, 2, 3}}) {
+    for (const Shape& shape : {Shape{2, 9, 5, 38}, {1, 6, 1, 17}, {1, 1, 1, 4}}) {
+      OnnxBuilder builder;
+      builder.input("x", shape);
+      OnnxBuilder::set(builder.node("Transpose", {"x"}, {"y"}), "perm", order);
+      builder.output("y");
+      expect_equal(builder);
+    }
+  }
+}
+
+// One operand is repeated along axes between others.
+TEST_P(NetworkPlan, ShortRunsOfElements) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 9, 4, 3, 2});
+  builder.input("pairs", {1, 9, 1, 1, 2});
+  builder.node("Sub", {"x", "pairs"}, {"a"});
+  builder.node("Sub", {"pairs", "x"}, {"b"});
+  builder.node("Mul", {builder.weights("by_row", {3, 1}), "x"}, {"c"});
+  builder.node("Div", {"x", builder.weights("by_place", {9, 4, 1, 1})}, {"d"});
+  builder.node("Add", {"pairs", builder.weights("other", {4, 3, 1})}, {"e"});
+  for (const char* output : {"a", "b", "c", "d", "e"}) builder.output(output);
+  expect_equal(builder);
+}
+
+TEST_P(NetworkPlan, SamplesOfPlanes) {
+  for (const char* padding : {"zeros", "border"}) {
+    for (const char* mode : {"bilinear", "nearest"}) {
+      OnnxBuilder builder;
+      builder.input("x", {2, 3, 6, 5});
+      builder.input("places", {2, 7, 3, 2});
+      onnx::NodeProto& node = builder.node("GridSample", {"x", "places"}, {"y"});
+      OnnxBuilder::set(node, "padding_mode", std::string(padding));
+      OnnxBuilder::set(node, "mode", std::string(mode));
+      builder.output("y");
+      expect_equal(builder);
+    }
   }
 }
 

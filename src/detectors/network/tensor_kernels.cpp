@@ -137,31 +137,25 @@ bool run_row_sums(const Call& call, bool is_mean, Tensor& out) {
   return true;
 }
 
-// Matrices, or stacks of them, whose two last axes change places; axes of one element may move, too.
+// Matrices, or stacks of them, whose rows and columns change places. Each may be several axes.
 bool run_turned_matrices(const Call& call, Tensor& out) {
   const Tensor& x = call.in(0);
   const std::vector<std::int64_t> order = call.node.integers("perm");
   if (x.kind() != Kind::real || x.size() == 0 || order.size() != x.rank()) return false;
-  std::vector<std::size_t> axes;
+  std::vector<std::size_t> axes;  // axes of one element may be anywhere
   for (const std::int64_t number : order) {
     const std::size_t axis = Call::axis(number, x.rank());
     if (x.dim(axis) > 1) axes.push_back(axis);
   }
-  // Axes in their order; then those that were last; then the rest in their order.
-  std::vector<std::size_t> sorted = axes;
-  std::ranges::sort(sorted);
-  std::size_t kept = 0;
-  while (kept < axes.size() && axes[kept] == sorted[kept]) ++kept;
-  std::size_t moved = kept;
-  while (moved < axes.size() && axes[moved] != sorted[kept]) ++moved;
-  std::vector<std::size_t> turned(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(kept));
-  const std::size_t columns_count = moved - kept;
-  const auto split = sorted.end() - static_cast<std::ptrdiff_t>(columns_count);
-  turned.insert(turned.end(), split, sorted.end());
-  turned.insert(turned.end(), sorted.begin() + static_cast<std::ptrdiff_t>(kept), split);
-  if (kept == axes.size() || turned != axes) return false;
+  std::vector<std::size_t> turned = axes;
+  std::ranges::sort(turned);
+  const auto first = std::ranges::mismatch(turned, axes).in1;
+  if (first == turned.end()) return false;
+  const auto row_axes = std::rotate(
+      first, std::ranges::find(turned, axes[static_cast<std::size_t>(first - turned.begin())]), turned.end());
+  if (turned != axes) return false;
   std::int64_t rows = 1, columns = 1;
-  for (std::size_t i = kept; i < axes.size(); ++i) (i < moved ? columns : rows) *= x.dim(axes[i]);
+  for (auto axis = first; axis != turned.end(); ++axis) (axis < row_axes ? columns : rows) *= x.dim(*axis);
   for (std::int64_t i = 0; i < x.size(); i += rows * columns)
     transpose_matrix(x.reals() + i, columns, out.reals() + i, rows, rows, columns);
   return true;
