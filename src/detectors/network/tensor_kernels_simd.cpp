@@ -27,7 +27,9 @@ void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::
     return hn::MaskedLoad(there, d, from);
   };
   Vector sums[R][V];
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
     for (int v = 0; v < V; ++v) sums[r][v] = load(m.out + (i + r) * m.columns + j + v * kStep);
   }
   const float* a = m.a + i * m.a_row;
@@ -43,7 +45,9 @@ void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::
       for (int v = 0; v < V; ++v) sums[r][v] = hn::MulAdd(x, w[v], sums[r][v]);
     }
   }
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
     for (int v = 0; v < V; ++v) {
       float* const to = m.out + (i + r) * m.columns + j + v * kStep;
       Whole ? hn::StoreU(sums[r][v], d, to) : hn::BlendedStore(sums[r][v], there, d, to);
@@ -63,12 +67,14 @@ void multiply_rows(const MatrixProduct& m, std::int64_t i) {
 template <int R>
 void multiply_column(const MatrixProduct& m, std::int64_t i) {
   float sums[R];
+#pragma GCC unroll 8
   for (int r = 0; r < R; ++r) sums[r] = m.out[i + r];
   for (std::int64_t k = 0; k < m.depth; ++k) {
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r)
       sums[r] = multiply_add(m.a[(i + r) * m.a_row + k * m.a_column], m.b[k * m.b_row], sums[r]);
   }
+#pragma GCC unroll 8
   for (int r = 0; r < R; ++r) m.out[i + r] = sums[r];
 }
 
@@ -86,8 +92,15 @@ void multiply(const MatrixProduct& m) {
 
 // --- sums and softmax of rows
 
+// The first of a vector's lanes, of which `count` are there: all, or those alone, as masks are slow.
 HWY_INLINE hn::Mask<Floats> rest_of(std::int64_t count) {
-  return hn::FirstN(Floats(), static_cast<std::size_t>(std::min(count, kStep)));
+  return hn::FirstN(Floats(), static_cast<std::size_t>(count));
+}
+HWY_INLINE Vector load_rest(const float* from, std::int64_t count) {
+  return count >= kStep ? hn::LoadU(Floats(), from) : hn::MaskedLoad(rest_of(count), Floats(), from);
+}
+HWY_INLINE void store_rest(Vector x, float* to, std::int64_t count) {
+  count >= kStep ? hn::StoreU(x, Floats(), to) : hn::BlendedStore(x, rest_of(count), Floats(), to);
 }
 
 // The lanes of tree_sum.
@@ -118,12 +131,9 @@ struct Lanes {
 };
 
 void sum_each_row(const float* from, std::int64_t rows, std::int64_t count, float* to) {
-  const Floats d;
   for (std::int64_t r = 0; r < rows; ++r, from += count) {
     Lanes lanes;
-    std::int64_t i = 0;
-    for (; i + kStep <= count; i += kStep) lanes.add(i, hn::LoadU(d, from + i));
-    if (i < count) lanes.add(i, hn::MaskedLoad(rest_of(count - i), d, from + i));
+    for (std::int64_t i = 0; i < count; i += kStep) lanes.add(i, load_rest(from + i, count - i));
     to[r] = lanes.total();
   }
 }
@@ -132,24 +142,22 @@ void softmax(const float* from, float* to, std::int64_t count) {
   const Floats d;
   // Which of equal numbers is the largest does not matter; with a NaN, all becomes NaN by the sum.
   const Vector lowest = constant(-std::numeric_limits<float>::infinity());
+  const auto only_rest = [&](Vector x, std::int64_t i, Vector other) HWY_ATTR {
+    return count - i >= kStep ? x : hn::IfThenElse(rest_of(count - i), x, other);
+  };
   Vector largest = lowest;
-  for (std::int64_t i = 0; i < count; i += kStep) {
-    const auto there = rest_of(count - i);
-    largest = hn::Max(largest, hn::IfThenElse(there, hn::MaskedLoad(there, d, from + i), lowest));
-  }
+  for (std::int64_t i = 0; i < count; i += kStep)
+    largest = hn::Max(largest, only_rest(load_rest(from + i, count - i), i, lowest));
   const Vector top = hn::MaxOfLanes(d, largest);
   Lanes lanes;
   for (std::int64_t i = 0; i < count; i += kStep) {
-    const auto there = rest_of(count - i);
-    const Vector e = exponential_of(hn::Sub(hn::MaskedLoad(there, d, from + i), top));
-    hn::BlendedStore(e, there, d, to + i);
-    lanes.add(i, hn::IfThenElseZero(there, e));
+    const Vector e = exponential_of(hn::Sub(load_rest(from + i, count - i), top));
+    store_rest(e, to + i, count - i);
+    lanes.add(i, only_rest(e, i, hn::Zero(d)));
   }
   const Vector sum = constant(lanes.total());
-  for (std::int64_t i = 0; i < count; i += kStep) {
-    const auto there = rest_of(count - i);
-    hn::BlendedStore(hn::Div(hn::MaskedLoad(there, d, to + i), sum), there, d, to + i);
-  }
+  for (std::int64_t i = 0; i < count; i += kStep)
+    store_rest(hn::Div(load_rest(to + i, count - i), sum), to + i, count - i);
 }
 
 // The other half of each group of 2 * Half lanes.
@@ -175,12 +183,8 @@ HWY_INLINE Vector softmax_within(Vector x) {
 
 template <int Count>
 void softmax_short(const float* from, float* to, std::int64_t size) {
-  const Floats d;
-  std::int64_t i = 0;
-  for (; i + kStep <= size; i += kStep) hn::StoreU(softmax_within<Count>(hn::LoadU(d, from + i)), d, to + i);
-  if (i == size) return;
-  const auto there = rest_of(size - i);
-  hn::BlendedStore(softmax_within<Count>(hn::MaskedLoad(there, d, from + i)), there, d, to + i);
+  for (std::int64_t i = 0; i < size; i += kStep)
+    store_rest(softmax_within<Count>(load_rest(from + i, size - i)), to + i, size - i);
 }
 
 void softmax_each_row(const float* from, float* to, std::int64_t rows, std::int64_t count) {
@@ -195,31 +199,20 @@ void softmax_each_row(const float* from, float* to, std::int64_t rows, std::int6
 // --- element by element
 
 void exponentials(const float* from, std::int64_t count, float* to) {
-  const Floats d;
-  std::int64_t i = 0;
-  for (; i + kStep <= count; i += kStep) hn::StoreU(exponential_of(hn::LoadU(d, from + i)), d, to + i);
-  if (i == count) return;
-  const auto there = rest_of(count - i);
-  hn::BlendedStore(exponential_of(hn::MaskedLoad(there, d, from + i)), there, d, to + i);
+  for (std::int64_t i = 0; i < count; i += kStep)
+    store_rest(exponential_of(load_rest(from + i, count - i)), to + i, count - i);
 }
 
 void binary_elements(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
                      std::int64_t count, float* out) {
-  const Floats d;
   const auto combine = [op](auto x, auto y) HWY_ATTR {
     return op == '+' ? hn::Add(x, y) : op == '-' ? hn::Sub(x, y) : op == '*' ? hn::Mul(x, y) : hn::Div(x, y);
   };
-  std::int64_t i = 0;
-  for (; i + kStep <= count; i += kStep) {
-    const Vector x = a_step ? hn::LoadU(d, a + i) : constant(*a),
-                 y = b_step ? hn::LoadU(d, b + i) : constant(*b);
-    hn::StoreU(combine(x, y), d, out + i);
+  for (std::int64_t i = 0; i < count; i += kStep) {
+    const Vector x = a_step ? load_rest(a + i, count - i) : constant(*a),
+                 y = b_step ? load_rest(b + i, count - i) : constant(*b);
+    store_rest(combine(x, y), out + i, count - i);
   }
-  if (i == count) return;
-  const auto there = hn::FirstN(d, static_cast<std::size_t>(count - i));
-  const Vector x = a_step ? hn::MaskedLoad(there, d, a + i) : constant(*a);
-  const Vector y = b_step ? hn::MaskedLoad(there, d, b + i) : constant(*b);
-  hn::BlendedStore(combine(x, y), there, d, out + i);
 }
 
 // --- places
