@@ -133,7 +133,9 @@ TEST_P(NetworkPlan, DepthwiseOfAllSizes) {
                      {"clip"});
         builder.convolution("c", "x", 20, 20, kernel, stride, 20);
         builder.node("Sigmoid", {"c"}, {"sigmoid"});
-        for (const char* output : {"plain", "relu", "clip", "sigmoid"}) builder.output(output);
+        builder.convolution("d", "x", 20, 20, kernel, stride, 20);
+        builder.node("LeakyRelu", {"d"}, {"leaky"});
+        for (const char* output : {"plain", "relu", "clip", "sigmoid", "leaky"}) builder.output(output);
         expect_equal(builder);
       }
     }

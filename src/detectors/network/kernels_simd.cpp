@@ -135,10 +135,11 @@ HWY_INLINE const float* one_register(const float* address) {
   return address;
 }
 
-// Whether a finish is nothing but limits, which sums get while they are in registers.
-bool is_clamp(const Finish& finish, bool is_added) {
+// Whether a finish costs so little that sums get it while they are in registers.
+bool is_simple(const Finish& finish, bool is_added) {
   const Kind kind = finish.activation.kind;
-  return !is_added && (kind == Kind::none || kind == Kind::relu || kind == Kind::clip);
+  return !is_added &&
+         (kind == Kind::none || kind == Kind::relu || kind == Kind::clip || kind == Kind::leaky_relu);
 }
 
 // x < low ? low : x and x > high ? high : x: NaN stays, and so does -0 beside 0.
@@ -157,20 +158,23 @@ HWY_INLINE Vector at_most(Vector x, Vector high) {
 #endif
 }
 
-// Stores a tile's sums of one vector a pixel, with its limits if the finish is such.
+// Stores a tile's sums of one vector a pixel, finished if the finish is simple.
 template <int P>
 HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool is_added, float* out) {
-  const Floats d;
-  if (finish.activation.kind == Kind::none || !is_clamp(finish, is_added)) {
+  const Kind kind = is_simple(finish, is_added) ? finish.activation.kind : Kind::none;
+  const auto store = [&](const auto& finished) HWY_ATTR {
 #pragma GCC unroll 16
-    for (int p = 0; p < P; ++p) hn::StoreU(sums[p], d, out + p * kBlock);
-    return;
-  }
-  const bool is_clip = finish.activation.kind == Kind::clip;
-  const Vector low = constant(is_clip ? finish.activation.a : 0.0F);
-  const Vector high = constant(is_clip ? finish.activation.b : std::numeric_limits<float>::infinity());
-#pragma GCC unroll 16
-  for (int p = 0; p < P; ++p) hn::StoreU(at_least(at_most(sums[p], high), low), d, out + p * kBlock);
+    for (int p = 0; p < P; ++p) hn::StoreU(finished(sums[p]), Floats(), out + p * kBlock);
+  };
+  if (kind == Kind::none) return store([](Vector x) HWY_ATTR { return x; });
+  const Vector a = constant(finish.activation.a);
+  if (kind == Kind::leaky_relu)
+    return store([&](Vector x)
+                     HWY_ATTR { return hn::IfThenElse(hn::Lt(x, hn::Zero(Floats())), hn::Mul(a, x), x); });
+  const Vector low = kind == Kind::clip ? a : hn::Zero(Floats());
+  const Vector high =
+      constant(kind == Kind::clip ? finish.activation.b : std::numeric_limits<float>::infinity());
+  store([&](Vector x) HWY_ATTR { return at_least(at_most(x, high), low); });
 }
 
 // --- convolution
@@ -230,7 +234,7 @@ void convolve_blocks(const ConvolutionRow& row, int block) {
     const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
     kTiles[static_cast<std::size_t>(pixels - 1)](row, block, first);
   }
-  if (is_clamp(row.finish, row.added != nullptr)) return;
+  if (is_simple(row.finish, row.added != nullptr)) return;
   for (int b = block; b < block + B; ++b)
     finish_pixels(row.out[b], row.added ? row.added[b] : nullptr, row.width, row.finish);
 }
@@ -309,7 +313,7 @@ void depthwise_tiles(const DepthwiseRow& row) {
     const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
     kTiles[static_cast<std::size_t>(pixels - 1)](row, first);
   }
-  if (!is_clamp(row.finish, row.added != nullptr)) finish_pixels(row.out, row.added, row.width, row.finish);
+  if (!is_simple(row.finish, row.added != nullptr)) finish_pixels(row.out, row.added, row.width, row.finish);
 }
 
 void depthwise(const DepthwiseRow& row) {
