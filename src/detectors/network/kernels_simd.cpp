@@ -179,61 +179,70 @@ HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool i
 
 // --- convolution
 
-// Sums of P pixels from `first` on and of B blocks. Step: floats from pixel to pixel; 0: as the row says.
+// Sums of tiles of P pixels and B blocks, side by side from pixel `first` on. Step: floats from pixel to
+// pixel; 0: as the row says.
 template <int P, int B, int Step>
-void convolve_tile(const ConvolutionRow& row, int block, int first) {
+void convolve_tiles(const ConvolutionRow& row, int block, int first, int tiles) {
   const Floats d;
   const std::ptrdiff_t step = Step > 0 ? Step : row.pixel_step;
   const std::ptrdiff_t depth = std::ptrdiff_t{row.kernel_rows} * row.kernel_columns * row.inputs;
   constexpr int V = kVectors;
-  Vector sums[B * V][P];
-  for (int v = 0; v < B * V; ++v) {
-    const Vector bias = hn::LoadU(d, row.bias + block * kBlock + v * kLanes);
+  for (const int end = first + tiles * P; first < end; first += P) {
+    Vector sums[B * V][P];
+    for (int v = 0; v < B * V; ++v) {
+      const Vector bias = hn::LoadU(d, row.bias + block * kBlock + v * kLanes);
 #pragma GCC unroll 16
-    for (int p = 0; p < P; ++p) sums[v][p] = bias;
-  }
-  const float* weights = row.weights + block * depth * kBlock;
-  const float* const* taps = row.taps;
-  for (int ky = 0; ky < row.kernel_rows; ++ky, taps += row.inputs) {
-    for (int kx = 0; kx < row.kernel_columns; ++kx) {
-      const std::ptrdiff_t offset = kx * row.column_step + first * step;
-      for (int c = 0; c < row.inputs; ++c, weights += kBlock) {
-        const float* const in = one_register(taps[c] + offset);
-        Vector w[B * V];
+      for (int p = 0; p < P; ++p) sums[v][p] = bias;
+    }
+    const float* weights = row.weights + block * depth * kBlock;
+    const float* const* taps = row.taps;
+    for (int ky = 0; ky < row.kernel_rows; ++ky, taps += row.inputs) {
+      for (int kx = 0; kx < row.kernel_columns; ++kx) {
+        const std::ptrdiff_t offset = kx * row.column_step + first * step;
+        for (int c = 0; c < row.inputs; ++c, weights += kBlock) {
+          const float* const in = one_register(taps[c] + offset);
+          Vector w[B * V];
 #pragma GCC unroll 4
-        for (int v = 0; v < B * V; ++v)
-          w[v] = hn::LoadU(d, weights + (v / V) * depth * kBlock + (v % V) * kLanes);
+          for (int v = 0; v < B * V; ++v)
+            w[v] = hn::LoadU(d, weights + (v / V) * depth * kBlock + (v % V) * kLanes);
 #pragma GCC unroll 16
-        for (int p = 0; p < P; ++p) {
-          const Vector x = constant(in[p * step]);
+          for (int p = 0; p < P; ++p) {
+            const Vector x = constant(in[p * step]);
 #pragma GCC unroll 4
-          for (int v = 0; v < B * V; ++v) sums[v][p] = hn::MulAdd(x, w[v], sums[v][p]);
+            for (int v = 0; v < B * V; ++v) sums[v][p] = hn::MulAdd(x, w[v], sums[v][p]);
+          }
         }
       }
     }
-  }
 #pragma GCC unroll 4
-  for (int v = 0; v < B * V; ++v)
-    store_sums<P>(sums[v], row.finish, row.added != nullptr,
-                  row.out[block + v / V] + first * kBlock + (v % V) * kLanes);
+    for (int v = 0; v < B * V; ++v)
+      store_sums<P>(sums[v], row.finish, row.added != nullptr,
+                    row.out[block + v / V] + first * kBlock + (v % V) * kLanes);
+  }
 }
 
-using Tile = void (*)(const ConvolutionRow&, int, int);
+// Cuts a row into tiles of as equal sizes as can be, and calls `run(size, first pixel, count)` for those of a
+// size.
+template <typename Run>
+HWY_INLINE void cut_into_tiles(int width, int most, const Run& run) {
+  const int tiles = (width + most - 1) / most, size = width / tiles, larger = width % tiles;
+  if (larger > 0) run(size + 1, 0, larger);
+  run(size, larger * (size + 1), tiles - larger);
+}
+
+using Tiles = void (*)(const ConvolutionRow&, int, int, int);
 template <int B, int Step, std::size_t... P>
-constexpr std::array<Tile, sizeof...(P)> tiles_of(std::index_sequence<P...>) {
-  return {&convolve_tile<static_cast<int>(P) + 1, B, Step>...};
+constexpr std::array<Tiles, sizeof...(P)> tiles_of(std::index_sequence<P...>) {
+  return {&convolve_tiles<static_cast<int>(P) + 1, B, Step>...};
 }
 
 template <int B, int Step>
 void convolve_blocks(const ConvolutionRow& row, int block) {
   constexpr int kMost = B == 2 ? kPixels2 : kPixels1;
   static constexpr auto kTiles = tiles_of<B, Step>(std::make_index_sequence<kMost>());
-  // Tiles of as equal sizes as can be.
-  const int tiles = (row.width + kMost - 1) / kMost;
-  for (int i = 0; i < tiles; ++i) {
-    const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
-    kTiles[static_cast<std::size_t>(pixels - 1)](row, block, first);
-  }
+  cut_into_tiles(row.width, kMost, [&](int size, int first, int count) {
+    kTiles[static_cast<std::size_t>(size - 1)](row, block, first, count);
+  });
   if (is_simple(row.finish, row.added != nullptr)) return;
   for (int b = block; b < block + B; ++b)
     finish_pixels(row.out[b], row.added ? row.added[b] : nullptr, row.width, row.finish);
@@ -257,32 +266,32 @@ void convolve(const ConvolutionRow& row) {
 
 // --- depthwise
 
-// P pixels from `first` on. Columns: of the kernel, Stride: pixels from one output's input to the next one's,
-// with columns side by side; 0: as the row says.
+// P pixels from `first` on. Columns: of the kernel, Stride: pixels from one output's input to the
+// next one's, with columns side by side; 0: as the row says.
 template <int P, int Columns, int Stride>
 void depthwise_tile(const DepthwiseRow& row, int first) {
   const Floats d;
-  for (int v = 0; v < kVectors; ++v) {
+  for (int lane = 0; lane < kBlock; lane += kLanes) {
     Vector sums[P];
-    const Vector bias = hn::LoadU(d, row.bias + v * kLanes);
+    const Vector bias = hn::LoadU(d, row.bias + lane);
 #pragma GCC unroll 16
     for (int p = 0; p < P; ++p) sums[p] = bias;
-    const float* weights = row.weights + v * kLanes;
+    const float* weights = row.weights + lane;
     for (int ky = 0; ky < row.kernel_rows; ++ky) {
-      const float* in = row.rows[ky] + first * row.pixel_step + v * kLanes;
+      const float* in = row.rows[ky] + first * row.pixel_step + lane;
       if constexpr (Columns > 0) {
         // Each input is loaded once, for all outputs that it belongs to.
         Vector w[Columns];
 #pragma GCC unroll 8
         for (int kx = 0; kx < Columns; ++kx, weights += kBlock) w[kx] = hn::LoadU(d, weights);
 #pragma GCC unroll 64
-        for (int i = 0; i < (P - 1) * Stride + Columns; ++i) {
+        for (int k = 0; k < (P - 1) * Stride + Columns; ++k) {
           const Vector x = hn::LoadU(d, in);
           in = one_register(in + kBlock);
 #pragma GCC unroll 8
           for (int kx = Columns - 1; kx >= 0; --kx) {
-            const int p = (i - kx) / Stride;
-            if (i >= kx && p * Stride == i - kx && p < P) sums[p] = hn::MulAdd(x, w[kx], sums[p]);
+            const int p = (k - kx) / Stride;
+            if (k >= kx && p * Stride == k - kx && p < P) sums[p] = hn::MulAdd(x, w[kx], sums[p]);
           }
         }
       } else {
@@ -293,7 +302,7 @@ void depthwise_tile(const DepthwiseRow& row, int first) {
         }
       }
     }
-    store_sums<P>(sums, row.finish, row.added != nullptr, row.out + first * kBlock + v * kLanes);
+    store_sums<P>(sums, row.finish, row.added != nullptr, row.out + first * kBlock + lane);
   }
 }
 
@@ -305,23 +314,22 @@ constexpr std::array<DepthwiseTile, sizeof...(P)> depthwise_tiles_of(std::index_
 }
 
 template <int Columns, int Stride>
-void depthwise_tiles(const DepthwiseRow& row) {
+void depthwise_of(const DepthwiseRow& row) {
   static constexpr auto kTiles =
       depthwise_tiles_of<Columns, Stride>(std::make_index_sequence<kDepthwisePixels>());
-  const int tiles = (row.width + kDepthwisePixels - 1) / kDepthwisePixels;
-  for (int i = 0; i < tiles; ++i) {
-    const int first = row.width * i / tiles, pixels = row.width * (i + 1) / tiles - first;
-    kTiles[static_cast<std::size_t>(pixels - 1)](row, first);
-  }
+  cut_into_tiles(row.width, kDepthwisePixels, [&](int size, int first, int count) {
+    for (const int end = first + count * size; first < end; first += size)
+      kTiles[static_cast<std::size_t>(size - 1)](row, first);
+  });
   if (!is_simple(row.finish, row.added != nullptr)) finish_pixels(row.out, row.added, row.width, row.finish);
 }
 
 void depthwise(const DepthwiseRow& row) {
   const bool is_dense = row.column_step == kBlock;
-  if (is_dense && row.kernel_columns == 3 && row.pixel_step == kBlock) return depthwise_tiles<3, 1>(row);
-  if (is_dense && row.kernel_columns == 3 && row.pixel_step == 2 * kBlock) return depthwise_tiles<3, 2>(row);
-  if (is_dense && row.kernel_columns == 5 && row.pixel_step == kBlock) return depthwise_tiles<5, 1>(row);
-  depthwise_tiles<0, 0>(row);
+  if (is_dense && row.kernel_columns == 3 && row.pixel_step == kBlock) return depthwise_of<3, 1>(row);
+  if (is_dense && row.kernel_columns == 3 && row.pixel_step == 2 * kBlock) return depthwise_of<3, 2>(row);
+  if (is_dense && row.kernel_columns == 5 && row.pixel_step == kBlock) return depthwise_of<5, 1>(row);
+  depthwise_of<0, 0>(row);
 }
 
 // --- elementwise
