@@ -40,6 +40,13 @@ void copy_run(const T* from, std::int64_t count, T* to) {
 // Fills `out` from places of `in` that are so far apart along each axis of a shape.
 void copy_strided(const Tensor& in, Tensor& out, Shape shape, std::vector<std::int64_t> steps,
                   std::int64_t start = 0) {
+  // Trailing axes that lie behind one another are one.
+  for (std::size_t last = shape.size(); last-- > 1 && steps[last - 1] == shape[last] * steps[last];) {
+    shape[last - 1] *= shape[last];
+    steps[last - 1] = steps[last];
+    shape.pop_back();
+    steps.pop_back();
+  }
   const std::int64_t count = shape.empty() ? 1 : shape.back(), step = shape.empty() ? 0 : steps.back();
   if (!shape.empty()) {
     shape.pop_back();
