@@ -198,7 +198,7 @@ TEST(NetworkGraph, FoldsConstantsCopiesAndBatchNormalisation) {
   Interpreter one(folded, 1 << 20), other(literal, 1 << 20);
   for (Interpreter* interpreter : {&one, &other}) {
     for (std::int64_t i = 0; i < 128; ++i) interpreter->input(0).reals()[i] = static_cast<float>(i % 13) - 6;
-    interpreter->run();
+    interpreter->run_all();
   }
   for (std::int64_t i = 0; i < one.output(0).size(); ++i)
     EXPECT_NEAR(one.output(0).reals()[i], other.output(0).reals()[i], 1e-4) << i;
@@ -247,7 +247,7 @@ TEST(NetworkGraph, RunsNodesWhoseSizesTheFrameDecides) {
   for (const float only : {0.0F, 1.0F}) {
     std::fill_n(interpreter.input(0).reals(), 6, only);
     interpreter.input(0).reals()[4] = 5;
-    interpreter.run();
+    interpreter.run_all();
     EXPECT_EQ(interpreter.output(0).dim(1), only > 0 ? 6 : 1);
     EXPECT_EQ(interpreter.output(0).wholes()[only > 0 ? 4 : 0], 4);
   }

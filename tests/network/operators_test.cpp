@@ -73,7 +73,7 @@ std::set<std::string> run_node_test(const fs::path& folder) {
   }
   Interpreter interpreter(graph, kMemory);
   for (std::size_t i = 0; i < inputs.size(); ++i) interpreter.input(i) = std::move(inputs[i]);
-  interpreter.run();
+  interpreter.run_all();
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const Tensor expected = load_tensor(data / ("output_" + std::to_string(i) + ".pb"));
     EXPECT_EQ(difference(interpreter.output(i), expected), "") << folder.filename();

@@ -66,10 +66,10 @@ void expect_equal(const OnnxBuilder& builder) {
       for (std::int64_t k = 0; k < interpreter.input(i).size(); ++k)
         interpreter.input(i).reals()[k] = runner->input(i).reals()[k] = value_of(fill, k);
     }
-    interpreter.run();
+    interpreter.run_all();
     for (const int threads : {1, 3}) {
       oneapi::tbb::task_arena arena(threads);
-      arena.execute([&] { runner->run(nullptr); });
+      arena.execute([&] { runner->run_all(); });
       for (std::size_t i = 0; i < graph.outputs.size(); ++i)
         EXPECT_EQ(different(runner->output(i), interpreter.output(i)), 0)
             << "output " << i << ", fill " << static_cast<int>(fill);
@@ -344,13 +344,13 @@ TEST(NetworkPlanErrors, NameTheNode) {
   const auto runner = make_plan_runner(graph, *plan);
   std::fill_n(runner->input(0).reals(), 64, 9.0F);
   try {
-    runner->run(nullptr);
+    runner->run_all();
     FAIL();
   } catch (const std::exception& error) {
     EXPECT_NE(std::string(error.what()).find("'y' (GatherElements)"), std::string::npos) << error.what();
   }
   std::fill_n(runner->input(0).reals(), 64, 1.0F);  // and the next frame is well
-  EXPECT_NO_THROW(runner->run(nullptr));
+  EXPECT_NO_THROW(runner->run_all());
 }
 
 INSTANTIATE_TEST_SUITE_P(AllTargets, NetworkPlan, testing::ValuesIn(instruction_sets()), [](const auto& one) {

@@ -109,7 +109,7 @@ class Compare : public FamilyCommand {
     fill(network, runner.input(network.picture));
     constexpr Size kFrame{640, 480};
     fill_sizes(network, kFrame, [&](std::size_t i) -> Tensor& { return runner.input(i); });
-    runner.run(&workspace->work);
+    runner.run_all(&workspace->work);
     bool differs = false;
     for (const std::string& file : references_) differs |= !compare(network, runner, file, context);
     if (differs)
@@ -132,7 +132,7 @@ class Compare : public FamilyCommand {
   }
 
   // Returns whether the output is near enough.
-  bool compare(const Network& network, const Runner& runner, const std::string& file,
+  bool compare(const Network& network, Runner& runner, const std::string& file,
                const ShowContext& context) const {
     const Graph& graph = network.graph;
     std::size_t chosen = graph.outputs.size() == 1 ? 0 : graph.outputs.size();

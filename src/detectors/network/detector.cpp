@@ -12,19 +12,18 @@
 namespace sightline::network {
 namespace {
 
-constexpr std::string_view kResourceNames[] = {"frame", "input", "outputs", "candidates", "detections"};
-constexpr StageInfo kStageList[] = {
-    {"letterbox", {kFrameResource}, {kInput}, true},
-    {"network", {kInput}, {kOutputs}, true},
-    {"read_boxes", {kOutputs}, {kCandidates}},
-    {"group", {kCandidates}, {kDetections}},
-};
+constexpr std::string_view kSegmentNames[kMostSegments] = {"network_1", "network_2", "network_3", "network_4"};
+constexpr std::string_view kResultNames[kMostSegments] = {"results_1", "results_2", "results_3", "results_4"};
 
 // Left and right as they are in the picture.
 constexpr const char* kPointNames[] = {"left_eye", "right_eye", "nose", "left_mouth", "right_mouth"};
 
 NetworkWorkspace& own(Workspace& workspace) {
   return static_cast<NetworkWorkspace&>(workspace);
+}
+
+std::size_t resource_of(int pool) {
+  return kInput + static_cast<std::size_t>(pool - kInputPool);
 }
 
 }  // namespace
@@ -42,13 +41,33 @@ NetworkDetector::NetworkDetector(Network network, bool plain)
   info_.labels = n.reported;
   info_.threshold = n.threshold;
   info_.cpu_only = "networks run on the CPU";
+  describe_stages();
 }
 
-std::span<const std::string_view> NetworkDetector::resources() const {
-  return kResourceNames;
-}
-std::span<const StageInfo> NetworkDetector::stages() const {
-  return kStageList;
+void NetworkDetector::describe_stages() {
+  resource_names_ = {"frame", "input"};
+  stages_ = {{"letterbox", {kFrameResource}, {kInput}, true}};
+  const std::size_t count = plan_ ? plan_->segments.size() : 1;
+  ResourceSet results;
+  for (std::size_t i = 0; i < count; ++i) {
+    StageInfo stage{count == 1 ? "network" : kSegmentNames[i], {}, {kFirstResults + i}};
+    if (plan_) {
+      stage.suits_device = plan_->segments[i].suits_devices;
+      for (const int pool : plan_->segments[i].reads) stage.reads.insert(resource_of(pool));
+    } else {
+      stage.reads.insert(kInput);
+    }
+    stages_.push_back(stage);
+    resource_names_.push_back(kResultNames[i]);
+  }
+  if (plan_) {
+    for (const int pool : plan_->result_pools) results.insert(resource_of(pool));
+  }
+  results.insert(kInput + count);  // the last segment's
+  const std::size_t candidates = kFirstResults + count;
+  stages_.push_back({"read_boxes", results, {candidates}});
+  stages_.push_back({"group", {candidates}, {candidates + 1}});
+  resource_names_.insert(resource_names_.end(), {"candidates", "detections"});
 }
 
 std::unique_ptr<Workspace> NetworkDetector::make_workspace() const {
@@ -68,22 +87,18 @@ bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition
     w.planned = {};
     w.letterbox = Letterbox(frame.size(), network_.preprocessing);
     w.planned = frame.size();
+    fill_sizes(network_, w.planned, [&](std::size_t i) -> Tensor& { return w.runner->input(i); });
   }
+  for (InterStageBuffer& memory : w.runner->shared()) memory.plan(static_cast<std::int64_t>(memory.bytes()));
   return true;
 }
 
 void NetworkDetector::run_stage(std::size_t stage, Workspace& workspace) const {
   NetworkWorkspace& w = own(workspace);
-  switch (stage) {
-    case kLetterbox:
-      return fill_input(w);
-    case kNetwork:
-      return w.runner->run(&w.work);
-    case kDecode:
-      return decode_outputs(w);
-    default:
-      return group(w);
-  }
+  if (stage == kLetterbox) return fill_input(w);
+  if (stage == stages_.size() - 2) return decode_outputs(w);
+  if (stage == stages_.size() - 1) return group(w);
+  w.runner->run(stage - kFirstSegment, &w.work);
 }
 
 void NetworkDetector::fill_input(NetworkWorkspace& w) const {
@@ -93,7 +108,6 @@ void NetworkDetector::fill_input(NetworkWorkspace& w) const {
   float* const tensor = w.runner->input(network_.picture).reals();
   for_each_rows(network_.preprocessing.size.height, w,
                 [&](int begin, int end) { w.letterbox.fill(frame, tensor, begin, end); });
-  fill_sizes(network_, w.planned, [&](std::size_t i) -> Tensor& { return w.runner->input(i); });
 }
 
 void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {

@@ -14,8 +14,11 @@
 
 namespace sightline::network {
 
-enum StageIndex : std::size_t { kLetterbox, kNetwork, kDecode, kGroup };
-enum ResourceIndex : std::size_t { kInput = kFrameResource + 1, kOutputs, kCandidates, kDetections };
+/// Stages: letterbox, the segments of the network, reading of boxes, grouping. Resources: the network's
+/// picture, the results of each segment, candidates, detections.
+enum StageIndex : std::size_t { kLetterbox, kFirstSegment };
+enum ResourceIndex : std::size_t { kInput = kFrameResource + 1, kFirstResults };
+inline constexpr std::size_t kMostSegments = 4;
 
 /// One frame in flight.
 class NetworkWorkspace : public Workspace {
@@ -38,8 +41,8 @@ class NetworkDetector : public Detector {
   explicit NetworkDetector(Network network, bool plain = false);
 
   const DetectorInfo& info() const override { return info_; }
-  std::span<const std::string_view> resources() const override;
-  std::span<const StageInfo> stages() const override;
+  std::span<const std::string_view> resources() const override { return resource_names_; }
+  std::span<const StageInfo> stages() const override { return stages_; }
   std::unique_ptr<Workspace> make_workspace() const override;
   FramePixels pixels() const override {
     return network_.preprocessing.channels == 1 ? FramePixels::luma : FramePixels::luma_and_colour;
@@ -53,6 +56,7 @@ class NetworkDetector : public Detector {
   const Plan* plan() const { return plan_.get(); }
 
  private:
+  void describe_stages();
   void fill_input(NetworkWorkspace& workspace) const;
   void decode_outputs(NetworkWorkspace& workspace) const;
   // Says so where the first frame without boxes cannot have any.
@@ -61,6 +65,8 @@ class NetworkDetector : public Detector {
 
   Network network_;
   std::unique_ptr<const Plan> plan_;  ///< null: the interpreter runs the network
+  std::vector<StageInfo> stages_;
+  std::vector<std::string_view> resource_names_;
   DetectorInfo info_;
   CandidateLimit limit_;
   mutable std::atomic_flag has_looked_;

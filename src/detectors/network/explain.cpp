@@ -109,8 +109,8 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
   const std::size_t count = std::min(kBest, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
                     higher_confidence);
-  detector.run_stage(kDecode, w);
-  detector.run_stage(kGroup, w);
+  for (std::size_t stage = detector.stages().size() - 2; stage < detector.stages().size(); ++stage)
+    detector.run_stage(stage, w);
   std::string text = fmt::format("\nThe best of {}, before threshold and suppression\n",
                                  counted(static_cast<std::int64_t>(all.size()), "candidate"));
   text += "       score  class            left     top   width  height\n";
@@ -170,9 +170,18 @@ std::string network_text(const Network& n) {
 std::string plan_text(const NetworkDetector& detector) {
   const Plan* const plan = detector.plan();
   if (!plan) return "\nHow it runs\n  plan           none: node by node, slowly\n";
-  return fmt::format(
+  std::string text = fmt::format(
       "\nHow it runs\n  plan           {} steps in {} levels, {:.1f} MiB per frame in flight\n",
       plan->steps.size(), plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
+  for (std::size_t i = 0; i < plan->segments.size(); ++i) {
+    const PlanSegment& segment = plan->segments[i];
+    text += fmt::format("  {:15}{} levels, {:.3g} G multiply-adds, {:.2f} MiB of results; {}\n",
+                        detector.stages()[kFirstSegment + i].name, segment.last_level - segment.first_level,
+                        1e-9 * static_cast<double>(segment.multiply_adds),
+                        4 * kMebi * static_cast<double>(plan->pool_floats[kFirstResultPool + i]),
+                        segment.suits_devices ? "CPU or devices" : "CPU only");
+  }
+  return text;
 }
 
 std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, PictureView picture) {
@@ -187,7 +196,7 @@ std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, P
       "input\n",
       picture.width(), picture.height(), place.width, place.height, place.left, place.top, range.smallest,
       range.largest);
-  detector.run_stage(kNetwork, w);
+  w.runner->run_all(&w.work);
   std::vector<const Tensor*> outputs;
   for (std::size_t i = 0; i < network.graph.outputs.size(); ++i) {
     outputs.push_back(&w.runner->output(i));

@@ -24,7 +24,7 @@ Interpreter::Interpreter(const Graph& graph, std::int64_t memory_limit)
   }
 }
 
-void Interpreter::run(WorkMeter* /*meter*/) {
+void Interpreter::run(std::size_t /*segment*/, WorkMeter* /*meter*/) {
   live_bytes_ = 0;
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     const Node& node = graph_.nodes[i];
@@ -67,7 +67,7 @@ void Interpreter::run_one(const Node& node) {
   }
 }
 
-const Tensor& Interpreter::output(std::size_t i) const {
+const Tensor& Interpreter::output(std::size_t i) {
   const auto value = static_cast<std::size_t>(graph_.outputs[i]);
   return graph_.values[value].constant ? *graph_.values[value].constant : values_[value];
 }

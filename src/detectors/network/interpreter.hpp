@@ -16,8 +16,8 @@ class Interpreter : public Runner {
   Interpreter(const Graph& graph, std::int64_t memory_limit);
 
   Tensor& input(std::size_t i) override { return values_[static_cast<std::size_t>(graph_.inputs[i].value)]; }
-  void run(WorkMeter* meter = nullptr) override;
-  const Tensor& output(std::size_t i) const override;
+  void run(std::size_t segment, WorkMeter* meter) override;
+  const Tensor& output(std::size_t i) override;
 
  private:
   void run_one(const Node& node);

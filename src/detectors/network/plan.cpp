@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "detectors/network/plan_builder.hpp"
@@ -19,7 +20,9 @@ class Compiler : private PlanBuilder {
         graph_(graph),
         plan_(plan),
         maps_(graph.values.size()),
+        placed_(graph.values.size()),
         has_tensor_(graph.values.size(), false),
+        tensor_storage_(graph.values.size(), kNone),
         readers_(graph.values.size()),
         is_output_(graph.values.size(), false),
         is_done_(graph.nodes.size(), false) {
@@ -33,7 +36,7 @@ class Compiler : private PlanBuilder {
 
   // Whether there is a plan.
   bool compile() {
-    for (const GraphInput& input : graph_.inputs) add_tensor(input.value);
+    for (const GraphInput& input : graph_.inputs) add_input(input.value);
     for (index_ = 0; index_ < graph_.nodes.size(); ++index_) {
       const Node& node = graph_.nodes[index_];
       if (is_done_[index_]) continue;
@@ -43,12 +46,27 @@ class Compiler : private PlanBuilder {
       if (steps() > kMostSteps) return false;
       if (!compile_node(node)) add_node_step(node);
     }
-    for (const int output : graph_.outputs) require_tensor(output);
+    for (const int output : graph_.outputs) {
+      require_tensor(output);
+      const int shared = tensor_storage_[static_cast<std::size_t>(output)];
+      if (shared != kNone) storage(shared).is_result = true;
+    }
     finish();
     return true;
   }
 
  private:
+  static constexpr int kNone = -1;
+
+  // Channels of a map that lie in a tensor: channel c of pixel (x, y) is element
+  // offsets[c] + y * row_step + x * column_step.
+  struct Piece {
+    Map map;
+    std::vector<std::int64_t> offsets;
+    std::int64_t row_step = 0, column_step = 0;
+  };
+  using Pieces = std::vector<Piece>;
+
   const Value& value(int number) const { return graph_.values[static_cast<std::size_t>(number)]; }
   std::optional<Map>& map_of(int number) { return maps_[static_cast<std::size_t>(number)]; }
 
@@ -57,6 +75,36 @@ class Compiler : private PlanBuilder {
   void add_tensor(int number) {
     has_tensor_[static_cast<std::size_t>(number)] = true;
     plan_.tensors.emplace_back(number, value(number).type);
+  }
+
+  // Gives a tensor of real numbers a storage, whose planes lie as its elements do.
+  int add_shared_tensor(int number, int pool) {
+    const TensorType& type = value(number).type;
+    const bool is_picture = is_map_type(number);
+    const bool channels_last = pool == kInputPool && is_picture && type.shape[3] <= 3 && type.shape[1] > 3;
+    Map map;
+    if (channels_last) {
+      map = new_map(side(number, 1), side(number, 2), static_cast<std::size_t>(type.shape[3]), side(number, 3));
+    } else if (is_picture) {
+      map = new_map(side(number, 2), side(number, 3), static_cast<std::size_t>(type.shape[1]), 1);
+    } else {
+      map = new_map(1, static_cast<int>(elements_of(type.shape)), 1, 1);
+    }
+    const int made = map.channels[0].storage;
+    storage(made).pool = pool;
+    has_tensor_[static_cast<std::size_t>(number)] = true;
+    tensor_storage_[static_cast<std::size_t>(number)] = made;
+    plan_.shared_tensors.emplace_back(number, made);
+    if (is_picture) tensor_maps_[number] = std::move(map);
+    return made;
+  }
+
+  void add_input(int number) {
+    if (value(number).is_typed && is_map_type(number)) {
+      add_shared_tensor(number, kInputPool);
+    } else {
+      add_tensor(number);
+    }
   }
 
   bool is_constant(int number) const { return number != kAbsent && value(number).constant != nullptr; }
@@ -75,14 +123,28 @@ class Compiler : private PlanBuilder {
   const Map* require_map(int number) {
     if (number == kAbsent || is_constant(number)) return nullptr;
     if (map_of(number)) return &*map_of(number);
-    if (!is_map_type(number) || !has_tensor_[static_cast<std::size_t>(number)]) return nullptr;
-    const Map map = new_map(side(number, 2), side(number, 3), static_cast<std::size_t>(side(number, 1)), 1);
-    auto step = std::make_unique<PackStep>();
-    step->value = number;
-    step->out = OutputRows(map.channels[0].storage, side(number, 1));
-    add_step(std::move(step), {nullptr, map.height, {}, {number}, map.channels[0].storage, {}});
-    map_of(number) = map;
+    if (is_map_type(number) && placed_of(number)) require_tensor(number);
+    if (!is_map_type(number) || !has_tensor_[static_cast<std::size_t>(number)] || is_channels_last(number))
+      return nullptr;
+    pack(number, number);
     return &*map_of(number);
+  }
+
+  // Copies a tensor, or channels of one that is a map, to planes that may get ends.
+  void pack(int from, int to) {
+    const Map map = new_map(side(to, 2), side(to, 3), static_cast<std::size_t>(side(to, 1)), 1);
+    auto step = std::make_unique<PackStep>();
+    step->value = from;
+    step->out = OutputRows(map.channels[0].storage, side(to, 1));
+    Planned planned{nullptr, map.height, {}, {}, map.channels[0].storage, {}};
+    if (const auto shared = tensor_maps_.find(from); shared != tensor_maps_.end()) {
+      step->in = InputRows(shared->second, false);
+      planned.reads = reads_of(shared->second, false);
+    } else {
+      planned.values_read.push_back(from);
+    }
+    add_step(std::move(step), std::move(planned));
+    map_of(to) = map;
   }
 
   // Whether channels are the blocks of 16 that they seem to be.
@@ -115,19 +177,121 @@ class Compiler : private PlanBuilder {
 
   void require_tensor(int number) {
     if (number == kAbsent || is_constant(number) || has_tensor_[static_cast<std::size_t>(number)]) return;
+    const Pieces pieces = *placed_of(number);
+    const int target = add_shared_tensor(number, kArenaPool);
+    const bool on_device = std::ranges::all_of(pieces, [&](const Piece& one) { return suits_devices(one.map); });
+    for (const Piece& piece : pieces) {
+      auto step = std::make_unique<PlaceStep>();
+      step->in = InputRows(piece.map, false);
+      step->storage = target;
+      step->offsets = piece.offsets;
+      step->row_step = piece.row_step;
+      step->column_step = piece.column_step;
+      Planned planned{nullptr, piece.map.height, reads_of(piece.map, true), {}, target, {}};
+      planned.suits_devices = on_device;
+      add_step(std::move(step), std::move(planned));
+    }
+  }
+
+  // --- tensors that consist of maps
+
+  // Where the elements of a value lie in maps; none where it does not consist of maps.
+  const std::optional<Pieces>& placed_of(int number) {
+    static const std::optional<Pieces> kNowhere;
+    if (number == kAbsent || is_constant(number)) return kNowhere;
+    std::optional<Pieces>& placed = placed_[static_cast<std::size_t>(number)];
+    const auto i = static_cast<std::size_t>(number);
+    const bool has_own_tensor = has_tensor_[i] && tensor_storage_[i] == kNone;
+    if (placed || !map_of(number) || has_own_tensor || tensor_maps_.contains(number)) return placed;
     const Map& map = *map_of(number);
-    auto step = std::make_unique<UnpackStep>();
-    step->in = InputRows(map, false);
-    step->value = number;
-    add_tensor(number);
-    add_step(std::move(step), {nullptr, map.height, reads_of(map, true), {}, -1, {number}});
+    Piece piece{map, {}, map.width, 1};
+    for (std::size_t c = 0; c < map.channels.size(); ++c)
+      piece.offsets.push_back(static_cast<std::int64_t>(c) * map.height * map.width);
+    placed = Pieces{piece};
+    return placed;
+  }
+
+  // Moves a piece's elements to the places that `moved` gives; false where they no longer lie in even steps.
+  template <typename Moved>
+  static bool move_piece(Piece& piece, const Moved& moved) {
+    const Piece old = piece;
+    for (std::int64_t& offset : piece.offsets) offset = moved(offset);
+    const std::int64_t first = old.offsets.front();
+    if (old.map.height > 1) piece.row_step = moved(first + old.row_step) - piece.offsets.front();
+    if (old.map.width > 1) piece.column_step = moved(first + old.column_step) - piece.offsets.front();
+    for (std::size_t c = 0; c < old.offsets.size(); ++c) {
+      for (std::int64_t y = 0; y < old.map.height; ++y) {
+        for (std::int64_t x = 0; x < old.map.width; ++x) {
+          if (moved(old.offsets[c] + y * old.row_step + x * old.column_step) !=
+              piece.offsets[c] + y * piece.row_step + x * piece.column_step)
+            return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // Nodes that only move elements: their results consist of maps as their inputs do.
+  bool compile_movement(const Node& node) {
+    const bool reshapes = node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" ||
+                          node.op == "Unsqueeze";
+    if (!reshapes && node.op != "Transpose" && node.op != "Concat") return false;
+    const int in = node.inputs[0], out = node.outputs[0];
+    const std::size_t count = reshapes ? 1 : node.inputs.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!placed_of(node.inputs[i])) return false;
+    }
+    if (value(out).type.kind != Kind::real) return false;
+    Pieces pieces;
+    if (reshapes) {
+      pieces = *placed_of(in);
+    } else if (node.op == "Transpose") {
+      pieces = *placed_of(in);
+      const Shape &from = value(in).type.shape, &to = value(out).type.shape;
+      std::vector<std::int64_t> order = node.integers("perm");
+      if (order.empty()) {
+        for (std::size_t i = from.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+      }
+      std::vector<std::int64_t> steps(from.size());  // of an axis of the input, in the output
+      std::int64_t step = 1;
+      for (std::size_t i = to.size(); i-- > 0; step *= to[i]) steps[static_cast<std::size_t>(order[i])] = step;
+      const auto moved = [&](std::int64_t at) {
+        std::int64_t target = 0;
+        for (std::size_t axis = from.size(); axis-- > 0; at /= from[axis]) target += at % from[axis] * steps[axis];
+        return target;
+      };
+      if (!std::ranges::all_of(pieces, [&](Piece& piece) { return move_piece(piece, moved); })) return false;
+    } else {
+      const Shape& whole = value(out).type.shape;
+      const std::size_t axis = Call::axis(node.integer("axis", 1), whole.size());
+      std::int64_t behind = 1, before = 0;
+      for (std::size_t i = axis + 1; i < whole.size(); ++i) behind *= whole[i];
+      for (const int one : node.inputs) {
+        const std::int64_t length = value(one).type.shape[axis] * behind;
+        const auto moved = [&](std::int64_t at) {
+          return at / length * whole[axis] * behind + before + at % length;
+        };
+        for (Piece piece : *placed_of(one)) {
+          if (!move_piece(piece, moved)) return false;
+          pieces.push_back(std::move(piece));
+        }
+        before += length;
+      }
+    }
+    placed_[static_cast<std::size_t>(out)] = std::move(pieces);
+    return true;
   }
 
   void add_node_step(const Node& node) {
     Planned planned;
     for (const int input : node.inputs) {
       require_tensor(input);
-      if (input != kAbsent && !is_constant(input)) planned.values_read.push_back(input);
+      if (input == kAbsent || is_constant(input)) continue;
+      if (const int shared = tensor_storage_[static_cast<std::size_t>(input)]; shared != kNone) {
+        planned.reads.push_back({shared, false});
+      } else {
+        planned.values_read.push_back(input);
+      }
     }
     for (const int output : node.outputs) {
       if (output == kAbsent) continue;
@@ -149,6 +313,7 @@ class Compiler : private PlanBuilder {
         node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
     const int in = node.inputs.empty() ? kAbsent : node.inputs[0];
     return moves && !is_constant(in) && value(in).is_typed && only_reader(in) == &node &&
+           tensor_storage_[static_cast<std::size_t>(in)] == kNone &&
            std::ranges::none_of(graph_.inputs, [&](const GraphInput& input) { return input.value == in; });
   }
   std::unique_ptr<Step> make_reshape(const Node& node) const {
@@ -162,7 +327,9 @@ class Compiler : private PlanBuilder {
 
   // --- nodes
 
-  bool compile_node(const Node& node) {
+  bool compile_node(const Node& node) { return compile_on_maps(node) || compile_movement(node); }
+
+  bool compile_on_maps(const Node& node) {
     if (node.outputs.size() != 1 || !is_map_type(node.outputs[0])) return compile_shuffle(node);
     const int in = node.inputs.empty() ? kAbsent : node.inputs[0];
     if (node.op == "Conv") return compile_convolution(node);
@@ -368,7 +535,8 @@ class Compiler : private PlanBuilder {
     if (step->constant.empty()) {
       const Map b = *require_blocks(second);
       step->b = InputRows(b, true);
-      for (const Read& read : reads_of(b, !is_single || a.height == 1)) planned.reads.push_back(read);
+      for (const Read& read : reads_of(b, !is_single || (a.height == 1 && a.width == 1)))
+        planned.reads.push_back(read);
     }
     const int made = fuse_activation(out, step->activation);
     finish_step(std::move(step), std::move(planned), a.height, a.width, a.channels.size(), made);
@@ -504,6 +672,7 @@ class Compiler : private PlanBuilder {
   // Parts of channels (Split), and channels in another order (Reshape, Transpose, Reshape).
   bool compile_shuffle(const Node& node) {
     if (node.op == "Split") return compile_split(node);
+    if (node.op == "Transpose" && compile_channels_first(node)) return true;
     if (node.op != "Reshape" || node.inputs[0] == kAbsent || !map_of(node.inputs[0])) return false;
     const int open = node.outputs[0];
     const Node* const transpose = only_reader(open);
@@ -525,6 +694,19 @@ class Compiler : private PlanBuilder {
     mark_done(*transpose);
     mark_done(*close);
     map_of(close->outputs[0]) = out;
+    return true;
+  }
+
+  bool is_channels_last(int number) const {
+    const auto shared = tensor_maps_.find(number);
+    return shared != tensor_maps_.end() && storage(shared->second.channels[0].storage).lanes > 1;
+  }
+  // The network's picture, channels last, into planes.
+  bool compile_channels_first(const Node& node) {
+    if (!is_channels_last(node.inputs[0]) ||
+        node.integers("perm") != std::vector<std::int64_t>{0, 3, 1, 2})
+      return false;
+    pack(node.inputs[0], node.outputs[0]);
     return true;
   }
 
@@ -550,7 +732,10 @@ class Compiler : private PlanBuilder {
   const Graph& graph_;
   Plan& plan_;
   std::vector<std::optional<Map>> maps_;
+  std::vector<std::optional<Pieces>> placed_;
   std::vector<bool> has_tensor_;
+  std::vector<int> tensor_storage_;  // of values that segments share; kNone for others
+  std::map<int, Map> tensor_maps_;   // of those that are pictures
   std::vector<std::vector<std::size_t>> readers_;  // nodes, by value
   std::vector<bool> is_output_;
   std::vector<bool> is_done_;
@@ -563,7 +748,8 @@ std::unique_ptr<const Plan> make_plan(const Graph& graph, std::int64_t memory_li
   if (!has_fused_multiply_add()) return nullptr;
   auto plan = std::make_unique<Plan>();
   if (!Compiler(graph, *plan).compile()) return nullptr;
-  plan->bytes = 4 * (plan->arena_floats + plan->row_floats + plan->zero_floats);
+  plan->bytes = 4 * plan->zero_floats;
+  for (const std::int64_t floats : plan->pool_floats) plan->bytes += 4 * floats;
   for (const auto& [value, type] : plan->tensors) plan->bytes += bytes_of(type);
   if (plan->bytes > memory_limit) return nullptr;
   return plan;

@@ -4,6 +4,10 @@
 /// chain of 1x1 products behind it work on a row while it is in the cache. Only between levels, threads wait
 /// for each other. Parts of channels, joined channels and shuffled channels cost nothing: they are lists of
 /// places.
+///
+/// Levels form segments, which may run on different processors. A storage that a later segment reads lies in
+/// the pool of its writer's results, which is copied as a whole; all others lie in memory of the processor's
+/// own. The last segment has the steps that no device has kernels for, and all that depends on them.
 
 #include <cstdint>
 #include <memory>
@@ -15,18 +19,23 @@
 
 namespace sightline::network {
 
-/// Memory of a feature map: blocks of 16 channels or planes of one, each of rows with zeros at both ends.
+/// Pools of memory: a row of each thread, a frame's own, and those that segments share.
+enum Pool : int { kRowPool, kArenaPool, kInputPool, kFirstResultPool };
+
+/// Memory of a feature map: blocks of 16 channels or planes of one, each of rows with zeros at both ends. A
+/// tensor that segments share is one of planes without ends.
 struct Storage {
   int height = 0, width = 0;
   int blocks = 0;         ///< of `lanes` channels
-  int lanes = 16;         ///< floats of a pixel in a block: 16, or 1 for planes
+  int lanes = 16;         ///< floats of a pixel in a block: 16, 1 for planes, or all channels of one block
   int pad = 0;            ///< pixels of zeros at each end of a row
-  bool is_local = false;  ///< one row for each thread, which one chain of steps writes and reads
+  int pool = kArenaPool;  ///< kRowPool: one row for each thread, which one chain of steps writes and reads
+  bool is_result = false;  ///< whether it is read behind the network
   int first_level = -1, last_level = -1;
-  std::int64_t offset = 0;  ///< floats, in the arena or in a thread's rows
+  std::int64_t offset = 0;  ///< floats, in the pool
 
   std::int64_t row_floats() const { return std::int64_t{width + 2 * pad} * lanes; }
-  std::int64_t block_floats() const { return is_local ? row_floats() : height * row_floats(); }
+  std::int64_t block_floats() const { return pool == kRowPool ? row_floats() : height * row_floats(); }
   std::int64_t floats() const { return blocks * block_floats(); }
 };
 
@@ -47,23 +56,24 @@ struct Map {
 /// Start of a row of a map, once memory is laid out.
 struct RowPlace {
   std::int64_t offset = 0;    ///< floats, of row 0
-  std::int64_t row_step = 0;  ///< floats from row to row; 0 for local rows
-  bool is_local = false;
+  std::int64_t row_step = 0;  ///< floats from row to row; 0 in the row pool
+  int pool = kArenaPool;
 };
 
 /// Memory for steps: the frame's and a thread's.
 struct PlanMemory {
-  float* arena = nullptr;
-  float* rows = nullptr;   ///< local storages of this thread
-  float* zeros = nullptr;  ///< as long as any row; nobody writes them
+  float* const* pools = nullptr;  ///< by number; the row pool is this thread's
+  float* zeros = nullptr;         ///< as long as any row; nobody writes them
   std::vector<Tensor>* values = nullptr;
   float** pointers = nullptr;  ///< of this thread, as many as any step needs
   float* spare = nullptr;      ///< of this thread, one row
 
   float* at(const RowPlace& place, std::int64_t row) const {
-    return (place.is_local ? rows : arena) + place.offset + row * place.row_step;
+    return pools[place.pool] + place.offset + row * place.row_step;
   }
 };
+
+class StepVisitor;
 
 /// One operation on a row of a map. Immutable once laid out.
 class Step {
@@ -77,6 +87,10 @@ class Step {
   /// Floats of zeros, and of a spare row.
   virtual std::int64_t zeros() const { return 0; }
   virtual std::int64_t spare() const { return 0; }
+  /// Whether devices have kernels for it; then `accept` tells the visitor which step it is.
+  virtual bool suits_devices() const { return true; }
+  virtual void accept(StepVisitor& visitor) const = 0;
+  virtual std::int64_t multiply_adds() const { return 0; }
 };
 
 /// Steps of one level that work on rows of the same number, and how many rows there are.
@@ -89,13 +103,24 @@ struct Level {
   std::vector<Chain> chains;
 };
 
+struct PlanSegment {
+  std::size_t first_level = 0, last_level = 0;  ///< the last one past
+  bool suits_devices = true;
+  std::vector<int> reads;  ///< pools that it shares with the segments before it
+  std::int64_t multiply_adds = 0;
+};
+
 /// Immutable.
 struct Plan {
   std::vector<Storage> storages;
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<Level> levels;
-  std::vector<std::pair<int, TensorType>> tensors;  ///< values that are kept as tensors
-  std::int64_t arena_floats = 0, row_floats = 0, zero_floats = 0, spare_floats = 0;
+  std::vector<PlanSegment> segments;
+  std::vector<std::int64_t> pool_floats;  ///< by pool: kFirstResultPool + n has the results of segment n
+  std::vector<int> result_pools;          ///< that the network's outputs are in
+  std::vector<std::pair<int, TensorType>> tensors;       ///< values with memory of their own
+  std::vector<std::pair<int, int>> shared_tensors;       ///< values, and the storages that they lie in
+  std::int64_t zero_floats = 0, spare_floats = 0;
   std::size_t pointers = 0;
   std::int64_t bytes = 0;  ///< of a frame's memory, with one thread
 };

@@ -19,8 +19,10 @@ struct Planned {
   std::vector<int> values_read;
   int writes = -1;  ///< storage
   std::vector<int> values_written;
-  int level = 0;
-  int chain = 0;  ///< steps with the same one share rows
+  bool suits_devices = true;  ///< the step, and all that it depends on
+  int level = 0;              ///< among the steps that suit devices, or among the others
+  int chain = 0;              ///< steps with the same one share rows
+  std::size_t segment = 0;
 };
 
 class PlanBuilder {
@@ -36,6 +38,8 @@ class PlanBuilder {
   /// Appends a step. Its level is behind all that it reads, or the same where it reads rows of the same
   /// number.
   void add_step(std::unique_ptr<Step> step, Planned planned);
+  /// Whether all that writes a map suits devices.
+  bool suits_devices(const Map& map) const;
   std::size_t steps() const { return planned_.size(); }
   /// Makes levels and chains of the steps, and lays out memory.
   void finish();
@@ -43,11 +47,13 @@ class PlanBuilder {
  private:
   void join(int kept, int& joined);
   void make_levels();
+  void cut_segments(std::size_t device_levels);
   void find_local_storages();
+  void share_storages();
   void lay_out_arena();
 
   Plan& plan_;
-  std::vector<int> value_level_;
+  std::vector<int> value_level_;  ///< among the steps that suit no device
   std::vector<std::vector<std::size_t>> writers_;  ///< planned steps, by storage
   std::vector<Planned> planned_;
 };

@@ -27,21 +27,29 @@ class PlanRunner : public Runner {
   PlanRunner(const Graph& graph, const Plan& plan)
       : graph_(graph),
         plan_(plan),
-        arena_(static_cast<std::size_t>(plan.arena_floats)),
+        arena_(static_cast<std::size_t>(plan.pool_floats[kArenaPool])),
         zeros_(static_cast<std::size_t>(plan.zero_floats)),
-        values_(graph.values.size()) {
+        values_(graph.values.size()),
+        shared_(plan.pool_floats.size() - kInputPool),
+        pools_(plan.pool_floats.size(), nullptr) {
     std::fill_n(zeros_.data(), zeros_.size(), 0.0F);
-    std::fill_n(arena_.data(), arena_.size(), 0.0F);
+    pools_[kArenaPool] = arena_.data();
+    for (std::size_t i = 0; i < shared_.size(); ++i) shared_[i].plan(4 * plan.pool_floats[kInputPool + i]);
     for (const auto& [value, type] : plan.tensors) values_[static_cast<std::size_t>(value)].allocate(type);
   }
 
-  Tensor& input(std::size_t i) override { return values_[static_cast<std::size_t>(graph_.inputs[i].value)]; }
-  const Tensor& output(std::size_t i) const override {
+  Tensor& input(std::size_t i) override { return tensor(graph_.inputs[i].value); }
+  const Tensor& output(std::size_t i) override {
     const auto value = static_cast<std::size_t>(graph_.outputs[i]);
-    return graph_.values[value].constant ? *graph_.values[value].constant : values_[value];
+    return graph_.values[value].constant ? *graph_.values[value].constant : tensor(graph_.outputs[i]);
   }
+  std::span<InterStageBuffer> shared() override { return shared_; }
+  std::size_t segments() const override { return plan_.segments.size(); }
 
-  void run(WorkMeter* meter) override {
+  void run(std::size_t segment, WorkMeter* meter) override {
+    segment_ = &plan_.segments[segment];
+    bind(kFirstResultPool + static_cast<int>(segment));
+    for (const int pool : segment_->reads) bind(pool);
     const int participants =
         std::clamp(oneapi::tbb::this_task_arena::max_concurrency(), 1, kMostParticipants);
     if (participants != participants_) divide(participants);
@@ -57,8 +65,41 @@ class PlanRunner : public Runner {
   // A thread's own memory.
   struct Own {
     AlignedBuffer<float> rows, spare;
-    std::vector<float*> pointers;
+    std::vector<float*> pointers, pools;
   };
+
+  // Takes a pool's memory of this frame. Devices leave the ends of rows as they are.
+  void bind(int pool) {
+    const auto number = static_cast<std::size_t>(pool);
+    auto* const memory = reinterpret_cast<float*>(shared_[number - kInputPool].data());
+    pools_[number] = memory;
+    for (const auto& [value, shared] : plan_.shared_tensors) {
+      if (plan_.storages[static_cast<std::size_t>(shared)].pool == pool) view(value, shared);
+    }
+    for (const Storage& s : plan_.storages) {
+      if (s.pool == pool && s.pad > 0) clear_ends(s, memory + s.offset);
+    }
+  }
+  static void clear_ends(const Storage& s, float* row) {
+    const std::int64_t floats = std::int64_t{s.pad} * s.lanes;
+    for (std::int64_t y = 0; y < std::int64_t{s.blocks} * s.height; ++y, row += s.row_floats()) {
+      std::fill_n(row, floats, 0.0F);
+      std::fill_n(row + s.row_floats() - floats, floats, 0.0F);
+    }
+  }
+
+  void view(int value, int shared) {
+    const Storage& s = plan_.storages[static_cast<std::size_t>(shared)];
+    auto* const memory = reinterpret_cast<float*>(shared_[static_cast<std::size_t>(s.pool - kInputPool)].data());
+    const auto number = static_cast<std::size_t>(value);
+    values_[number] = Tensor::view(graph_.values[number].type, memory + s.offset);
+  }
+  Tensor& tensor(int value) {
+    for (const auto& [one, shared] : plan_.shared_tensors) {
+      if (one == value) view(value, shared);
+    }
+    return values_[static_cast<std::size_t>(value)];
+  }
 
   // Cuts levels into items for so many threads.
   void divide(int participants) {
@@ -76,7 +117,7 @@ class PlanRunner : public Runner {
     done_ = std::vector<std::atomic<int>>(plan_.levels.size());
     own_.resize(static_cast<std::size_t>(participants));
     for (Own& own : own_) {
-      own.rows.resize(static_cast<std::size_t>(plan_.row_floats));
+      own.rows.resize(static_cast<std::size_t>(plan_.pool_floats[kRowPool]));
       own.spare.resize(static_cast<std::size_t>(plan_.spare_floats));
       own.pointers.resize(plan_.pointers);
     }
@@ -85,9 +126,10 @@ class PlanRunner : public Runner {
 
   void take_part(int number) {
     Own& own = own_[static_cast<std::size_t>(number)];
-    const PlanMemory memory{arena_.data(), own.rows.data(),     zeros_.data(),
-                            &values_,      own.pointers.data(), own.spare.data()};
-    for (std::size_t level = 0; level < items_.size(); ++level) {
+    own.pools = pools_;
+    own.pools[kRowPool] = own.rows.data();
+    const PlanMemory memory{own.pools.data(), zeros_.data(), &values_, own.pointers.data(), own.spare.data()};
+    for (std::size_t level = segment_->first_level; level < segment_->last_level; ++level) {
       const auto count = static_cast<int>(items_[level].size());
       for (int turn = 0; turn < participants_; ++turn)
         take_band(level, (number + turn) % participants_, memory);
@@ -126,6 +168,9 @@ class PlanRunner : public Runner {
   const Plan& plan_;
   AlignedBuffer<float> arena_, zeros_;
   std::vector<Tensor> values_;
+  std::vector<InterStageBuffer> shared_;  // from kInputPool on
+  std::vector<float*> pools_;             // by pool, but for rows; for the segment that runs
+  const PlanSegment* segment_ = nullptr;
   int participants_ = 0;
   std::vector<std::vector<Item>> items_;  // by level
   std::vector<std::atomic<int>> next_;    // by level and band

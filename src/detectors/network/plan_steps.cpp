@@ -201,26 +201,54 @@ void CopyStep::run(const PlanMemory& memory, int row) const {
   out.clear_ends(memory, row);
 }
 
+void PackStep::lay_out(const std::vector<Storage>& storages) {
+  if (has_map()) in.lay_out(storages);
+  out.lay_out(storages);
+}
+
 void PackStep::run(const PlanMemory& memory, int row) const {
-  const Tensor& tensor = (*memory.values)[static_cast<std::size_t>(value)];
-  const std::int64_t width = tensor.dim(3), plane = tensor.dim(2) * width;
-  for (int c = 0; c < out.blocks(); ++c)
-    std::copy_n(tensor.reals() + c * plane + row * width, width, out.block(memory, row, c));
+  if (has_map()) {
+    const std::ptrdiff_t step = in.pixel_step();
+    for (int c = 0; c < out.blocks(); ++c) {
+      const float* const from = in.row(memory, static_cast<std::size_t>(c), row);
+      float* const to = out.block(memory, row, c);
+      for (int x = 0; x < in.map().width; ++x) to[x] = from[x * step];
+    }
+  } else {
+    const Tensor& tensor = (*memory.values)[static_cast<std::size_t>(value)];
+    const std::int64_t width = tensor.dim(3), plane = tensor.dim(2) * width;
+    for (int c = 0; c < out.blocks(); ++c)
+      std::copy_n(tensor.reals() + c * plane + row * width, width, out.block(memory, row, c));
+  }
   out.clear_ends(memory, row);
 }
 
-void UnpackStep::run(const PlanMemory& memory, int row) const {
-  Tensor& tensor = (*memory.values)[static_cast<std::size_t>(value)];
-  const std::int64_t width = in.map().width, plane = in.map().height * width;
+void PlaceStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out_ = row_place(storages, {storage, 0}, 1);
+}
+
+void PlaceStep::run(const PlanMemory& memory, int row) const {
+  const std::int64_t width = in.map().width;
   const std::ptrdiff_t step = in.pixel_step();
+  float* const to = memory.at(out_, 0) + row * row_step;
   std::size_t next = 0;
   for (std::size_t c = 0; c < in.size(); c = next) {
-    // Channels that lie side by side, as those of a block do, together.
+    // Channels that lie side by side, as those of a block do, and evenly in the tensor, together.
     const float* const from = in.row(memory, c, row);
-    for (next = c + 1; next < in.size() && in.row(memory, next, row) - from == std::ptrdiff_t(next - c);)
+    const std::int64_t apart = c + 1 < in.size() ? offsets[c + 1] - offsets[c] : 1;
+    for (next = c + 1; next < in.size() && in.row(memory, next, row) - from == std::ptrdiff_t(next - c) &&
+                       offsets[next] - offsets[next - 1] == apart;)
       ++next;
-    transpose_matrix(from, step, tensor.reals() + static_cast<std::int64_t>(c) * plane + row * width, plane,
-                     width, static_cast<std::int64_t>(next - c));
+    float* const first = to + offsets[c];
+    const auto count = static_cast<std::int64_t>(next - c);
+    if (column_step == 1) {
+      transpose_matrix(from, step, first, apart, width, count);
+      continue;
+    }
+    for (std::int64_t x = 0; x < width; ++x) {
+      for (std::int64_t k = 0; k < count; ++k) first[x * column_step + k * apart] = from[x * step + k];
+    }
   }
 }
 

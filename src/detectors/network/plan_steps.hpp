@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "detectors/network/plan.hpp"
 #include "detectors/network/window.hpp"
@@ -11,10 +12,10 @@ namespace sightline::network {
 
 inline RowPlace row_place(const std::vector<Storage>& storages, const ChannelPlace& place, int row_step) {
   const Storage& s = storages[static_cast<std::size_t>(place.storage)];
-  const std::int64_t row = s.is_local ? 0 : s.row_floats();
+  const std::int64_t row = s.pool == kRowPool ? 0 : s.row_floats();
   return {s.offset + place.channel / s.lanes * s.block_floats() + place.y * row +
               (std::int64_t{s.pad} + place.x) * s.lanes + place.channel % s.lanes,
-          row * row_step, s.is_local};
+          row * row_step, s.pool};
 }
 
 /// Blocks of a storage that a step writes, and whose ends of rows it clears.
@@ -29,6 +30,7 @@ class OutputRows {
     pad_ = s.pad * s.lanes;
     width_ = s.width * s.lanes;
   }
+  int storage() const { return storage_; }
   int blocks() const { return blocks_; }
   float* block(const PlanMemory& memory, int row, int block) const {
     return memory.at(place_, row) + block * block_step_;
@@ -80,6 +82,31 @@ struct AddedRows {
   bool is_there = false;
 };
 
+class DepthwiseStep;
+class BinaryStep;
+class PoolStep;
+class ResizeStep;
+class MeanStep;
+class CopyStep;
+class PackStep;
+class PlaceStep;
+class ConvolutionStep;
+
+/// The kinds of steps that devices have kernels for.
+class StepVisitor {
+ public:
+  virtual ~StepVisitor() = default;
+  virtual void visit(const ConvolutionStep& step) = 0;
+  virtual void visit(const DepthwiseStep& step) = 0;
+  virtual void visit(const BinaryStep& step) = 0;
+  virtual void visit(const PoolStep& step) = 0;
+  virtual void visit(const ResizeStep& step) = 0;
+  virtual void visit(const MeanStep& step) = 0;
+  virtual void visit(const CopyStep& step) = 0;
+  virtual void visit(const PackStep& step) = 0;
+  virtual void visit(const PlaceStep& step) = 0;
+};
+
 /// Convolution, dense.
 class ConvolutionStep : public Step {
  public:
@@ -92,6 +119,10 @@ class ConvolutionStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::int64_t multiply_adds() const override {
+    return window.out[0] * window.out[1] * static_cast<std::int64_t>(weights.size());
+  }
   std::size_t pointers() const override;
   std::int64_t zeros() const override;
 };
@@ -99,6 +130,7 @@ class ConvolutionStep : public Step {
 class DepthwiseStep : public ConvolutionStep {
  public:
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
 };
 
@@ -114,6 +146,7 @@ class BinaryStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
 class PoolStep : public Step {
@@ -124,6 +157,7 @@ class PoolStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
   std::int64_t spare() const override { return std::int64_t{in.map().width} * kBlock; }
 };
@@ -137,6 +171,7 @@ class ResizeStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
 /// Mean of each channel.
@@ -147,6 +182,7 @@ class MeanStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 
  private:
   std::int64_t row_step_ = 0;
@@ -160,26 +196,38 @@ class CopyStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
-/// A tensor's channels into planes with ends.
+/// Channels of a map, or of a tensor that only the CPU has, into planes with ends.
 class PackStep : public Step {
  public:
-  int value = 0;
+  InputRows in;
+  int value = 0;  ///< the tensor, where there is no map
   OutputRows out;
 
-  void lay_out(const std::vector<Storage>& storages) override { out.lay_out(storages); }
+  bool has_map() const { return !in.map().channels.empty(); }
+  void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  bool suits_devices() const override { return has_map(); }
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
-/// A map into a tensor.
-class UnpackStep : public Step {
+/// A map's elements into a tensor that segments share: channel c of pixel (x, y) becomes element
+/// offsets[c] + y * row_step + x * column_step.
+class PlaceStep : public Step {
  public:
   InputRows in;
-  int value = 0;
+  int storage = 0;
+  std::vector<std::int64_t> offsets;
+  std::int64_t row_step = 0, column_step = 0;
 
-  void lay_out(const std::vector<Storage>& storages) override { in.lay_out(storages); }
+  void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+
+ private:
+  RowPlace out_;
 };
 
 /// A tensor under another shape: it takes the memory of one that nobody else reads.
@@ -190,6 +238,8 @@ class ReshapeStep : public Step {
 
   void lay_out(const std::vector<Storage>&) override {}
   void run(const PlanMemory& memory, int row) const override;
+  bool suits_devices() const override { return false; }
+  void accept(StepVisitor&) const override {}
 };
 
 /// A node in its scalar form, or by kernels on tensors, as one row.
@@ -199,6 +249,8 @@ class NodeStep : public Step {
   NodeStep(const Graph& graph, const Node& node);
   void lay_out(const std::vector<Storage>&) override {}
   void run(const PlanMemory& memory, int row) const override;
+  bool suits_devices() const override { return false; }
+  void accept(StepVisitor&) const override {}
 
  private:
   const Graph& graph_;

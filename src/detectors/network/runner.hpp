@@ -1,7 +1,10 @@
 #pragma once
 /// Runs a network on one frame: the interpreter, which defines the result, or a plan, which is faster.
 
+#include <span>
+
 #include "detectors/network/graph.hpp"
+#include "processing/inter_stage_buffer.hpp"
 
 namespace sightline {
 class WorkMeter;
@@ -17,12 +20,20 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
   virtual ~Runner() = default;
 
-  /// The value of an input, to be filled before `run`; memory for its type is there.
+  /// The value of an input, to be filled before the first segment runs; memory for its type is there.
   virtual Tensor& input(std::size_t i) = 0;
-  /// Throws Error (failed), naming the node. @param meter  is told how long threads were busy; may be null
-  virtual void run(WorkMeter* meter) = 0;
-  /// The value of an output, until the next `run`.
-  virtual const Tensor& output(std::size_t i) const = 0;
+  /// Segments run one after the other. Throws Error (failed), naming the node.
+  /// @param meter  is told how long threads were busy; may be null
+  virtual void run(std::size_t segment, WorkMeter* meter) = 0;
+  virtual std::size_t segments() const { return 1; }
+  void run_all(WorkMeter* meter = nullptr) {
+    for (std::size_t i = 0; i < segments(); ++i) run(i, meter);
+  }
+  /// The value of an output, until the next frame.
+  virtual const Tensor& output(std::size_t i) = 0;
+  /// Memory that segments share: the picture's first, then the results of each segment. Empty where only the
+  /// CPU can run it.
+  virtual std::span<InterStageBuffer> shared() { return {}; }
 };
 
 }  // namespace sightline::network

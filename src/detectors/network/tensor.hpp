@@ -59,6 +59,15 @@ class Tensor {
     return tensor;
   }
 
+  /// Real numbers in memory of the caller's, which is large enough.
+  static Tensor view(const TensorType& type, float* memory) {
+    Tensor tensor = typed(type);
+    tensor.size_ = elements_of(type.shape);
+    tensor.has_data_ = true;
+    tensor.reals_.bind(memory, static_cast<std::size_t>(tensor.size_));
+    return tensor;
+  }
+
   /// Contents are unspecified afterwards. Memory that is large enough is used again.
   void allocate(TensorType type);
   /// The same elements under another shape of as many.
