@@ -36,6 +36,7 @@ class PlanRunner : public Runner {
     pools_[kArenaPool] = arena_.data();
     for (std::size_t i = 0; i < shared_.size(); ++i) shared_[i].plan(4 * plan.pool_floats[kInputPool + i]);
     for (const auto& [value, type] : plan.tensors) values_[static_cast<std::size_t>(value)].allocate(type);
+    view_tensors(kArenaPool);
   }
 
   Tensor& input(std::size_t i) override { return tensor(graph_.inputs[i].value); }
@@ -71,13 +72,18 @@ class PlanRunner : public Runner {
   // Takes a pool's memory of this frame. Devices leave the ends of rows as they are.
   void bind(int pool) {
     const auto number = static_cast<std::size_t>(pool);
-    auto* const memory = reinterpret_cast<float*>(shared_[number - kInputPool].data());
-    pools_[number] = memory;
-    for (const auto& [value, shared] : plan_.shared_tensors) {
-      if (plan_.storages[static_cast<std::size_t>(shared)].pool == pool) view(value, shared);
-    }
+    pools_[number] = reinterpret_cast<float*>(shared_[number - kInputPool].data());
+    view_tensors(pool);
     for (const Storage& s : plan_.storages) {
-      if (s.pool == pool && s.pad > 0) clear_ends(s, memory + s.offset);
+      if (s.pool == pool && s.pad > 0) clear_ends(s, pools_[number] + s.offset);
+    }
+  }
+  void view_tensors(int pool) {
+    for (const auto& [value, shared] : plan_.shared_tensors) {
+      const Storage& s = plan_.storages[static_cast<std::size_t>(shared)];
+      const auto number = static_cast<std::size_t>(value);
+      if (s.pool == pool)
+        values_[number] = Tensor::view(graph_.values[number].type, pools_[static_cast<std::size_t>(pool)] + s.offset);
     }
   }
   static void clear_ends(const Storage& s, float* row) {
@@ -88,15 +94,10 @@ class PlanRunner : public Runner {
     }
   }
 
-  void view(int value, int shared) {
-    const Storage& s = plan_.storages[static_cast<std::size_t>(shared)];
-    auto* const memory = reinterpret_cast<float*>(shared_[static_cast<std::size_t>(s.pool - kInputPool)].data());
-    const auto number = static_cast<std::size_t>(value);
-    values_[number] = Tensor::view(graph_.values[number].type, memory + s.offset);
-  }
   Tensor& tensor(int value) {
     for (const auto& [one, shared] : plan_.shared_tensors) {
-      if (one == value) view(value, shared);
+      const int pool = plan_.storages[static_cast<std::size_t>(shared)].pool;
+      if (one == value && pool >= kInputPool) bind(pool);
     }
     return values_[static_cast<std::size_t>(value)];
   }
