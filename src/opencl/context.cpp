@@ -211,6 +211,16 @@ Event Queue::marker() {
   return result;
 }
 
+Event Queue::copy(const Buffer& from, std::size_t from_at, const Buffer& to, std::size_t to_at,
+                  std::size_t bytes) {
+  cl_event event = nullptr;
+  const cl_int code = clEnqueueCopyBuffer(queue_.get(), from.get(), to.get(), from_at, to_at, bytes, 0,
+                                          nullptr, &event);
+  Event result = event_of(event);  // owned before anything throws
+  check(code, "clEnqueueCopyBuffer", context_->name());
+  return result;
+}
+
 Event Queue::copy_after(const Event& other, const Buffer& from, const Buffer& to, std::size_t bytes) {
   const cl_event after = handle_of(other);
   cl_event event = nullptr;

@@ -89,6 +89,8 @@ class Queue : public DeviceQueue {
   /// Copies a buffer to host memory, valid once the event is complete.
   Event read(const Buffer& buffer, void* target, std::size_t bytes, std::size_t offset = 0);
   Event fill(const Buffer& buffer, std::uint32_t value, std::size_t bytes);
+  /// Copies within the device, from and to so many bytes behind the start of buffers.
+  Event copy(const Buffer& from, std::size_t from_at, const Buffer& to, std::size_t to_at, std::size_t bytes);
   /// Copies between buffers of this queue's context once another queue's command, which must be flushed, is
   /// complete.
   Event copy_after(const Event& other, const Buffer& from, const Buffer& to, std::size_t bytes);

@@ -72,8 +72,9 @@ DeviceInfo describe(cl_platform_id platform, cl_device_id device) {
   info.native_float_width = static_cast<int>(number<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));
   info.unified_memory = number<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
   info.integer_dot_product = info.extensions.find("cl_khr_integer_dot_product") != std::string::npos;
-  info.correctly_rounded_divide_sqrt = (number<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG) &
-                                        CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  const auto floats = number<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG);
+  info.correctly_rounded_divide_sqrt = (floats & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+  info.fused_multiply_add = (floats & CL_FP_FMA) != 0 && (floats & CL_FP_DENORM) != 0;
   info.timer_resolution_ns = number<std::size_t>(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
   info.compiler_available = number<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
   info.platform_handle = platform;

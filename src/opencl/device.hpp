@@ -26,6 +26,7 @@ struct DeviceInfo : sightline::DeviceInfo {
   int native_float_width = 0;
   bool integer_dot_product = false;
   bool correctly_rounded_divide_sqrt = false;  ///< needed for results equal to the CPU's
+  bool fused_multiply_add = false;             ///< fast, with denormal numbers: networks need it
   std::uint64_t timer_resolution_ns = 0;
   bool compiler_available = false;
   std::string extensions;

@@ -22,10 +22,6 @@ NetworkWorkspace& own(Workspace& workspace) {
   return static_cast<NetworkWorkspace&>(workspace);
 }
 
-std::size_t resource_of(int pool) {
-  return kInput + static_cast<std::size_t>(pool - kInputPool);
-}
-
 }  // namespace
 
 NetworkDetector::NetworkDetector(Network network, bool plain)
@@ -40,7 +36,7 @@ NetworkDetector::NetworkDetector(Network network, bool plain)
                             1e-9 * static_cast<double>(n.cost.multiply_adds));
   info_.labels = n.reported;
   info_.threshold = n.threshold;
-  info_.cpu_only = "networks run on the CPU";
+  if (!plan_) info_.cpu_only = "the network has sizes that each frame decides, or is too large for a plan";
   describe_stages();
 }
 

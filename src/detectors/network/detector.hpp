@@ -19,6 +19,7 @@ namespace sightline::network {
 enum StageIndex : std::size_t { kLetterbox, kFirstSegment };
 enum ResourceIndex : std::size_t { kInput = kFrameResource + 1, kFirstResults };
 inline constexpr std::size_t kMostSegments = 4;
+inline std::size_t resource_of(int pool) { return kInput + static_cast<std::size_t>(pool - kInputPool); }
 
 /// One frame in flight.
 class NetworkWorkspace : public Workspace {
@@ -50,6 +51,8 @@ class NetworkDetector : public Detector {
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
+  /// Null also for devices without fused multiply-adds.
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
 
   const Network& network() const { return network_; }
   /// Null where the interpreter runs the network.

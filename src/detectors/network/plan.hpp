@@ -93,10 +93,17 @@ class Step {
   virtual std::int64_t multiply_adds() const { return 0; }
 };
 
+/// A step in its chain.
+struct ChainStep {
+  const Step* step = nullptr;
+  std::vector<int> reads;  ///< storages
+  int writes = -1;         ///< storage
+};
+
 /// Steps of one level that work on rows of the same number, and how many rows there are.
 struct Chain {
   int height = 0;
-  std::vector<const Step*> steps;
+  std::vector<ChainStep> steps;
 };
 
 struct Level {

@@ -98,7 +98,8 @@ void PlanBuilder::make_levels() {
   for (const Planned& one : planned_) {
     Chain& chain = chains[{one.level, one.chain}];
     chain.height = one.height;
-    chain.steps.push_back(one.step);
+    chain.steps.push_back({one.step, {}, one.writes});
+    for (const Read& read : one.reads) chain.steps.back().reads.push_back(read.storage);
     const auto live = [&](int number) {
       Storage& s = storage(number);
       s.first_level = s.first_level < 0 ? one.level : std::min(s.first_level, one.level);
@@ -121,7 +122,7 @@ void PlanBuilder::cut_segments(std::size_t device_levels) {
   for (std::size_t l = 0; l < plan_.levels.size(); ++l) {
     work[l + 1] = work[l];
     for (const Chain& chain : plan_.levels[l].chains) {
-      for (const Step* step : chain.steps) work[l + 1] += step->multiply_adds();
+      for (const ChainStep& one : chain.steps) work[l + 1] += one.step->multiply_adds();
     }
   }
   const auto passing = [&](std::size_t level) {

@@ -157,7 +157,7 @@ class PlanRunner : public Runner {
   void run_item(const Item& item, const PlanMemory& memory) {
     try {
       for (int y = item.begin; y < item.end; ++y) {
-        for (const Step* step : item.chain->steps) step->run(memory, y);
+        for (const ChainStep& one : item.chain->steps) one.step->run(memory, y);
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);

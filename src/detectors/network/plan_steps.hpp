@@ -63,6 +63,7 @@ class InputRows {
     pixel_step_ = std::ptrdiff_t{map_.column_step} * s.lanes;
   }
   const Map& map() const { return map_; }
+  bool by_block() const { return by_block_; }
   std::ptrdiff_t pixel_step() const { return pixel_step_; }  ///< floats
   std::size_t size() const { return places_.size(); }
   float* row(const PlanMemory& memory, std::size_t i, std::int64_t row) const {
@@ -115,7 +116,14 @@ class ConvolutionStep : public Step {
   AddedRows added;
   Finish finish;
   WindowPlan window;
+  /// By block of outputs, tap (kernel row and column), input, and output in the block; by output.
   std::vector<float> weights, bias;
+  float weight(std::int64_t output, std::int64_t tap, std::int64_t input) const {
+    const std::int64_t taps = window.kernel[0] * window.kernel[1];
+    const auto inputs = static_cast<std::int64_t>(in.map().channels.size());
+    return weights[static_cast<std::size_t>(((output / kBlock * taps + tap) * inputs + input) * kBlock +
+                                            output % kBlock)];
+  }
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;

@@ -92,26 +92,33 @@ Letterbox::Letterbox(Size frame, const Preprocessing& preprocessing)
     : preprocessing_(preprocessing),
       placement_(place(frame, preprocessing)),
       columns_(frame.width, placement_.width),
-      rows_(frame.height, placement_.height) {
-  for (std::size_t c = 0; c < 3; ++c) {
-    const auto normalised = [&](double value) {
-      return static_cast<float>((value - preprocessing.mean[c]) / preprocessing.scale[c]);
-    };
-    for (std::size_t value = 0; value < 256; ++value)
-      values_[c][value] = normalised(static_cast<double>(value));
-    pad_[c] = normalised(preprocessing.pad);
+      rows_(frame.height, placement_.height),
+      values_(normalised_values(preprocessing)) {}
+
+std::vector<float> normalised_values(const Preprocessing& preprocessing) {
+  const auto channels = static_cast<std::size_t>(preprocessing.channels);
+  const auto normalised = [&](double value, std::size_t c) {
+    return static_cast<float>((value - preprocessing.mean[c]) / preprocessing.scale[c]);
+  };
+  std::vector<float> values;
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (int value = 0; value < 256; ++value) values.push_back(normalised(value, c));
   }
+  for (std::size_t c = 0; c < channels; ++c) values.push_back(normalised(preprocessing.pad, c));
+  return values;
 }
 
 void Letterbox::fill_row(const ColourView& frame, int channel, int y, float* row, std::ptrdiff_t step) const {
   const auto c = static_cast<std::size_t>(channel);
   const int width = preprocessing_.size.width, place = y - placement_.top;
+  const float* const values = values_.data() + 256 * c;
+  const float pad = values_[256 * static_cast<std::size_t>(preprocessing_.channels) + c];
   if (place < 0 || place >= placement_.height) {
-    for (int x = 0; x < width; ++x) row[x * step] = pad_[c];
+    for (int x = 0; x < width; ++x) row[x * step] = pad;
     return;
   }
-  for (int x = 0; x < placement_.left; ++x) row[x * step] = pad_[c];
-  for (int x = placement_.left + placement_.width; x < width; ++x) row[x * step] = pad_[c];
+  for (int x = 0; x < placement_.left; ++x) row[x * step] = pad;
+  for (int x = placement_.left + placement_.width; x < width; ++x) row[x * step] = pad;
   const auto r = static_cast<std::size_t>(place);
   const std::ptrdiff_t upper = rows_.first[r] * frame.row_step, lower = rows_.second[r] * frame.row_step;
   float* const to = row + placement_.left * step;
@@ -125,7 +132,7 @@ void Letterbox::fill_row(const ColourView& frame, int channel, int y, float* row
       const auto right = static_cast<std::uint32_t>(columns_.weight[i]), left = kMixOne - right;
       const std::uint32_t sum = (pixel(upper + first) * left + pixel(upper + second) * right) * above +
                                 (pixel(lower + first) * left + pixel(lower + second) * right) * below;
-      to[x * step] = values_[c][(sum + (1U << (2 * kMixBits - 1))) >> (2 * kMixBits)];
+      to[x * step] = values[(sum + (1U << (2 * kMixBits - 1))) >> (2 * kMixBits)];
     }
   };
   if (preprocessing_.channels == 1) {  // the luma of image/gray.hpp

@@ -47,6 +47,9 @@ ColourView colour_of(const PictureView& frame);
 /// Channels of planar RGB: three planes of equal height, one below the other.
 ColourView colour_of_planes(GrayView rgb);
 
+/// Values of the input's channels: what 256 bytes become in each, then what surrounds the frame in each.
+std::vector<float> normalised_values(const Preprocessing& preprocessing);
+
 /// Place of a frame in the input, in pixels of the input.
 struct Placement {
   int left = 0, top = 0, width = 0, height = 0;
@@ -66,22 +69,24 @@ class Letterbox {
   Letterbox() = default;
   Letterbox(Size frame, const Preprocessing& preprocessing);
   const Placement& placement() const { return placement_; }
+  /// Places of the frame that each place of its part of the input mixes, with the second's weight in 1/2048.
+  struct Axis {
+    std::vector<std::int32_t> first, second, weight;
+    Axis() = default;
+    Axis(int source, int target);
+  };
+  const Axis& columns() const { return columns_; }
+  const Axis& rows() const { return rows_; }
   /// Fills rows [begin, end) of all channels.
   void fill(const ColourView& frame, float* tensor, int begin, int end) const;
 
  private:
-  struct Axis {
-    std::vector<std::int32_t> first, second, weight;  // of the second, in 1/2048
-    Axis() = default;
-    Axis(int source, int target);
-  };
   void fill_row(const ColourView& frame, int channel, int y, float* row, std::ptrdiff_t step) const;
 
   Preprocessing preprocessing_;
   Placement placement_;
   Axis columns_, rows_;
-  std::array<std::array<float, 256>, 3> values_{};  // by channel of the tensor
-  std::array<float, 3> pad_{};
+  std::vector<float> values_;  // normalised_values
 };
 
 }  // namespace sightline::network

@@ -77,6 +77,9 @@ class OpenClSlotBase : public DeviceSlot {
 
   /// Whether a stage of the frame that is prepared runs on the device.
   bool on_device(std::size_t stage) const { return on_device_[stage]; }
+  /// Stages that are enqueued together: the first, and one past the last.
+  std::size_t first_submitted() const { return submitted_->first; }
+  std::size_t last_submitted() const { return submitted_->last; }
 
   /// For `enqueue`: a command of the stage that is enqueued, under the stage's name or a part's. The name
   /// must outlive the slot.
@@ -242,10 +245,13 @@ class OpenClStagesOf : public OpenClStageBase {
   virtual opencl::Event read(Slot& slot, std::size_t resource) const { return read_list(slot, resource); }
   /// Copies the data read from the device for such a resource to the workspace.
   virtual void take(Slot& /*slot*/, FrameWorkspace& /*workspace*/, std::size_t /*resource*/) const {}
+  /// The inter-stage buffer of a resource; null: it has none.
+  virtual InterStageBuffer* buffer_of(FrameWorkspace& workspace, std::size_t resource) const {
+    return memory_[resource] ? &(workspace.*memory_[resource]) : nullptr;
+  }
   /// Bytes of a resource's memory on the device.
-  virtual std::size_t bytes_of(const Slot& /*slot*/, const FrameWorkspace& workspace,
-                               std::size_t resource) const {
-    return (workspace.*memory_[resource]).bytes();
+  virtual std::size_t bytes_of(const Slot& /*slot*/, FrameWorkspace& workspace, std::size_t resource) const {
+    return buffer_of(workspace, resource)->bytes();
   }
 
  private:
@@ -264,7 +270,7 @@ class OpenClStagesOf : public OpenClStageBase {
     }
   }
   InterStageBuffer* memory_of(Workspace& workspace, std::size_t resource) const final {
-    return memory_[resource] ? &(own(workspace).*memory_[resource]) : nullptr;
+    return buffer_of(own(workspace), resource);
   }
   std::size_t call_bytes_of(const OpenClSlotBase& slot, Workspace& workspace,
                             std::size_t resource) const final {

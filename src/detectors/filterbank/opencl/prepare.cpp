@@ -111,7 +111,7 @@ void OpenClStages::plan_work(OpenClSlot& slot, const FilterbankWorkspace& w) con
   assign(slot.window_rows, 1, windows, 1, one);
 }
 
-std::size_t OpenClStages::bytes_of(const OpenClSlot& slot, const FilterbankWorkspace& workspace,
+std::size_t OpenClStages::bytes_of(const OpenClSlot& slot, FilterbankWorkspace& workspace,
                                    std::size_t resource) const {
   if (!exact_ && resource == kFeatures) return static_cast<std::size_t>(slot.sizes.features * 4);
   return OpenClStagesOf::bytes_of(slot, workspace, resource);

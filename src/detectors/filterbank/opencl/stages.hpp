@@ -47,7 +47,7 @@ class OpenClStages : public OpenClStagesOf<FilterbankWorkspace, OpenClSlot> {
   void plan_geometry(OpenClSlot& slot, const FilterbankWorkspace& workspace) const override;
   void plan_work(OpenClSlot& slot, const FilterbankWorkspace& workspace) const override;
   void make_scratch(OpenClSlot& slot, const FilterbankWorkspace& workspace, std::size_t stage) const override;
-  std::size_t bytes_of(const OpenClSlot& slot, const FilterbankWorkspace& workspace,
+  std::size_t bytes_of(const OpenClSlot& slot, FilterbankWorkspace& workspace,
                        std::size_t resource) const override;
   // enqueue.cpp
   void enqueue(OpenClSlot& slot, const FilterbankWorkspace& workspace, std::size_t stage) const override;

@@ -1,0 +1,79 @@
+#pragma once
+/// A plan's levels as tables for kernels/network/level.cl, which runs each level in one launch.
+
+#include <cstdint>
+#include <vector>
+
+#include "detectors/network/plan.hpp"
+#include "opencl/api.hpp"
+
+namespace sightline::network {
+
+/// Kinds of operations; mirrors the definitions in level.cl.
+enum class OpKind : cl_int {
+  stage,        ///< channels of a map to local memory
+  stage_quads,  ///< the same for channels that lie in fours
+  multiply,     ///< staged columns by weights
+  depthwise,
+  binary,
+  pool,
+  resize,
+  mean_lanes,  ///< sums of a whole map, in local memory
+  mean,
+  copy,
+  pack,
+  place
+};
+
+/// Mirrors `Op` in level.cl, which says what the members are.
+struct Op {
+  OpKind kind{};
+  cl_int places = 0, count = 0, pixel_step = 0, in_width = 0, in_height = 0;
+  cl_int stride_x = 1, stride_y = 1, before_x = 0, before_y = 0, dilation_x = 1, dilation_y = 1, kernel_x = 1,
+         kernel_y = 1;
+  cl_int first_tap = 0, taps = 1;
+  cl_int local_at = 0, local_pitch = 0, depth = 0, tile = 0, outputs = 0, first_output = 0;
+  cl_int weights = 0, weight_row = 0, bias = 0, begins = 0, ends = 0;
+  cl_int activation = 0;
+  cl_float a = 0, b = 0;
+  cl_int added = -1, added_first = 0, other = 0, other_kind = 0, operation = 0;
+  cl_int out_pitch = 0, out = 0, out_block = 0, out_row = 0, row_step = 0, column_step = 0;
+};
+static_assert(sizeof(Op) == 41 * sizeof(cl_int));
+
+/// Mirrors `Chain` in level.cl.
+struct ChainTable {
+  cl_int first_group = 0, first_op = 0, ops = 0, tile_pixels = 0, pixels = 0, width = 0;
+  cl_uint width_inverse = 0;
+  cl_int padding = 0;
+};
+static_assert(sizeof(ChainTable) == 8 * sizeof(cl_int));
+
+struct LevelTables {
+  /// What one launch computes.
+  struct Level {
+    cl_int first_chain = 0, chains = 0;
+    cl_int groups = 0;  ///< a frame
+  };
+  std::vector<Level> levels;  ///< those of the segments that suit devices
+  std::vector<ChainTable> chains;
+  std::vector<Op> ops;
+  std::vector<cl_int2> places;
+  std::vector<cl_int> tables;
+  std::vector<float> weights;           ///< the same for every number of frames
+  std::vector<std::int64_t> pools;      ///< by pool: floats from the start of a frame's memory
+  std::int64_t frame_floats = 0;
+};
+
+/// Limits of a device and a launch.
+struct LaunchShape {
+  int group = 256;          ///< work-items
+  int local_floats = 8192;  ///< of a work-group
+  int groups = 1;           ///< that keep the device busy
+  int frames = 1;           ///< of one launch
+};
+
+/// Throws Error (failed) where a frame needs more memory than the kernels' indices reach.
+LevelTables make_level_tables(const Plan& plan, const LaunchShape& shape);
+
+}  // namespace sightline::network
