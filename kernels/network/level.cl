@@ -9,6 +9,16 @@
 // local memory have a row of channels for each pixel of the tile.
 
 #define BLOCK 16
+#define CACHED_OPS 16  // that are read at once
+#ifndef UNROLL_8
+#define UNROLL_8 2
+#endif
+#ifndef UNROLL_4
+#define UNROLL_4 2
+#endif
+#ifndef UNROLL_N
+#define UNROLL_N 2
+#endif
 
 // Kinds of operations; mirror OpKind of src/detectors/network/opencl/level_tables.hpp.
 #define STAGE 0
@@ -32,7 +42,7 @@ typedef struct {
   int pixel_step;            // floats from pixel to pixel of a source in global memory
   int in_width, in_height;
   int stride_x, stride_y, before_x, before_y, dilation_x, dilation_y, kernel_x, kernel_y;
-  int first_tap, taps;       // of the kernel, to stage
+  int first_row, first_column, taps;  // of the kernel, to stage
   int local_at, local_pitch; // staged columns: by pixel
   int depth;                 // columns to multiply, a multiple of 4
   int tile;                  // pixels << 8 | outputs of a work-item
@@ -44,17 +54,19 @@ typedef struct {
   int added, added_first;    // sources that are added; negative: none
   int other, other_kind;     // second operand: places; 0: by pixel, 1: a value a channel, 2: constants, 3: none
   int operation;             // 0 add, 1 subtract, 2 multiply
-  int out_pitch;             // above 0: local
-  int out, out_block, out_row;
+  int out_local, out_pitch;  // place in local memory, if out_pitch is above 0
+  int out, out_block, out_row;  // place in global memory, if `out` is not negative
   int row_step, column_step; // PLACE
 } Op;
+#define OP_WORDS 43
 
 // A chain; mirrors struct ChainTable there.
 typedef struct {
   int first_group;  // of a frame's
   int first_op, ops;
-  int tile_pixels, pixels, width;
-  uint width_inverse;  // 2^32 / width, rounded up
+  int tile_shift, pixels, width;  // 2^tile_shift pixels of a tile; of the map
+  uint width_inverse;             // 2^32 / width, rounded up
+  int weights, weight_floats;     // that are read ahead
   int padding;
 } Chain;
 
@@ -80,12 +92,10 @@ inline float4 read_quad(const Work* work, int2 place, int quad, int p, int x, in
 }
 
 inline void write_quad(const Work* work, const Op* op, int quad, int p, int2 at, float4 value) {
-  if (op->out_pitch > 0) {
-    *(local float4*)(work->tile + op->out + p * op->out_pitch + 4 * quad) = value;
-  } else {
+  if (op->out_pitch > 0) *(local float4*)(work->tile + op->out_local + p * op->out_pitch + 4 * quad) = value;
+  if (op->out >= 0)
     *(global float4*)(work->arena + op->out + (quad >> 2) * op->out_block + at.y * op->out_row + BLOCK * at.x +
                       4 * (quad & 3)) = value;
-  }
 }
 
 // Activation and sum of a quad.
@@ -96,116 +106,224 @@ inline float4 finish(const Work* work, const Op* op, int quad, int p, int2 at, f
   return activate(value, op->activation, op->a, op->b) + added;
 }
 
+// Work-items share the quads of a tile so that neighbours have four quads of a block, and then the next pixel.
+typedef struct {
+  int p, quad;
+} Place;
+inline Place place_of_item(int i, int tile_shift) {
+  const Place place = {(i >> 2) & ((1 << tile_shift) - 1), (i >> (tile_shift + 2)) << 2 | (i & 3)};
+  return place;
+}
+
 // Sources of some of a convolution's taps, by pixel, tap and channel: columns in the order of its sum.
-inline void stage(const Work* work, const Op* op, int tile_pixels, int item) {
+inline void stage(const Work* work, const Op* op, int tile_shift, int item) {
   const int columns = (op->count + 3) & ~3;
-  for (int i = item; i < columns * tile_pixels; i += GROUP) {
-    const int p = i / columns, c = i - p * columns;
+#pragma unroll 1
+  for (int i = item; i < (columns >> 2) << tile_shift; i += GROUP) {
+    const int p = i & ((1 << tile_shift) - 1), c = (i >> tile_shift) << 2;
     const int2 at = place_of_pixel(work, p);
-    const int2 place = work->places[op->places + min(c, op->count - 1)];
+    const int last = op->places + op->count - 1, own = op->places + c;
+    const int2 p0 = work->places[own], p1 = work->places[min(own + 1, last)],
+               p2 = work->places[min(own + 2, last)], p3 = work->places[min(own + 3, last)];
     local float* to = work->tile + op->local_at + p * op->local_pitch + c;
-    const bool is_there = p < work->count && c < op->count;
+    int ky = op->first_row, kx = op->first_column;
+#pragma unroll 2
     for (int t = 0; t < op->taps; ++t, to += columns) {
-      const int ky = (op->first_tap + t) / op->kernel_x, kx = op->first_tap + t - ky * op->kernel_x;
       const int x = at.x * op->stride_x - op->before_x + kx * op->dilation_x;
       const int y = at.y * op->stride_y - op->before_y + ky * op->dilation_y;
-      float value = 0;
-      if (is_there && x >= 0 && y >= 0 && x < op->in_width && y < op->in_height)
-        value = place.y < 0 ? work->tile[place.x - p * place.y] : work->arena[place.x + y * place.y + x * op->pixel_step];
-      *to = value;
+      float4 value = 0;
+      if (p < work->count && x >= 0 && y >= 0 && x < op->in_width && y < op->in_height) {
+#define SOURCE(place) \
+  (place.y < 0 ? work->tile[place.x - p * place.y] : work->arena[place.x + y * place.y + x * op->pixel_step])
+        value = (float4)(SOURCE(p0), SOURCE(p1), SOURCE(p2), SOURCE(p3));
+        if (c + 3 >= op->count) value = choose(c + (int4)(0, 1, 2, 3) < op->count, value, (float4)0);
+      }
+      *(local float4*)to = value;
+      if (++kx == op->kernel_x) kx = 0, ++ky;
     }
   }
 }
 
 // The same of four channels at once, which lie side by side.
-inline void stage_quads(const Work* work, const Op* op, int tile_pixels, int item) {
+inline void stage_quads(const Work* work, const Op* op, int tile_shift, int item) {
   const int quads = op->count >> 2;
-  for (int i = item; i < quads * tile_pixels; i += GROUP) {
-    const int p = i / quads, quad = i - p * quads;
+#pragma unroll 1
+  for (int i = item; i < ((quads + 3) & ~3) << tile_shift; i += GROUP) {
+    const Place here = place_of_item(i, tile_shift);
+    if (here.quad >= quads) continue;
+    const int p = here.p;
     const int2 at = place_of_pixel(work, p);
-    const int2 place = work->places[op->places + quad];
-    local float* to = work->tile + op->local_at + p * op->local_pitch + 4 * quad;
+    const int2 place = work->places[op->places + here.quad];
+    local float* to = work->tile + op->local_at + p * op->local_pitch + 4 * here.quad;
+    int ky = op->first_row, kx = op->first_column;
+#pragma unroll 4
     for (int t = 0; t < op->taps; ++t, to += op->count) {
-      const int ky = (op->first_tap + t) / op->kernel_x, kx = op->first_tap + t - ky * op->kernel_x;
       const int x = at.x * op->stride_x - op->before_x + kx * op->dilation_x;
       const int y = at.y * op->stride_y - op->before_y + ky * op->dilation_y;
       float4 value = 0;
       if (p < work->count && x >= 0 && y >= 0 && x < op->in_width && y < op->in_height)
         value = read_quad(work, place, 0, p, x, y, op->pixel_step);
       *(local float4*)to = value;
+      if (++kx == op->kernel_x) kx = 0, ++ky;
     }
   }
 }
 
-// One value of a result, with what quads get in `finish`.
-inline void finish_one(const Work* work, const Op* op, int channel, int p, int2 at, float value) {
+// One output of four pixels, `apart` from each other, with what quads get in `finish`.
+inline void finish_pixels(const Work* work, const Op* op, int channel, int first, int apart, float4 values) {
   const int block = channel / BLOCK, lane = channel % BLOCK;
-  float added = 0;
+  const int4 p = first + apart * (int4)(0, 1, 2, 3);
+  const int2 at[4] = {place_of_pixel(work, p.s0), place_of_pixel(work, p.s1), place_of_pixel(work, p.s2),
+                      place_of_pixel(work, p.s3)};
+  float4 added = 0;
   if (op->added >= 0) {
     const int2 place = work->places[op->added + block];
-    added = place.y < 0 ? work->tile[place.x - p * place.y + lane]
-                        : work->arena[place.x + at.y * place.y + at.x * BLOCK + lane];
-    if (op->added_first) value += added;
+#define ADDED(i)                                                             \
+  if (p.s##i < work->count)                                                  \
+    added.s##i = place.y < 0 ? work->tile[place.x - p.s##i * place.y + lane] \
+                             : work->arena[place.x + at[i].y * place.y + at[i].x * BLOCK + lane];
+    ADDED(0) ADDED(1) ADDED(2) ADDED(3)
   }
-  value = activate(value, op->activation, op->a, op->b).x;
-  if (op->added >= 0 && !op->added_first) value += added;
-  if (op->out_pitch > 0) {
-    work->tile[op->out + p * op->out_pitch + channel] = value;
-  } else {
-    work->arena[op->out + block * op->out_block + at.y * op->out_row + BLOCK * at.x + lane] = value;
+  if (op->added >= 0 && op->added_first) values += added;
+  values = activate(values, op->activation, op->a, op->b);
+  if (op->added >= 0 && !op->added_first) values += added;
+#define WRITE(i)                                                                                        \
+  if (p.s##i < work->count) {                                                                           \
+    if (op->out_pitch > 0) work->tile[op->out_local + p.s##i * op->out_pitch + channel] = values.s##i;  \
+    if (op->out >= 0)                                                                                   \
+      work->arena[op->out + block * op->out_block + at[i].y * op->out_row + BLOCK * at[i].x + lane] =   \
+          values.s##i;                                                                                  \
   }
+  WRITE(0) WRITE(1) WRITE(2) WRITE(3)
 }
 
-// Adds the products of `depth` columns to a work-item's sums of P pixels, which lie `apart` from each other, and Q
-// outputs.
-#define DEFINE_MULTIPLY(P, Q)                                                                               \
-  inline void multiply_##P##_##Q(const Work* work, const Op* op, int tile_pixels, int item,                 \
-                                 global const float* restrict weights, float* sums) {                       \
-    const int across = op->outputs / Q, apart = tile_pixels / P;                                            \
-    const int first = item / across, output = (item - first * across) * Q;                                  \
-    if (first >= apart) return;                                                                             \
-    if (op->begins) {                                                                                       \
-      _Pragma("unroll") for (int p = 0; p < P; ++p) LOAD_##Q((sums + p * Q), weights + op->bias + output);  \
-    }                                                                                                       \
-    local const float* columns = work->tile + op->local_at + first * op->local_pitch;                       \
-    global const float* w = weights + op->weights + output;                                                 \
-    const int step = apart * op->local_pitch, row = op->weight_row, depth = op->depth;                      \
-    for (int k = 0; k < depth; k += 4, w += 4 * row) {                                                      \
-      float x[P][4], v[4][Q];                                                                               \
-      _Pragma("unroll") for (int i = 0; i < 4; ++i) LOAD_##Q(v[i], w + i * row);                            \
-      _Pragma("unroll") for (int p = 0; p < P; ++p)                                                         \
-          vstore4(*(local const float4*)(columns + p * step + k), 0, x[p]);                                 \
-      _Pragma("unroll") for (int i = 0; i < 4; ++i) {                                                       \
-        _Pragma("unroll") for (int p = 0; p < P; ++p) {                                                     \
-          _Pragma("unroll") for (int q = 0; q < Q; ++q) sums[p * Q + q] =                                   \
-              fma(x[p][i], v[i][q], sums[p * Q + q]);                                                       \
-        }                                                                                                   \
-      }                                                                                                     \
-    }                                                                                                       \
-    if (!op->ends) return;                                                                                  \
-    _Pragma("unroll") for (int p = 0; p < P; ++p) {                                                         \
-      const int pixel = first + p * apart;                                                                  \
-      if (pixel < work->count)                                                                              \
-        FINISH_##Q(work, op, op->first_output + output, pixel, place_of_pixel(work, pixel), sums + p * Q);  \
-    }                                                                                                       \
+inline void finish_quad(const Work* work, const Op* op, int quad, int p, float4 value) {
+  if (p >= work->count) return;
+  const int2 at = place_of_pixel(work, p);
+  write_quad(work, op, quad, p, at, finish(work, op, quad, p, at, value));
+}
+
+// A work-item's part of a product: some pixels, `apart` from each other, and some outputs.
+typedef struct {
+  local const float* columns;   // of the first pixel
+  global const float* weights;  // of the first output
+  int step, row, depth;         // floats from pixel to pixel, from column to column; columns
+  int first, apart, output;
+  bool works;
+} Part;
+
+inline Part part_of(const Work* work, const Op* op, int tile_shift, int item, global const float* weights) {
+  Part part;
+  const int pixels = op->tile >> 8, outputs = op->tile & 255, across = op->outputs / outputs;
+  part.apart = (1 << tile_shift) / pixels;
+  part.first = item / across;
+  part.output = op->first_output + (item - part.first * across) * outputs;
+  part.works = part.first < part.apart;
+  part.columns = work->tile + op->local_at + part.first * op->local_pitch;
+  part.weights = weights + op->weights + part.output;
+  part.step = part.apart * op->local_pitch;
+  part.row = op->weight_row;
+  part.depth = op->depth;
+  return part;
+}
+
+#define COLUMNS(p, k) (*(local const float4*)(part.columns + p * part.step + k))
+#define QUAD(w, i) (*(global const float4*)(w + i * part.row))
+// Adds four columns of a pixel to its quad of sums.
+#define ADD_PIXEL(p)               \
+  {                                \
+    const float4 x = COLUMNS(p, k); \
+    s##p = fma_one(x.s0, w0, s##p);    \
+    s##p = fma_one(x.s1, w1, s##p);    \
+    s##p = fma_one(x.s2, w2, s##p);    \
+    s##p = fma_one(x.s3, w3, s##p);    \
   }
-#define LOAD_1(v, w) (v)[0] = *(w)
-#define LOAD_2(v, w) vstore2(*(global const float2*)(w), 0, v)
-#define LOAD_4(v, w) vstore4(*(global const float4*)(w), 0, v)
-#define FINISH_1(work, op, output, pixel, at, sums) finish_one(work, op, output, pixel, at, (sums)[0])
-#define FINISH_2(work, op, output, pixel, at, sums)           \
-  {                                                           \
-    finish_one(work, op, output, pixel, at, (sums)[0]);       \
-    finish_one(work, op, (output) + 1, pixel, at, (sums)[1]); \
+
+inline float4 fma_one(float x, float4 w, float4 sum) { return fma((float4)x, w, sum); }
+
+// Sums of eight pixels and four outputs.
+inline void multiply_8_4(const Work* work, const Op* op, const Part part, global const float* weights, float4* sums) {
+  if (op->begins) {
+    const float4 bias = *(global const float4*)(weights + op->bias + part.output);
+    sums[0] = sums[1] = sums[2] = sums[3] = sums[4] = sums[5] = sums[6] = sums[7] = bias;
   }
-#define FINISH_4(work, op, output, pixel, at, sums) \
-  write_quad(work, op, (output) / 4, pixel, at, finish(work, op, (output) / 4, pixel, at, vload4(0, sums)))
-DEFINE_MULTIPLY(1, 1)
-DEFINE_MULTIPLY(2, 1)
-DEFINE_MULTIPLY(4, 1)
-DEFINE_MULTIPLY(4, 2)
-DEFINE_MULTIPLY(4, 4)
-DEFINE_MULTIPLY(8, 4)
+  float4 s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3], s4 = sums[4], s5 = sums[5], s6 = sums[6],
+         s7 = sums[7];
+  global const float* w = part.weights;
+#pragma unroll UNROLL_8
+  for (int k = 0; k < part.depth; k += 4, w += 4 * part.row) {
+    const float4 w0 = QUAD(w, 0), w1 = QUAD(w, 1), w2 = QUAD(w, 2), w3 = QUAD(w, 3);
+    ADD_PIXEL(0) ADD_PIXEL(1) ADD_PIXEL(2) ADD_PIXEL(3) ADD_PIXEL(4) ADD_PIXEL(5) ADD_PIXEL(6) ADD_PIXEL(7)
+  }
+  sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3, sums[4] = s4, sums[5] = s5, sums[6] = s6, sums[7] = s7;
+}
+
+inline void multiply_4_4(const Work* work, const Op* op, const Part part, global const float* weights, float4* sums) {
+  if (op->begins)
+    sums[0] = sums[1] = sums[2] = sums[3] = *(global const float4*)(weights + op->bias + part.output);
+  float4 s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
+  global const float* w = part.weights;
+#pragma unroll UNROLL_4
+  for (int k = 0; k < part.depth; k += 4, w += 4 * part.row) {
+    const float4 w0 = QUAD(w, 0), w1 = QUAD(w, 1), w2 = QUAD(w, 2), w3 = QUAD(w, 3);
+    ADD_PIXEL(0) ADD_PIXEL(1) ADD_PIXEL(2) ADD_PIXEL(3)
+  }
+  sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
+}
+
+// Sums of four pixels, side by side, and one or two outputs.
+inline void multiply_4_n(const Work* work, const Op* op, const Part part, bool two, global const float* weights,
+                         float4* sums) {
+  if (op->begins) {
+    sums[0] = weights[op->bias + part.output];
+    sums[1] = weights[op->bias + part.output + two];
+  }
+  float4 s0 = sums[0], s1 = sums[1];
+  global const float* w = part.weights;
+#define ADD_COLUMN(i)                                                        \
+  {                                                                          \
+    const float4 x = (float4)(x0.s##i, x1.s##i, x2.s##i, x3.s##i);           \
+    s0 = fma(x, (float4)w[i * part.row], s0);                                \
+    if (two) s1 = fma(x, (float4)w[i * part.row + 1], s1);                   \
+  }
+#pragma unroll UNROLL_N
+  for (int k = 0; k < part.depth; k += 4, w += 4 * part.row) {
+    const float4 x0 = COLUMNS(0, k), x1 = COLUMNS(1, k), x2 = COLUMNS(2, k), x3 = COLUMNS(3, k);
+    ADD_COLUMN(0) ADD_COLUMN(1) ADD_COLUMN(2) ADD_COLUMN(3)
+  }
+  sums[0] = s0, sums[1] = s1;
+}
+
+inline void multiply(const Work* work, const Op* op, int tile_shift, int item, global const float* weights,
+                     float4* sums) {
+  const Part part = part_of(work, op, tile_shift, item, weights);
+  if (!part.works) return;
+  const int outputs = op->tile & 255;
+#ifndef NO_8_4
+  if (op->tile == (8 << 8 | 4)) {
+    multiply_8_4(work, op, part, weights, sums);
+  } else
+#endif
+  if (op->tile == (4 << 8 | 4)) {
+    multiply_4_4(work, op, part, weights, sums);
+  } else if (op->tile == (4 << 8 | 2)) {
+    multiply_4_n(work, op, part, true, weights, sums);
+  } else {
+    multiply_4_n(work, op, part, false, weights, sums);
+  }
+  if (!op->ends) return;
+  if (outputs < 4) {
+    finish_pixels(work, op, part.output, part.first, part.apart, sums[0]);
+    if (outputs == 2) finish_pixels(work, op, part.output + 1, part.first, part.apart, sums[1]);
+    return;
+  }
+#define FINISH(p) finish_quad(work, op, part.output / 4, part.first + p * part.apart, sums[p]);
+  FINISH(0) FINISH(1) FINISH(2) FINISH(3)
+#ifndef NO_8_4
+  if (op->tile != (8 << 8 | 4)) return;
+  FINISH(4) FINISH(5) FINISH(6) FINISH(7)
+#endif
+}
 
 // A quad of a depthwise convolution.
 inline float4 depthwise(const Work* work, const Op* op, int quad, int p, int2 at, global const float* restrict weights) {
@@ -213,15 +331,35 @@ inline float4 depthwise(const Work* work, const Op* op, int quad, int p, int2 at
   const int taps = op->kernel_x * op->kernel_y;
   float4 sum = *(global const float4*)(weights + op->bias + 4 * quad);
   global const float* w = weights + op->weights + ((quad >> 2) * taps * BLOCK + 4 * (quad & 3));
+#define ADD_TAP(ky, kx)                                                              \
+  {                                                                                  \
+    const int x = at.x * op->stride_x - op->before_x + (kx)*op->dilation_x;          \
+    const int y = at.y * op->stride_y - op->before_y + (ky)*op->dilation_y;          \
+    float4 value = 0;                                                                \
+    if (x >= 0 && y >= 0 && x < op->in_width && y < op->in_height)                   \
+      value = read_quad(work, place, quad, p, x, y, op->pixel_step);                 \
+    sum = fma(value, *(global const float4*)(w + ((ky)*op->kernel_x + (kx)) * BLOCK), sum); \
+  }
+  if (op->kernel_x == 3 && op->kernel_y == 3 && place.y >= 0) {
+    // All loads at once.
+    global const float* from = work->arena + place.x + 4 * (quad & 3);
+#define TAP(ky, kx)                                                                                        \
+  const int x##kx##_##ky = at.x * op->stride_x - op->before_x + kx * op->dilation_x;                       \
+  const int y##kx##_##ky = at.y * op->stride_y - op->before_y + ky * op->dilation_y;                       \
+  const float4 v##ky##kx = x##kx##_##ky >= 0 && y##kx##_##ky >= 0 && x##kx##_##ky < op->in_width &&        \
+                                   y##kx##_##ky < op->in_height                                            \
+                               ? *(global const float4*)(from + y##kx##_##ky * place.y +                   \
+                                                         x##kx##_##ky * op->pixel_step)                    \
+                               : (float4)0;
+    TAP(0, 0) TAP(0, 1) TAP(0, 2) TAP(1, 0) TAP(1, 1) TAP(1, 2) TAP(2, 0) TAP(2, 1) TAP(2, 2)
+#define ADD(ky, kx) sum = fma(v##ky##kx, *(global const float4*)(w + (3 * ky + kx) * BLOCK), sum);
+    ADD(0, 0) ADD(0, 1) ADD(0, 2) ADD(1, 0) ADD(1, 1) ADD(1, 2) ADD(2, 0) ADD(2, 1) ADD(2, 2)
+    return sum;
+  }
+#pragma unroll 1
   for (int ky = 0; ky < op->kernel_y; ++ky) {
-    const int y = at.y * op->stride_y - op->before_y + ky * op->dilation_y;
-    for (int kx = 0; kx < op->kernel_x; ++kx, w += BLOCK) {
-      const int x = at.x * op->stride_x - op->before_x + kx * op->dilation_x;
-      float4 value = 0;
-      if (x >= 0 && y >= 0 && x < op->in_width && y < op->in_height)
-        value = read_quad(work, place, quad, p, x, y, op->pixel_step);
-      sum = fma(value, *(global const float4*)w, sum);
-    }
+#pragma unroll 1
+    for (int kx = 0; kx < op->kernel_x; ++kx) ADD_TAP(ky, kx)
   }
   return sum;
 }
@@ -229,9 +367,11 @@ inline float4 depthwise(const Work* work, const Op* op, int quad, int p, int2 at
 inline float4 pool(const Work* work, const Op* op, int quad, int p, int2 at) {
   const int2 place = work->places[op->places + (quad >> 2)];
   float4 largest = -INFINITY;
+#pragma unroll 1
   for (int ky = 0; ky < op->kernel_y; ++ky) {
     const int y = at.y * op->stride_y - op->before_y + ky;
     if (y < 0 || y >= op->in_height) continue;
+#pragma unroll 1
     for (int kx = 0; kx < op->kernel_x; ++kx) {
       const int x = at.x * op->stride_x - op->before_x + kx;
       if (x >= 0 && x < op->in_width) largest = larger(largest, read_quad(work, place, quad, p, x, y, op->pixel_step));
@@ -280,6 +420,7 @@ inline float read_one(const Work* work, int2 place, int p, int2 at, int pixel_st
 inline float4 sum_lane(const Work* work, const Op* op, int quad, int lane) {
   const int2 place = work->places[op->places + (quad >> 2)];
   float4 sum = 0;
+#pragma unroll 1
   for (int i = lane; i < op->in_width * op->in_height; i += 16) {
     const int y = i / op->in_width;
     sum += read_quad(work, place, quad, 0, i - y * op->in_width, y, op->pixel_step);
@@ -297,12 +438,17 @@ inline float4 mean_of_lanes(const Work* work, const Op* op, int quad) {
 }
 
 // `places` and `tables` describe sources; see level_tables.hpp.
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void level(
+#ifndef REQD
+#define REQD __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
+kernel REQD void level(
     global float* arena, long frame_floats, int groups, global const Chain* restrict chains,
     int first_chain, int chain_count,
     global const Op* restrict ops, global const int2* restrict places, global const int* restrict tables,
     global const float* restrict weights) {
   local float tile[LOCAL_FLOATS] __attribute__((aligned(16)));
+  local float unused;
+  local int cache[CACHED_OPS * OP_WORDS];
   const int item = get_local_id(0);
   const int frame = get_group_id(0) / groups, group = get_group_id(0) - frame * groups;
   int number = first_chain;
@@ -312,66 +458,75 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void level(
   work.arena = arena + frame * frame_floats;
   work.tile = tile;
   work.places = places;
-  work.first = (group - chain.first_group) * chain.tile_pixels;
-  work.count = min(chain.tile_pixels, chain.pixels - work.first);
+  work.first = (group - chain.first_group) << chain.tile_shift;
+  work.count = min(1 << chain.tile_shift, chain.pixels - work.first);
   work.width = chain.width;
   work.width_inverse = chain.width_inverse;
-  float sums[32];
+  // Brings the weights near, while the first operations wait for their sources.
+  float near = 0;
+#pragma unroll 1
+  for (int k = 32 * item; k < chain.weight_floats; k += 32 * GROUP) near += weights[chain.weights + k];
+  if (as_int(near) == 0x7fc12345) unused = near;
+  float4 sums[8];
+#pragma unroll 1
   for (int i = 0; i < chain.ops; ++i) {
-    const Op one = ops[chain.first_op + i];
+    const int cached = i % CACHED_OPS;
+    if (cached == 0) {
+      const int words = min(CACHED_OPS, chain.ops - i) * OP_WORDS;
+      for (int k = item; k < words; k += GROUP) cache[k] = ((global const int*)(ops + chain.first_op + i))[k];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const Op one = ((local const Op*)cache)[cached];
     const Op* op = &one;
     if (op->kind == STAGE) {
-      stage(&work, op, chain.tile_pixels, item);
+      stage(&work, op, chain.tile_shift, item);
     } else if (op->kind == STAGE_QUADS) {
-      stage_quads(&work, op, chain.tile_pixels, item);
+      stage_quads(&work, op, chain.tile_shift, item);
     } else if (op->kind == MULTIPLY) {
-      switch (op->tile) {
-        case 8 << 8 | 4: multiply_8_4(&work, op, chain.tile_pixels, item, weights, sums); break;
-        case 4 << 8 | 4: multiply_4_4(&work, op, chain.tile_pixels, item, weights, sums); break;
-        case 4 << 8 | 2: multiply_4_2(&work, op, chain.tile_pixels, item, weights, sums); break;
-        case 4 << 8 | 1: multiply_4_1(&work, op, chain.tile_pixels, item, weights, sums); break;
-        case 2 << 8 | 1: multiply_2_1(&work, op, chain.tile_pixels, item, weights, sums); break;
-        default: multiply_1_1(&work, op, chain.tile_pixels, item, weights, sums); break;
-      }
+      multiply(&work, op, chain.tile_shift, item, weights, sums);
     } else if (op->kind == MEAN_LANES) {
+#pragma unroll 1
       for (int k = item; k < 16 * op->count; k += GROUP)
         *(local float4*)(tile + op->local_at + k / op->count * op->local_pitch + 4 * (k % op->count)) =
             sum_lane(&work, op, k % op->count, k / op->count);
     } else if (op->kind == PACK || op->kind == PLACE) {
-      for (int k = item; k < op->count * work.count; k += GROUP) {
-        // Neighbouring work-items write what lies side by side.
-        const bool by_channel = op->column_step != 1;
-        const int c = by_channel ? k % op->count : k / work.count, p = by_channel ? k / op->count : k % work.count;
+      // Neighbouring work-items write what lies side by side.
+      const bool by_channel = op->column_step != 1;
+#pragma unroll 1
+      for (int k = item; k < op->count << chain.tile_shift; k += GROUP) {
+        const int c = by_channel ? k % op->count : k >> chain.tile_shift;
+        const int p = by_channel ? k / op->count : k & ((1 << chain.tile_shift) - 1);
+        if (p >= work.count) continue;
         const int2 at = place_of_pixel(&work, p);
         const int to = op->kind == PACK ? op->out + c * op->out_block : op->out + tables[op->bias + c];
         work.arena[to + at.y * op->row_step + at.x * op->column_step] =
             read_one(&work, places[op->places + c], p, at, op->pixel_step);
       }
     } else {
-      for (int k = item; k < op->count * work.count; k += GROUP) {
-        const int p = k / op->count, quad = k - p * op->count;
-        const int2 at = place_of_pixel(&work, p);
+#pragma unroll 1
+      for (int k = item; k < op->count << chain.tile_shift; k += GROUP) {
+        const Place here = place_of_item(k, chain.tile_shift);
+        if (here.p >= work.count) continue;
+        const int2 at = place_of_pixel(&work, here.p);
         float4 value;
         if (op->kind == DEPTHWISE) {
-          value = depthwise(&work, op, quad, p, at, weights);
+          value = depthwise(&work, op, here.quad, here.p, at, weights);
         } else if (op->kind == BINARY) {
-          value = binary(&work, op, quad, p, at, weights);
+          value = binary(&work, op, here.quad, here.p, at, weights);
         } else if (op->kind == POOL) {
-          value = pool(&work, op, quad, p, at);
+          value = pool(&work, op, here.quad, here.p, at);
         } else if (op->kind == RESIZE) {
-          value = resize(&work, op, quad, p, at, tables);
+          value = resize(&work, op, here.quad, here.p, at, tables);
         } else if (op->kind == MEAN) {
-          value = mean_of_lanes(&work, op, quad);
+          value = mean_of_lanes(&work, op, here.quad);
         } else {  // COPY
-          float4 copied = 0;
-          float* lanes = (float*)&copied;
-          for (int c = 0; c < 4; ++c) {
-            if (4 * quad + c < op->outputs)
-              lanes[c] = read_one(&work, places[op->places + 4 * quad + c], p, at, op->pixel_step);
-          }
-          value = copied;
+#define COPIED(c)                                                                                          \
+  4 * here.quad + c < op->outputs                                                                          \
+      ? read_one(&work, places[op->places + 4 * here.quad + c], here.p, at, op->pixel_step) \
+      : 0
+          value = (float4)(COPIED(0), COPIED(1), COPIED(2), COPIED(3));
         }
-        write_quad(&work, op, quad, p, at, finish(&work, op, quad, p, at, value));
+        write_quad(&work, op, here.quad, here.p, at, finish(&work, op, here.quad, here.p, at, value));
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,15 @@ class DeviceStages {
   /// later CPU stages need. Returns at once; `slot.done` completes when all commands have. Throws
   /// DeviceError.
   virtual void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const = 0;
+  /// Frames that are worth one submission at most: a power of two. 1: the device gains nothing from several.
+  virtual std::size_t most_together() const { return 1; }
+  /// The same as `submit` for several frames, each with its slot and its workspace, which must all be
+  /// prepared for the same mapping. Every slot is answered by its own `done`. Results do not depend on which
+  /// frames are submitted together.
+  virtual void submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
+                               std::size_t first, std::size_t last) const {
+    for (std::size_t i = 0; i < slots.size(); ++i) submit(*slots[i], *workspaces[i], first, last);
+  }
   /// Finishes the host's part of the work after `slot.done` is complete, before the workspace's next stage.
   /// Throws DeviceError.
   virtual void complete(DeviceSlot& slot, Workspace& workspace) const = 0;

@@ -631,14 +631,31 @@ class Compiler : private PlanBuilder {
   }
 
   bool compile_pool(const Node& node) {
-    if (!map_of(node.inputs[0])) return false;
+    const int input = node.inputs[0];
+    if (!map_of(input)) return false;
     const KnownInputs known(graph_, node);
-    const Map in = *require_blocks(node.inputs[0]);
+    const Map whole = *require_blocks(input);
     auto step = std::make_unique<PoolStep>();
-    step->window = window_plan({node, known.inputs}, {in.height, in.width}, {0, 0});
-    if (step->window.dilation != Pair{1, 1}) return false;
+    WindowPlan& window = step->window;
+    window = window_plan({node, known.inputs}, {whole.height, whole.width}, {0, 0});
+    if (window.dilation != Pair{1, 1}) return false;
+    // The largest of 9 x 9 is the largest of 5 x 5 of what is the largest of 5 x 5.
+    const std::int64_t side = window.kernel[0];
+    const bool is_centred = side % 2 == 1 && window.kernel[1] == side && window.stride == Pair{1, 1} &&
+                            window.before == Pair{side / 2, side / 2} && window.out == Pair{whole.height, whole.width};
+    Map in = whole;
+    if (is_centred) {
+      for (const auto& [pooled, smaller] : pools_[input]) {
+        if (smaller >= side || smaller < side - smaller + 1) continue;
+        in = *map_of(pooled);
+        const std::int64_t rest = side - smaller + 1;
+        window.kernel = {rest, rest};
+        window.before = window.behind = {rest / 2, rest / 2};
+      }
+      pools_[input].emplace_back(node.outputs[0], side);
+    }
     step->in = InputRows(in, true);
-    const Pair sides = step->window.out;
+    const Pair sides = window.out;
     finish_step(std::move(step), {nullptr, 0, reads_of(in, false), {}, -1, {}}, static_cast<int>(sides[0]),
                 static_cast<int>(sides[1]), in.channels.size(), node.outputs[0]);
     return true;
@@ -736,6 +753,7 @@ class Compiler : private PlanBuilder {
   std::vector<bool> has_tensor_;
   std::vector<int> tensor_storage_;  // of values that segments share; kNone for others
   std::map<int, Map> tensor_maps_;   // of those that are pictures
+  std::map<int, std::vector<std::pair<int, std::int64_t>>> pools_;  // of a value: the largest of windows, their side
   std::vector<std::vector<std::size_t>> readers_;  // nodes, by value
   std::vector<bool> is_output_;
   std::vector<bool> is_done_;

@@ -20,9 +20,9 @@ int rounded_up(int value, int multiple) {
 
 // A work-item's part of a product.
 struct Tile {
-  int pixels, outputs;
+  int pixels = 0, outputs = 0;
 };
-constexpr std::array<Tile, 6> kTiles{{{1, 1}, {2, 1}, {4, 1}, {4, 2}, {4, 4}, {8, 4}}};  // of level.cl
+constexpr std::array<Tile, 4> kTiles{{{4, 1}, {4, 2}, {4, 4}, {8, 4}}};  // of level.cl
 
 // Local memory of a chain, while its tables are made.
 class LocalMemory {
@@ -55,7 +55,8 @@ struct LocalMap {
 class Tables : private StepVisitor {
  public:
   Tables(const Plan& plan, const LaunchShape& shape)
-      : plan_(plan), shape_(shape), storages_(plan.storages), local_(plan.storages.size()) {}
+      : plan_(plan), shape_(shape), storages_(plan.storages), local_(plan.storages.size()),
+        is_spilled_(plan.storages.size(), false), stands_for_(plan.storages.size(), -1) {}
 
   LevelTables make() {
     for (std::size_t pool = 0; pool < plan_.pool_floats.size(); ++pool) {
@@ -73,7 +74,8 @@ class Tables : private StepVisitor {
   }
 
  private:
-  static constexpr int kMostPixels = 64, kFewestPixels = 8;
+  static constexpr int kFewestPixels = 4;
+  static constexpr int kMostStaged = 10240;  // floats of a tile
 
   static std::int64_t aligned(std::int64_t floats) { return (floats + 63) / 64 * 64; }
   Storage& storage(int number) { return storages_[static_cast<std::size_t>(number)]; }
@@ -94,20 +96,29 @@ class Tables : private StepVisitor {
     for (const Chain& chain : level.chains) {
       const int width = width_of(chain, storages_), all = chain.height * width;
       // Tiles as large as local memory allows, but enough of them for all of the device.
-      tile_ = kMostPixels;
+      tile_ = shape_.most_pixels;
       while (tile_ > kFewestPixels && pixels * shape_.frames < std::int64_t{tile_} * shape_.groups) tile_ /= 2;
-      while (tile_ > 1 && tile_ / 2 >= all) tile_ /= 2;
+      while (tile_ > kFewestPixels && tile_ / 2 >= all) tile_ /= 2;
       const auto first_op = static_cast<cl_int>(made_.ops.size());
+      const std::size_t first_weight = made_.weights.size();
+      staged_ = kMostStaged;
       while (!add_chain(chain)) {
-        if (tile_ > 1) {
+        if (staged_ == kMostStaged) {
+          staged_ /= 2;
+        } else if (tile_ > kFewestPixels) {
           tile_ /= 2;
+          staged_ = kMostStaged;
         } else {
           spill(chain);
         }
       }
-      made_.chains.push_back({added.groups, first_op, static_cast<cl_int>(made_.ops.size()) - first_op, tile_,
-                              all, width,
-                              static_cast<cl_uint>(((std::uint64_t{1} << 32) + width - 1) / width), 0});
+      const auto ops = static_cast<cl_int>(made_.ops.size()) - first_op;
+      if (ops == 0) continue;  // all of it stands for others
+      constexpr std::size_t kMostAhead = 32 << 10;  // floats
+      const std::size_t read = made_.weights.size() - first_weight;
+      made_.chains.push_back({added.groups, first_op, ops, std::countr_zero(static_cast<unsigned>(tile_)), all, width,
+                              static_cast<cl_uint>(((std::uint64_t{1} << 32) + width - 1) / width),
+                              static_cast<cl_int>(first_weight), static_cast<cl_int>(read <= kMostAhead ? read : 0), 0});
       added.groups += (all + tile_ - 1) / tile_;
       ++added.chains;
     }
@@ -119,25 +130,23 @@ class Tables : private StepVisitor {
     const std::size_t ops = made_.ops.size(), places = made_.places.size(), tables = made_.tables.size(),
                       weights = made_.weights.size();
     memory_ = {};
+    is_too_large_ = false;
     for (std::size_t i = 0; i < chain.steps.size(); ++i) {
       const ChainStep& one = chain.steps[i];
-      if (is_local(one.writes) && !local(one.writes)) {
+      if (has_local_copy(chain, i) && !local(one.writes)) {
         const int pitch = storage(one.writes).blocks * kBlockChannels + kPitchPad;
         local(one.writes) = LocalMap{memory_.take(tile_ * pitch), pitch};
       }
       writes_ = one.writes;
       one.step->accept(*this);
       for (const int read : one.reads) {
-        const bool is_read_later = std::any_of(
-            chain.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, chain.steps.end(),
-            [&](const ChainStep& later) { return std::ranges::find(later.reads, read) != later.reads.end(); });
-        if (local(read) && !is_read_later) memory_.give_back(local(read)->at);
+        if (local(read) && !reads_later(chain, i, read)) memory_.give_back(local(read)->at);
       }
     }
     for (const ChainStep& one : chain.steps) {
       if (one.writes >= 0) local(one.writes).reset();
     }
-    if (memory_.most() <= shape_.local_floats) return true;
+    if (memory_.most() <= shape_.local_floats && !is_too_large_) return true;
     made_.ops.resize(ops);
     made_.places.resize(places);
     made_.tables.resize(tables);
@@ -145,16 +154,32 @@ class Tables : private StepVisitor {
     return false;
   }
 
+  static bool reads_later(const Chain& chain, std::size_t i, int number) {
+    return std::any_of(chain.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, chain.steps.end(),
+                       [&](const ChainStep& later) {
+                         return std::ranges::find(later.reads, number) != later.reads.end();
+                       });
+  }
+  // Whether what a step writes is kept in local memory, too.
+  bool has_local_copy(const Chain& chain, std::size_t i) {
+    const int number = chain.steps[i].writes;
+    if (number < 0 || storage(number).lanes != kBlockChannels) return false;
+    return is_local(number) || (!is_spilled_[static_cast<std::size_t>(number)] && reads_later(chain, i, number));
+  }
   bool is_local(int number) {
     return number >= 0 && storage(number).pool == kRowPool && storage(number).lanes == kBlockChannels;
   }
   std::optional<LocalMap>& local(int number) { return local_[static_cast<std::size_t>(number)]; }
 
-  // Gives a storage of one row memory for all of them. (A chain of which no storage is local fits: what it stages is
+  // Takes a storage out of local memory. (A chain of which no storage is local fits: what it stages is
   // limited.)
   void spill(const Chain& chain) {
-    for (const ChainStep& one : chain.steps) {
-      if (is_local(one.writes)) return keep_whole(storage(one.writes));
+    for (std::size_t i = 0; i < chain.steps.size(); ++i) {
+      if (!has_local_copy(chain, i)) continue;
+      const int number = chain.steps[i].writes;
+      is_spilled_[static_cast<std::size_t>(number)] = true;
+      if (is_local(number)) keep_whole(storage(number));
+      return;
     }
   }
   void keep_whole(Storage& s) {
@@ -167,6 +192,8 @@ class Tables : private StepVisitor {
 
   cl_int2 place_of(const ChannelPlace& place, int row_step) {
     if (const auto& at = local(place.storage)) return {{at->at + place.channel, -at->pitch}};
+    if (const int other = stands_for_[static_cast<std::size_t>(place.storage)]; other >= 0)
+      return place_of({other, place.channel, place.x, place.y}, row_step);
     if (storage(place.storage).pool == kRowPool) keep_whole(storage(place.storage));
     const RowPlace row = sightline::network::row_place(storages_, place, row_step);
     return {{static_cast<cl_int>(made_.pools[static_cast<std::size_t>(row.pool)] + row.offset),
@@ -204,12 +231,15 @@ class Tables : private StepVisitor {
 
   // Where the step writes blocks.
   void write_blocks(Op& op) {
-    if (const auto& at = local(writes_)) {
-      op.out = at->at;
+    const auto at = local(writes_);
+    if (at) {
+      op.out_local = at->at;
       op.out_pitch = at->pitch;
-      return;
+      if (is_local(writes_)) return;
     }
+    local(writes_).reset();
     const cl_int2 place = place_of({writes_, 0}, 1);
+    local(writes_) = at;
     op.out = place.s[0];
     op.out_row = place.s[1];
     op.out_block = static_cast<cl_int>(storage(writes_).block_floats());
@@ -266,14 +296,23 @@ class Tables : private StepVisitor {
     return {};
   }
 
+  static void set_tap(Op& op, int tap) {
+    op.first_row = tap / op.kernel_x;
+    op.first_column = tap % op.kernel_x;
+  }
+
   void visit(const ConvolutionStep& step) override {
     const Map& map = step.in.map();
     const int inputs = static_cast<int>(map.channels.size()), columns = rounded_up(inputs, 4);
     const int taps = static_cast<int>(step.window.kernel[0] * step.window.kernel[1]);
     const int outputs = step.out.blocks() * kBlockChannels;
     int pass = outputs;
-    while (!tile_for(pass)) pass = rounded_up(pass / 2, kBlockChannels);
-    const Tile tile = *tile_for(pass);
+    while (!tile_for(pass) && pass > kBlockChannels) pass = rounded_up(pass / 2, kBlockChannels);
+    const Tile tile = tile_for(pass).value_or(Tile{});
+    if (tile.pixels == 0) {
+      is_too_large_ = true;
+      return;
+    }
 
     // Weights by column and output. What no input stands for is -0: adding 0 * -0 changes no sum.
     const auto weights = static_cast<cl_int>(made_.weights.size());
@@ -294,8 +333,7 @@ class Tables : private StepVisitor {
       op.depth = depth;
       op.begins = first_column == 0;
       op.ends = first_column + depth == taps * columns;
-      op.weights = weights + first_column * outputs + op.first_output;
-      op.bias += op.first_output;
+      op.weights = weights + first_column * outputs;
       made_.ops.push_back(op);
     };
     const auto direct = taps == 1 && step.window.stride == Pair{1, 1} && step.window.before == Pair{0, 0}
@@ -310,13 +348,13 @@ class Tables : private StepVisitor {
       made_.places.resize(static_cast<std::size_t>(staging.places));
       add_places(map, 0, map.channels.size(), 4);
     }
-    const int most = std::max(4096 / tile_, 16), staged = std::min(most, taps * columns);
+    const int most = std::max(staged_ / tile_, 16), staged = std::min(most, taps * columns);
     std::optional<int> taken;
     if (direct) {
       product.local_at = direct->at;
       product.local_pitch = direct->pitch;
     } else {
-      product.local_pitch = staging.local_pitch = rounded_up(staged, 4) + kPitchPad;
+      product.local_pitch = staging.local_pitch = rounded_up(staged, 8) + kPitchPad;
       taken = product.local_at = staging.local_at = memory_.take(tile_ * staging.local_pitch);
     }
     for (int first = 0; first < outputs; first += pass) {
@@ -327,7 +365,7 @@ class Tables : private StepVisitor {
       } else if (columns <= most) {
         const int together = most / columns;
         for (int t = 0; t < taps; t += together) {
-          staging.first_tap = t;
+          set_tap(staging, t);
           staging.taps = std::min(together, taps - t);
           staging.count = inputs;
           if (first == 0 || together < taps) made_.ops.push_back(staging);
@@ -337,7 +375,7 @@ class Tables : private StepVisitor {
         for (int t = 0; t < taps; ++t) {
           for (int c = 0; c < columns; c += most) {
             Op part = staging;
-            part.first_tap = t;
+            set_tap(part, t);
             part.places += quads ? c / 4 : c;
             part.count = std::min(most, inputs - c);
             made_.ops.push_back(part);
@@ -436,7 +474,23 @@ class Tables : private StepVisitor {
     made_.ops.push_back(op);
   }
 
+  // Planes that differ from the step's by their ends alone, of which kernels need none.
+  bool is_copy_of_planes(const PackStep& step) {
+    const Map& map = step.in.map();
+    for (std::size_t c = 0; c < map.channels.size(); ++c) {
+      const ChannelPlace& place = map.channels[c];
+      if (storage(place.storage).lanes != 1 || place.storage != map.channels[0].storage ||
+          place.channel != static_cast<int>(c) || place.x != 0 || place.y != 0)
+        return false;
+    }
+    return map.row_step == 1 && map.column_step == 1;
+  }
+
   void visit(const PackStep& step) override {
+    if (is_copy_of_planes(step)) {
+      stands_for_[static_cast<std::size_t>(writes_)] = step.in.map().channels.front().storage;
+      return;
+    }
     Op op;
     op.kind = OpKind::pack;
     read_map(op, step.in);
@@ -466,10 +520,13 @@ class Tables : private StepVisitor {
   const LaunchShape shape_;
   std::vector<Storage> storages_;  // with those that local memory does not hold in the frame's
   std::vector<std::optional<LocalMap>> local_;
+  std::vector<bool> is_spilled_;
+  std::vector<int> stands_for_;  // the storage of which one is a copy that the device does not make; -1: none
   LocalMemory memory_;
   LevelTables made_;
-  int tile_ = 0;
+  int tile_ = 0, staged_ = 0;
   int writes_ = -1;
+  bool is_too_large_ = false;  // the tile, for a product
 };
 
 }  // namespace

@@ -31,23 +31,23 @@ struct Op {
   cl_int places = 0, count = 0, pixel_step = 0, in_width = 0, in_height = 0;
   cl_int stride_x = 1, stride_y = 1, before_x = 0, before_y = 0, dilation_x = 1, dilation_y = 1, kernel_x = 1,
          kernel_y = 1;
-  cl_int first_tap = 0, taps = 1;
+  cl_int first_row = 0, first_column = 0, taps = 1;
   cl_int local_at = 0, local_pitch = 0, depth = 0, tile = 0, outputs = 0, first_output = 0;
   cl_int weights = 0, weight_row = 0, bias = 0, begins = 0, ends = 0;
   cl_int activation = 0;
   cl_float a = 0, b = 0;
   cl_int added = -1, added_first = 0, other = 0, other_kind = 0, operation = 0;
-  cl_int out_pitch = 0, out = 0, out_block = 0, out_row = 0, row_step = 0, column_step = 0;
+  cl_int out_local = 0, out_pitch = 0, out = -1, out_block = 0, out_row = 0, row_step = 0, column_step = 0;
 };
-static_assert(sizeof(Op) == 41 * sizeof(cl_int));
+static_assert(sizeof(Op) == 43 * sizeof(cl_int));
 
 /// Mirrors `Chain` in level.cl.
 struct ChainTable {
-  cl_int first_group = 0, first_op = 0, ops = 0, tile_pixels = 0, pixels = 0, width = 0;
+  cl_int first_group = 0, first_op = 0, ops = 0, tile_shift = 0, pixels = 0, width = 0;
   cl_uint width_inverse = 0;
-  cl_int padding = 0;
+  cl_int weights = 0, weight_floats = 0, padding = 0;
 };
-static_assert(sizeof(ChainTable) == 8 * sizeof(cl_int));
+static_assert(sizeof(ChainTable) == 10 * sizeof(cl_int));
 
 struct LevelTables {
   /// What one launch computes.
@@ -70,6 +70,7 @@ struct LaunchShape {
   int group = 256;          ///< work-items
   int local_floats = 8192;  ///< of a work-group
   int groups = 1;           ///< that keep the device busy
+  int most_pixels = 64;     ///< of a tile, a power of two
   int frames = 1;           ///< of one launch
 };
 

@@ -103,6 +103,7 @@ void OpenClStages::enqueue_segment(OpenClSlot& slot, std::size_t number) const {
   }
   for (std::size_t l = segment.first_level; l < segment.last_level; ++l) {
     const LevelTables::Level& level = host.levels[l];
+    if (level.groups == 0) continue;
     slot.level.arguments(slot.arena, static_cast<cl_long>(host.frame_floats), level.groups, tables.chains,
                          level.first_chain, level.chains, tables.ops, tables.places, tables.numbers, weights_);
     slot.launch(slot.level, opencl::groups(static_cast<std::size_t>(level.groups),
