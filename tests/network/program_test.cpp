@@ -223,9 +223,9 @@ TEST_F(NetworkProgram, EvaluatesTheClassesThatTruthAndLabelsShare) {
   EXPECT_EQ(all["label"], "ball");
   EXPECT_EQ(all["objects"], 3);
   EXPECT_THAT(said.err, testing::AllOf(HasSubstr("tram, van"), HasSubstr("--truth-label")));
-// As networks give whose last layer was quantised too coarsely.
 }
 
+// As networks give whose last layer was quantised too coarsely.
 TEST_F(NetworkProgram, WarnsOfScoresThatAreAllEqual) {
   OnnxBuilder builder = small_yolox(64, 2);
   onnx::NodeProto& last =

@@ -81,7 +81,7 @@ class Compiler : private PlanBuilder {
   int add_shared_tensor(int number, int pool) {
     const TensorType& type = value(number).type;
     const bool is_picture = is_map_type(number);
-    const bool channels_last = pool == kInputPool && is_picture && type.shape[3] <= 3 && type.shape[1] > 3;
+    const bool channels_last = is_picture && moves_channels_first(number);
     Map map;
     if (channels_last) {
       map = new_map(side(number, 1), side(number, 2), static_cast<std::size_t>(type.shape[3]), side(number, 3));
@@ -714,15 +714,21 @@ class Compiler : private PlanBuilder {
     return true;
   }
 
+  // Whether all that read a value bring its last axis to the second place.
+  bool moves_channels_first(int number) const {
+    const std::vector<std::size_t>& readers = readers_[static_cast<std::size_t>(number)];
+    return !readers.empty() && std::ranges::all_of(readers, [&](std::size_t reader) {
+      const Node& node = graph_.nodes[reader];
+      return node.op == "Transpose" && node.integers("perm") == std::vector<std::int64_t>{0, 3, 1, 2};
+    });
+  }
   bool is_channels_last(int number) const {
     const auto shared = tensor_maps_.find(number);
     return shared != tensor_maps_.end() && storage(shared->second.channels[0].storage).lanes > 1;
   }
   // The network's picture, channels last, into planes.
   bool compile_channels_first(const Node& node) {
-    if (!is_channels_last(node.inputs[0]) ||
-        node.integers("perm") != std::vector<std::int64_t>{0, 3, 1, 2})
-      return false;
+    if (!is_channels_last(node.inputs[0])) return false;
     pack(node.inputs[0], node.outputs[0]);
     return true;
   }

@@ -146,10 +146,14 @@ void OpenClStageBase::prepare(DeviceSlot& slot, Workspace& workspace, const Stag
   }
 }
 
-void OpenClStageBase::enqueue_stage(OpenClSlotBase& slot, const Workspace& workspace,
-                                    std::size_t stage) const {
+void OpenClStageBase::begin_stage(OpenClSlotBase& slot, std::size_t stage) const {
   slot.stage_ = stage;
   slot.stage_name_ = processor_->stages()[stage].name;
+}
+
+void OpenClStageBase::enqueue_stage(OpenClSlotBase& slot, const Workspace& workspace,
+                                    std::size_t stage) const {
+  begin_stage(slot, stage);
   call_enqueue(slot, workspace, stage);
 }
 
@@ -158,6 +162,21 @@ void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t
   bring_in_all(own_slot(slot), workspace, first, last);
   for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(own_slot(slot), workspace, stage);
   submit_outputs(slot, workspace);
+}
+
+void OpenClStageBase::submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
+                                      std::size_t first, std::size_t last) const {
+  std::vector<OpenClSlotBase*> own;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    own.push_back(&own_slot(*slots[i]));
+    bring_in_all(*own[i], *workspaces[i], first, last);
+  }
+  for (std::size_t stage = first; stage < last; ++stage) {
+    for (OpenClSlotBase* slot : own) begin_stage(*slot, stage);
+    if (enqueue_together(own, stage)) continue;
+    for (std::size_t i = 0; i < slots.size(); ++i) enqueue_stage(*own[i], *workspaces[i], stage);
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) submit_outputs(*own[i], *workspaces[i]);
 }
 
 void OpenClStageBase::submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,

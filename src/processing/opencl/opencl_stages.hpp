@@ -136,6 +136,8 @@ class OpenClStageBase : public DeviceStages {
   std::optional<MappingConflict> check(const StageSet& on_device) const override;
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const final;
   void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
+  void submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
+                       std::size_t first, std::size_t last) const final;
   void complete(DeviceSlot& slot, Workspace& workspace) const final;
   bool runs_in_steps() const final { return true; }
   void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
@@ -170,6 +172,12 @@ class OpenClStageBase : public DeviceStages {
   /// The resource is read back and handed to `take`; it does not go to the device.
   void list(std::size_t resource) { downloads_.insert(resource); }
 
+  /// Enqueues a stage of several frames at once, each of them at work on its slot's queue. False: the stage is
+  /// enqueued for one after the other.
+  virtual bool enqueue_together(std::span<OpenClSlotBase* const> /*slots*/, std::size_t /*stage*/) const {
+    return false;
+  }
+
   void refill_stages(OpenClSlotBase& slot, const Workspace& workspace) const;
   static opencl::Event read_list(OpenClSlotBase& slot, std::size_t resource);
 
@@ -195,6 +203,7 @@ class OpenClStageBase : public DeviceStages {
   void bring_in(OpenClSlotBase& slot, Workspace& workspace, std::size_t resource) const;
   void plan_mapping(OpenClSlotBase& slot, const StageSet& on_device) const;
   void make_memory(OpenClSlotBase& slot, Workspace& workspace) const;
+  void begin_stage(OpenClSlotBase& slot, std::size_t stage) const;
   void enqueue_stage(OpenClSlotBase& slot, const Workspace& workspace, std::size_t stage) const;
   void finish_list(OpenClSlotBase& slot, const Workspace& workspace, std::size_t resource) const;
 

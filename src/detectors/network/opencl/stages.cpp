@@ -1,48 +1,31 @@
 #include "detectors/network/opencl/stages.hpp"
 
 #include <algorithm>
-#include <bit>
 
-#include "base/error.hpp"
 #include "opencl/data.hpp"
 #include "processing/opencl/shared_device.hpp"
 
 namespace sightline::network {
-namespace {
-
-using opencl::define;
-
-constexpr std::size_t kBytes = sizeof(float);
-
-}  // namespace
 
 OpenClSlot::OpenClSlot(const OpenClStages& stages)
-    : OpenClSlotBase(stages), letterbox(stages.letterbox_, "letterbox"), level(stages.level_, "level") {}
+    : OpenClSlotBase(stages), letterbox(stages.letterbox_, "letterbox"), levels(stages.levels_.make_kernels()) {}
 
 OpenClStages::OpenClStages(const NetworkDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache)
-    : OpenClStagesOf(detector, context, cache, {kLetterbox}), detector_(&detector) {
-  const Plan& plan = *detector.plan();
-  const opencl::DeviceInfo& device = context.device();
+    : OpenClStagesOf(detector, context, cache, {kLetterbox}),
+      detector_(&detector),
+      levels_(*detector.plan(), context, cache),
+      letterbox_(program("network/letterbox.cl")) {
+  const std::vector<PlanSegment>& segments = detector.plan()->segments;
   uploads_.insert(kInput);
   downloads_.insert(kInput);
-  for (std::size_t i = 0; i < plan.segments.size(); ++i) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
     uploads_.insert(kFirstResults + i);
     downloads_.insert(kFirstResults + i);
-    if (plan.segments[i].suits_devices) support(kFirstSegment + i);
+    if (segments[i].suits_devices) support(kFirstSegment + i);
   }
-  const auto group = static_cast<int>(std::min<std::uint64_t>(256, std::max<std::uint64_t>(device.largest_work_group, 1)));
-  shape_.group = static_cast<int>(std::bit_floor(static_cast<unsigned>(group)));
-  shape_.local_floats = static_cast<int>(
-      std::min<std::uint64_t>(device.local_memory_bytes - std::min<std::uint64_t>(device.local_memory_bytes, 1024), 45056) /
-      kBytes);
-  shape_.groups = std::max(device.compute_units, 1);
-  letterbox_ = program("network/letterbox.cl");
-  level_ = program("network/level.cl", define("GROUP", shape_.group) + define("LOCAL_FLOATS", shape_.local_floats));
   opencl::Queue queue(context);
   opencl::upload(queue, values_, normalised_values(detector.network().preprocessing));
-  opencl::upload(queue, weights_, tables_for(queue, 1).host.weights);
-  tables_.front()->host.weights = {};
 }
 
 InterStageBuffer* OpenClStages::buffer_of(NetworkWorkspace& workspace, std::size_t resource) const {
@@ -63,8 +46,15 @@ void OpenClStages::enqueue(OpenClSlot& slot, const NetworkWorkspace& workspace, 
   if (stage == kLetterbox) {
     enqueue_letterbox(slot, workspace);
   } else {
-    enqueue_segment(slot, stage - kFirstSegment);
+    OpenClSlotBase* const alone = &slot;
+    enqueue_segment({&alone, 1}, stage - kFirstSegment);
   }
+}
+
+bool OpenClStages::enqueue_together(std::span<OpenClSlotBase* const> slots, std::size_t stage) const {
+  if (stage == kLetterbox) return false;
+  enqueue_segment(slots, stage - kFirstSegment);
+  return true;
 }
 
 void OpenClStages::enqueue_letterbox(OpenClSlot& slot, const NetworkWorkspace& workspace) const {
@@ -86,51 +76,51 @@ void OpenClStages::enqueue_letterbox(OpenClSlot& slot, const NetworkWorkspace& w
                                {kAcross, kDown, 1}});
 }
 
-void OpenClStages::enqueue_segment(OpenClSlot& slot, std::size_t number) const {
-  const Plan& plan = *detector_->plan();
-  const PlanSegment& segment = plan.segments[number];
-  const Tables& tables = tables_for(slot.queue, 1);
-  const LevelTables& host = tables.host;
-  const auto place = [&](std::size_t pool) { return static_cast<std::size_t>(host.pools[pool]) * kBytes; };
-  const auto size = [&](std::size_t pool) { return static_cast<std::size_t>(plan.pool_floats[pool]) * kBytes; };
-  slot.fit(slot.arena, host.frame_floats * static_cast<std::int64_t>(kBytes));
-  for (const int read : segment.reads) {
-    const auto pool = static_cast<std::size_t>(read);
-    const bool is_there =
-        pool >= kFirstResultPool && kFirstSegment + pool - kFirstResultPool >= slot.first_submitted();
-    if (!is_there)
-      slot.launched(slot.queue.copy(slot.buffer(resource_of(read)), 0, slot.arena, place(pool), size(pool)));
+void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::size_t number) const {
+  const PlanSegment& segment = detector_->plan()->segments[number];
+  auto& first = static_cast<OpenClSlot&>(*slots.front());
+  const auto frames = static_cast<int>(slots.size());
+  first.fit(first.arena, static_cast<std::int64_t>(levels_.bytes(frames)));
+  std::vector<opencl::Event> ready;
+  for (int i = 0; i < frames; ++i) {
+    OpenClSlotBase& slot = *slots[static_cast<std::size_t>(i)];
+    for (const int read : segment.reads) {
+      const auto pool = static_cast<std::size_t>(read);
+      // Results of segments that are submitted with this one are there.
+      if (pool >= kFirstResultPool && kFirstSegment + pool - kFirstResultPool >= slot.first_submitted()) continue;
+      slot.launched(slot.queue.copy(slot.buffer(resource_of(read)), 0, first.arena,
+                                    levels_.place_of(pool, frames, i), levels_.pool_bytes(pool)));
+    }
+    if (i == 0) continue;
+    ready.push_back(slot.queue.marker());
+    slot.queue.flush();
   }
-  for (std::size_t l = segment.first_level; l < segment.last_level; ++l) {
-    const LevelTables::Level& level = host.levels[l];
-    if (level.groups == 0) continue;
-    slot.level.arguments(slot.arena, static_cast<cl_long>(host.frame_floats), level.groups, tables.chains,
-                         level.first_chain, level.chains, tables.ops, tables.places, tables.numbers, weights_);
-    slot.launch(slot.level, opencl::groups(static_cast<std::size_t>(level.groups),
-                                           static_cast<std::size_t>(shape_.group)));
-  }
+  if (!ready.empty()) first.queue.marker_after(ready);
+  opencl::Event done;
+  levels_.enqueue(first.queue, first.levels, first.arena, frames, segment.first_level, segment.last_level,
+                  [&](opencl::Event event) {
+                    for (OpenClSlotBase* slot : slots) slot->launched(event);
+                    done = std::move(event);
+                  });
+  first.queue.flush();
   const std::size_t results = kFirstResults + number, pool = kFirstResultPool + number;
-  const auto stages = detector_->stages().subspan(slot.last_submitted());
-  if (std::ranges::any_of(stages, [&](const StageInfo& stage) { return stage.reads.contains(results); }))
-    slot.launched(slot.queue.copy(slot.arena, place(pool), slot.buffer(results), 0, size(pool)));
-}
-
-const OpenClStages::Tables& OpenClStages::tables_for(opencl::Queue& queue, int frames) const {
-  const std::lock_guard lock(mutex_);
-  const auto size = std::min<std::size_t>(std::bit_width(static_cast<unsigned>(frames)) - 1, kSizes - 1);
-  std::unique_ptr<Tables>& tables = tables_[size];
-  if (!tables) {
-    tables = std::make_unique<Tables>();
-    LaunchShape shape = shape_;
-    shape.frames = 1 << size;
-    tables->host = make_level_tables(*detector_->plan(), shape);
-    opencl::upload(queue, tables->chains, tables->host.chains);
-    opencl::upload(queue, tables->ops, tables->host.ops);
-    opencl::upload(queue, tables->places, tables->host.places);
-    opencl::upload(queue, tables->numbers, tables->host.tables);
-    if (size > 0) tables->host.weights = {};  // the same as of one frame
+  const auto later = detector_->stages().subspan(first.last_submitted());
+  const bool leaves =
+      std::ranges::any_of(later, [&](const StageInfo& stage) { return stage.reads.contains(results); });
+  if (!leaves) return;
+  std::vector<opencl::Event> copied;
+  for (int i = 0; i < frames; ++i) {
+    OpenClSlotBase& slot = *slots[static_cast<std::size_t>(i)];
+    if (i > 0 && done) slot.queue.marker_after({&done, 1});
+    opencl::Event event = slot.queue.copy(first.arena, levels_.place_of(pool, frames, i), slot.buffer(results), 0,
+                                          levels_.pool_bytes(pool));
+    slot.launched(event);
+    if (i == 0) continue;
+    slot.queue.flush();
+    copied.push_back(std::move(event));
   }
-  return *tables;
+  // The first frame's slot, once done, may be given others: not before all have what is theirs.
+  if (!copied.empty()) first.queue.marker_after(copied);
 }
 
 std::unique_ptr<DeviceStages> NetworkDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {

@@ -1,27 +1,28 @@
 #pragma once
-/// The stages of a network on an OpenCL device; the kernels are under kernels/network. A frame's memory there
-/// is laid out as the plan's pools; see level_tables.hpp.
+/// The stages of a network on an OpenCL device; the kernels are under kernels/network.
+///
+/// Frames that are submitted together share the memory of the first one's slot: what segments read is copied
+/// to it, each level is one launch for all frames, and results are copied back to each frame's slot.
 
-#include <array>
 #include <memory>
-#include <mutex>
+#include <span>
 
 #include "detectors/network/detector.hpp"
-#include "detectors/network/opencl/level_tables.hpp"
+#include "detectors/network/opencl/device_levels.hpp"
 #include "processing/opencl/opencl_stages.hpp"
 
 namespace sightline::network {
 
 class OpenClStages;
 
-/// One frame in flight, and the memory of all frames that run together with it.
 class OpenClSlot : public OpenClSlotBase {
  public:
   explicit OpenClSlot(const OpenClStages& stages);
 
-  opencl::Kernel letterbox, level;
+  opencl::Kernel letterbox;
+  DeviceLevels::Kernels levels;
   opencl::Buffer axes;   ///< of the letterbox
-  opencl::Buffer arena;  ///< memory of the frames
+  opencl::Buffer arena;  ///< memory of the frames that are submitted together with this one as the first
 };
 
 /// Thread-safety: as DeviceStages.
@@ -31,31 +32,23 @@ class OpenClStages : public OpenClStagesOf<NetworkWorkspace, OpenClSlot> {
   OpenClStages(const NetworkDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache);
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<OpenClSlot>(*this); }
+  std::size_t most_together() const override { return DeviceLevels::kMostFrames; }
 
  private:
   friend class OpenClSlot;
 
-  // Tables on the device, for so many frames at once.
-  struct Tables {
-    LevelTables host;  // without weights
-    opencl::Buffer chains, ops, places, numbers;
-  };
-
   InterStageBuffer* buffer_of(NetworkWorkspace& workspace, std::size_t resource) const override;
   void plan_geometry(OpenClSlot& slot, const NetworkWorkspace& workspace) const override;
   void enqueue(OpenClSlot& slot, const NetworkWorkspace& workspace, std::size_t stage) const override;
+  bool enqueue_together(std::span<OpenClSlotBase* const> slots, std::size_t stage) const override;
 
   void enqueue_letterbox(OpenClSlot& slot, const NetworkWorkspace& workspace) const;
-  void enqueue_segment(OpenClSlot& slot, std::size_t segment) const;
-  const Tables& tables_for(opencl::Queue& queue, int frames) const;
+  void enqueue_segment(std::span<OpenClSlotBase* const> slots, std::size_t segment) const;
 
   const NetworkDetector* detector_;
-  LaunchShape shape_;
-  opencl::Program letterbox_, level_;
-  opencl::Buffer weights_, values_;
-  mutable std::mutex mutex_;
-  static constexpr std::size_t kSizes = 8;  // numbers of frames: 1, 2, 4, ... 128
-  mutable std::array<std::unique_ptr<Tables>, kSizes> tables_;
+  DeviceLevels levels_;
+  opencl::Program letterbox_;
+  opencl::Buffer values_;  // of the letterbox
 };
 
 }  // namespace sightline::network
