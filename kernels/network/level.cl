@@ -4,21 +4,14 @@
 // Build options:
 //   GROUP         work-items
 //   LOCAL_FLOATS  of local memory
+//   UNROLL, UNROLL_NARROW  iterations of loops over columns and taps that are unrolled; the latter where a work-item has
+//                 one or two outputs
 //
 // Maps in global memory are as src/detectors/network/plan.hpp lays them out: blocks of 16 channels, or planes. Maps in
 // local memory have a row of channels for each pixel of the tile.
 
 #define BLOCK 16
 #define CACHED_OPS 16  // that are read at once
-#ifndef UNROLL_8
-#define UNROLL_8 2
-#endif
-#ifndef UNROLL_4
-#define UNROLL_4 2
-#endif
-#ifndef UNROLL_N
-#define UNROLL_N 2
-#endif
 
 // Kinds of operations; mirror OpKind of src/detectors/network/opencl/level_tables.hpp.
 #define STAGE 0
@@ -127,7 +120,7 @@ inline void stage(const Work* work, const Op* op, int tile_shift, int item) {
                p2 = work->places[min(own + 2, last)], p3 = work->places[min(own + 3, last)];
     local float* to = work->tile + op->local_at + p * op->local_pitch + c;
     int ky = op->first_row, kx = op->first_column;
-#pragma unroll 2
+#pragma unroll UNROLL
     for (int t = 0; t < op->taps; ++t, to += columns) {
       const int x = at.x * op->stride_x - op->before_x + kx * op->dilation_x;
       const int y = at.y * op->stride_y - op->before_y + ky * op->dilation_y;
@@ -156,7 +149,7 @@ inline void stage_quads(const Work* work, const Op* op, int tile_shift, int item
     const int2 place = work->places[op->places + here.quad];
     local float* to = work->tile + op->local_at + p * op->local_pitch + 4 * here.quad;
     int ky = op->first_row, kx = op->first_column;
-#pragma unroll 4
+#pragma unroll UNROLL
     for (int t = 0; t < op->taps; ++t, to += op->count) {
       const int x = at.x * op->stride_x - op->before_x + kx * op->dilation_x;
       const int y = at.y * op->stride_y - op->before_y + ky * op->dilation_y;
@@ -250,7 +243,7 @@ inline void multiply_8_4(const Work* work, const Op* op, const Part part, global
   float4 s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3], s4 = sums[4], s5 = sums[5], s6 = sums[6],
          s7 = sums[7];
   global const float* w = part.weights;
-#pragma unroll UNROLL_8
+#pragma unroll UNROLL
   for (int k = 0; k < part.depth; k += 4, w += 4 * part.row) {
     const float4 w0 = QUAD(w, 0), w1 = QUAD(w, 1), w2 = QUAD(w, 2), w3 = QUAD(w, 3);
     ADD_PIXEL(0) ADD_PIXEL(1) ADD_PIXEL(2) ADD_PIXEL(3) ADD_PIXEL(4) ADD_PIXEL(5) ADD_PIXEL(6) ADD_PIXEL(7)
@@ -263,7 +256,7 @@ inline void multiply_4_4(const Work* work, const Op* op, const Part part, global
     sums[0] = sums[1] = sums[2] = sums[3] = *(global const float4*)(weights + op->bias + part.output);
   float4 s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
   global const float* w = part.weights;
-#pragma unroll UNROLL_4
+#pragma unroll UNROLL
   for (int k = 0; k < part.depth; k += 4, w += 4 * part.row) {
     const float4 w0 = QUAD(w, 0), w1 = QUAD(w, 1), w2 = QUAD(w, 2), w3 = QUAD(w, 3);
     ADD_PIXEL(0) ADD_PIXEL(1) ADD_PIXEL(2) ADD_PIXEL(3)
@@ -286,7 +279,7 @@ inline void multiply_4_n(const Work* work, const Op* op, const Part part, bool t
     s0 = fma(x, (float4)w[i * part.row], s0);                                \
     if (two) s1 = fma(x, (float4)w[i * part.row + 1], s1);                   \
   }
-#pragma unroll UNROLL_N
+#pragma unroll UNROLL_NARROW
   for (int k = 0; k < part.depth; k += 4, w += 4 * part.row) {
     const float4 x0 = COLUMNS(0, k), x1 = COLUMNS(1, k), x2 = COLUMNS(2, k), x3 = COLUMNS(3, k);
     ADD_COLUMN(0) ADD_COLUMN(1) ADD_COLUMN(2) ADD_COLUMN(3)
@@ -299,12 +292,9 @@ inline void multiply(const Work* work, const Op* op, int tile_shift, int item, g
   const Part part = part_of(work, op, tile_shift, item, weights);
   if (!part.works) return;
   const int outputs = op->tile & 255;
-#ifndef NO_8_4
   if (op->tile == (8 << 8 | 4)) {
     multiply_8_4(work, op, part, weights, sums);
-  } else
-#endif
-  if (op->tile == (4 << 8 | 4)) {
+  } else if (op->tile == (4 << 8 | 4)) {
     multiply_4_4(work, op, part, weights, sums);
   } else if (op->tile == (4 << 8 | 2)) {
     multiply_4_n(work, op, part, true, weights, sums);
@@ -319,10 +309,8 @@ inline void multiply(const Work* work, const Op* op, int tile_shift, int item, g
   }
 #define FINISH(p) finish_quad(work, op, part.output / 4, part.first + p * part.apart, sums[p]);
   FINISH(0) FINISH(1) FINISH(2) FINISH(3)
-#ifndef NO_8_4
   if (op->tile != (8 << 8 | 4)) return;
   FINISH(4) FINISH(5) FINISH(6) FINISH(7)
-#endif
 }
 
 // A quad of a depthwise convolution.
@@ -438,10 +426,7 @@ inline float4 mean_of_lanes(const Work* work, const Op* op, int quad) {
 }
 
 // `places` and `tables` describe sources; see level_tables.hpp.
-#ifndef REQD
-#define REQD __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-#endif
-kernel REQD void level(
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void level(
     global float* arena, long frame_floats, int groups, global const Chain* restrict chains,
     int first_chain, int chain_count,
     global const Op* restrict ops, global const int2* restrict places, global const int* restrict tables,

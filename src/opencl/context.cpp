@@ -214,8 +214,8 @@ Event Queue::marker() {
 Event Queue::copy(const Buffer& from, std::size_t from_at, const Buffer& to, std::size_t to_at,
                   std::size_t bytes) {
   cl_event event = nullptr;
-  const cl_int code = clEnqueueCopyBuffer(queue_.get(), from.get(), to.get(), from_at, to_at, bytes, 0,
-                                          nullptr, &event);
+  const cl_int code =
+      clEnqueueCopyBuffer(queue_.get(), from.get(), to.get(), from_at, to_at, bytes, 0, nullptr, &event);
   Event result = event_of(event);  // owned before anything throws
   check(code, "clEnqueueCopyBuffer", context_->name());
   return result;

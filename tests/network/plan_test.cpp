@@ -1,15 +1,18 @@
-// Plans against the interpreter, bit for bit, under each instruction set of this processor: its kernels are
-// tested through it.
+// Plans against the interpreter, bit for bit, under each instruction set of this processor and on an OpenCL
+// device: their kernels are tested through it.
 #include "detectors/network/plan.hpp"
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/task_arena.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include "base/hardware.hpp"
 #include "detectors/network/interpreter.hpp"
+#include "detectors/network/opencl/device_levels.hpp"
 #include "network/onnx_builder.hpp"
 
 namespace sightline::network {
@@ -18,9 +21,14 @@ namespace {
 using test::OnnxBuilder;
 constexpr std::int64_t kPlanMemory = std::int64_t{1} << 28;
 
+bool on_best_instruction_set = false;
+
 class NetworkPlan : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override { limit_instruction_set(GetParam()); }
+  void SetUp() override {
+    limit_instruction_set(GetParam());
+    on_best_instruction_set = GetParam() == instruction_sets().front();
+  }
   void TearDown() override { limit_instruction_set("best"); }
 };
 
@@ -50,6 +58,81 @@ std::int64_t different(const Tensor& a, const Tensor& b) {
   return count;
 }
 
+// A device that networks run on; null where there is none.
+const opencl::Context* device() {
+  static const std::unique_ptr<opencl::Context> device = [] {
+    for (const opencl::DeviceInfo& one : opencl::list_devices()) {
+      if (one.fused_multiply_add) return std::make_unique<opencl::Context>(opencl::ChosenDevice{one, 0, ""});
+    }
+    return std::unique_ptr<opencl::Context>();
+  }();
+  return device.get();
+}
+
+opencl::ProgramCache& cache() {
+  static opencl::ProgramCache cache(std::filesystem::temp_directory_path() /
+                                    ("sightline-test-kernels-" + std::to_string(getuid())));
+  return cache;
+}
+
+// Levels of a plan on the device, a few frames at once.
+class DeviceRuns {
+ public:
+  DeviceRuns(const Plan& plan, int frames)
+      : plan_(plan),
+        frames_(frames),
+        queue_(*device()),
+        levels_(plan, *device(), &cache()),
+        kernels_(levels_.make_kernels()),
+        arena_(*device(), levels_.bytes(frames)) {}
+
+  // Values of the results that differ from those of the runner, which has run with the same input.
+  std::int64_t different(Runner& runner) {
+    for (int frame = 0; frame < frames_; ++frame)
+      queue_.wait(queue_.write(arena_, runner.shared()[0].data(), runner.shared()[0].bytes(),
+                               levels_.place_of(kInputPool, frames_, frame)));
+    for (const PlanSegment& segment : plan_.segments) {
+      if (segment.suits_devices)
+        levels_.enqueue(queue_, kernels_, arena_, frames_, segment.first_level, segment.last_level,
+                        [](const opencl::Event&) {});
+    }
+    std::int64_t count = 0;
+    for (int frame = 0; frame < frames_; ++frame) {
+      for (const Storage& s : plan_.storages) {
+        const std::size_t segment = static_cast<std::size_t>(s.pool - kFirstResultPool);
+        if (s.pool >= kFirstResultPool && plan_.segments[segment].suits_devices)
+          count += different(s, frame, runner.shared()[segment + 1]);
+      }
+    }
+    return count;
+  }
+
+ private:
+  std::int64_t different(const Storage& s, int frame, InterStageBuffer& expected) {
+    std::vector<float> got(static_cast<std::size_t>(s.floats()));
+    queue_.wait(queue_.read(arena_, got.data(), 4 * got.size(),
+                            levels_.place_of(static_cast<std::size_t>(s.pool), frames_, frame) +
+                                4 * static_cast<std::size_t>(s.offset)));
+    const float* const want = reinterpret_cast<const float*>(expected.data()) + s.offset;
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < s.floats(); ++i) {
+      // Devices leave the ends of rows as they are.
+      const std::int64_t x = i % s.row_floats() / s.lanes - s.pad;
+      const float a = got[static_cast<std::size_t>(i)], b = want[i];
+      if (x < 0 || x >= s.width) continue;
+      count += std::isnan(a) ? !std::isnan(b) : std::memcmp(&a, &b, sizeof a) != 0;
+    }
+    return count;
+  }
+
+  const Plan& plan_;
+  const int frames_;
+  opencl::Queue queue_;
+  DeviceLevels levels_;
+  DeviceLevels::Kernels kernels_;
+  opencl::Buffer arena_;
+};
+
 void expect_equal(const OnnxBuilder& builder) {
   Graph graph = builder.graph();
   for (GraphInput& input : graph.inputs) {
@@ -61,6 +144,13 @@ void expect_equal(const OnnxBuilder& builder) {
   if (!plan) GTEST_SKIP() << "no fused multiply-adds";
   Interpreter interpreter(graph, kPlanMemory);
   const auto runner = make_plan_runner(graph, *plan);
+  // The device need not be asked again under other instruction sets.
+  const bool asks_device = device() && on_best_instruction_set;
+  std::optional<DeviceRuns> alone, together;
+  if (asks_device) {
+    alone.emplace(*plan, 1);
+    together.emplace(*plan, 3);
+  }
   for (const Fill fill : {Fill::ordinary, Fill::tiny, Fill::huge, Fill::special}) {
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       for (std::int64_t k = 0; k < interpreter.input(i).size(); ++k)
@@ -74,6 +164,9 @@ void expect_equal(const OnnxBuilder& builder) {
         EXPECT_EQ(different(runner->output(i), interpreter.output(i)), 0)
             << "output " << i << ", fill " << static_cast<int>(fill);
     }
+    if (!asks_device) continue;
+    EXPECT_EQ(alone->different(*runner), 0) << "fill " << static_cast<int>(fill);
+    EXPECT_EQ(together->different(*runner), 0) << "fill " << static_cast<int>(fill);
   }
 }
 
@@ -318,6 +411,39 @@ TEST_P(NetworkPlan, SamplesOfPlanes) {
 
 TEST_P(NetworkPlan, AWholeDetector) {
   expect_equal(test::small_yolox(96, 3));
+}
+
+// Pictures with channels last, pools of pools, many outputs, and elements that are only moved.
+TEST_P(NetworkPlan, ChannelsLastPoolsAndMovedElements) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 18, 22, 3});
+  OnnxBuilder::set(builder.node("Transpose", {"x"}, {"first"}), "perm",
+                   std::vector<std::int64_t>{0, 3, 1, 2});
+  builder.convolution("a", "first", 3, 272, 3, 2);
+  builder.node("Relu", {"a"}, {"b"});
+  std::vector<std::string> joined{"b"};
+  for (const std::int64_t side : {5, 9, 13}) {
+    const std::string name = "pool" + std::to_string(side);
+    onnx::NodeProto& pool = builder.node("MaxPool", {"b"}, {name});
+    OnnxBuilder::set(pool, "kernel_shape", std::vector<std::int64_t>{side, side});
+    OnnxBuilder::set(pool, "pads", std::vector<std::int64_t>(4, side / 2));
+    joined.push_back(name);
+  }
+  OnnxBuilder::set(builder.node("Concat", joined, {"all"}), "axis", std::int64_t{1});
+  builder.convolution("c", "all", 4 * 272, 24, 1);
+  builder.convolution("d", "b", 272, 24, 3, 1);
+  std::vector<std::string> rows;
+  for (const char* map : {"c", "d"}) {
+    const std::string name = map;
+    builder.node("Reshape", {name, builder.wholes(name + "5", {5}, {1, 3, 8, 9, 11})}, {name + "five"});
+    OnnxBuilder::set(builder.node("Transpose", {name + "five"}, {name + "turned"}), "perm",
+                     std::vector<std::int64_t>{0, 1, 3, 4, 2});
+    builder.node("Reshape", {name + "turned", builder.wholes(name + "3", {3}, {1, -1, 8})}, {name + "rows"});
+    rows.push_back(name + "rows");
+  }
+  OnnxBuilder::set(builder.node("Concat", rows, {"y"}), "axis", std::int64_t{1});
+  builder.output("y");
+  expect_equal(builder);
 }
 
 TEST(NetworkPlanMemory, IsLimited) {

@@ -12,7 +12,8 @@
 namespace sightline::network {
 namespace {
 
-constexpr std::string_view kSegmentNames[kMostSegments] = {"network_1", "network_2", "network_3", "network_4"};
+constexpr std::string_view kSegmentNames[kMostSegments] = {"network_1", "network_2", "network_3",
+                                                           "network_4"};
 constexpr std::string_view kResultNames[kMostSegments] = {"results_1", "results_2", "results_3", "results_4"};
 
 // Left and right as they are in the picture.

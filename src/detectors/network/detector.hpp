@@ -19,7 +19,9 @@ namespace sightline::network {
 enum StageIndex : std::size_t { kLetterbox, kFirstSegment };
 enum ResourceIndex : std::size_t { kInput = kFrameResource + 1, kFirstResults };
 inline constexpr std::size_t kMostSegments = 4;
-inline std::size_t resource_of(int pool) { return kInput + static_cast<std::size_t>(pool - kInputPool); }
+inline std::size_t resource_of(int pool) {
+  return kInput + static_cast<std::size_t>(pool - kInputPool);
+}
 
 /// One frame in flight.
 class NetworkWorkspace : public Workspace {

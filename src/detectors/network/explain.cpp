@@ -170,9 +170,9 @@ std::string network_text(const Network& n) {
 std::string plan_text(const NetworkDetector& detector) {
   const Plan* const plan = detector.plan();
   if (!plan) return "\nHow it runs\n  plan           none: node by node, slowly\n";
-  std::string text = fmt::format(
-      "\nHow it runs\n  plan           {} steps in {} levels, {:.1f} MiB per frame in flight\n",
-      plan->steps.size(), plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
+  std::string text =
+      fmt::format("\nHow it runs\n  plan           {} steps in {} levels, {:.1f} MiB per frame in flight\n",
+                  plan->steps.size(), plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
   for (std::size_t i = 0; i < plan->segments.size(); ++i) {
     const PlanSegment& segment = plan->segments[i];
     text += fmt::format("  {:15}{} levels, {:.3g} G multiply-adds, {:.2f} MiB of results; {}\n",

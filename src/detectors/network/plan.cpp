@@ -84,7 +84,8 @@ class Compiler : private PlanBuilder {
     const bool channels_last = is_picture && moves_channels_first(number);
     Map map;
     if (channels_last) {
-      map = new_map(side(number, 1), side(number, 2), static_cast<std::size_t>(type.shape[3]), side(number, 3));
+      map =
+          new_map(side(number, 1), side(number, 2), static_cast<std::size_t>(type.shape[3]), side(number, 3));
     } else if (is_picture) {
       map = new_map(side(number, 2), side(number, 3), static_cast<std::size_t>(type.shape[1]), 1);
     } else {
@@ -179,7 +180,8 @@ class Compiler : private PlanBuilder {
     if (number == kAbsent || is_constant(number) || has_tensor_[static_cast<std::size_t>(number)]) return;
     const Pieces pieces = *placed_of(number);
     const int target = add_shared_tensor(number, kArenaPool);
-    const bool on_device = std::ranges::all_of(pieces, [&](const Piece& one) { return suits_devices(one.map); });
+    const bool on_device =
+        std::ranges::all_of(pieces, [&](const Piece& one) { return suits_devices(one.map); });
     for (const Piece& piece : pieces) {
       auto step = std::make_unique<PlaceStep>();
       step->in = InputRows(piece.map, false);
@@ -233,8 +235,8 @@ class Compiler : private PlanBuilder {
 
   // Nodes that only move elements: their results consist of maps as their inputs do.
   bool compile_movement(const Node& node) {
-    const bool reshapes = node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" ||
-                          node.op == "Unsqueeze";
+    const bool reshapes =
+        node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" || node.op == "Unsqueeze";
     if (!reshapes && node.op != "Transpose" && node.op != "Concat") return false;
     const int in = node.inputs[0], out = node.outputs[0];
     const std::size_t count = reshapes ? 1 : node.inputs.size();
@@ -254,10 +256,12 @@ class Compiler : private PlanBuilder {
       }
       std::vector<std::int64_t> steps(from.size());  // of an axis of the input, in the output
       std::int64_t step = 1;
-      for (std::size_t i = to.size(); i-- > 0; step *= to[i]) steps[static_cast<std::size_t>(order[i])] = step;
+      for (std::size_t i = to.size(); i-- > 0; step *= to[i])
+        steps[static_cast<std::size_t>(order[i])] = step;
       const auto moved = [&](std::int64_t at) {
         std::int64_t target = 0;
-        for (std::size_t axis = from.size(); axis-- > 0; at /= from[axis]) target += at % from[axis] * steps[axis];
+        for (std::size_t axis = from.size(); axis-- > 0; at /= from[axis])
+          target += at % from[axis] * steps[axis];
         return target;
       };
       if (!std::ranges::all_of(pieces, [&](Piece& piece) { return move_piece(piece, moved); })) return false;
@@ -642,7 +646,8 @@ class Compiler : private PlanBuilder {
     // The largest of 9 x 9 is the largest of 5 x 5 of what is the largest of 5 x 5.
     const std::int64_t side = window.kernel[0];
     const bool is_centred = side % 2 == 1 && window.kernel[1] == side && window.stride == Pair{1, 1} &&
-                            window.before == Pair{side / 2, side / 2} && window.out == Pair{whole.height, whole.width};
+                            window.before == Pair{side / 2, side / 2} &&
+                            window.out == Pair{whole.height, whole.width};
     Map in = whole;
     if (is_centred) {
       for (const auto& [pooled, smaller] : pools_[input]) {
@@ -759,7 +764,8 @@ class Compiler : private PlanBuilder {
   std::vector<bool> has_tensor_;
   std::vector<int> tensor_storage_;  // of values that segments share; kNone for others
   std::map<int, Map> tensor_maps_;   // of those that are pictures
-  std::map<int, std::vector<std::pair<int, std::int64_t>>> pools_;  // of a value: the largest of windows, their side
+  std::map<int, std::vector<std::pair<int, std::int64_t>>>
+      pools_;                                      // of a value: the largest of windows, their side
   std::vector<std::vector<std::size_t>> readers_;  // nodes, by value
   std::vector<bool> is_output_;
   std::vector<bool> is_done_;

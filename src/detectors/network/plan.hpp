@@ -26,10 +26,10 @@ enum Pool : int { kRowPool, kArenaPool, kInputPool, kFirstResultPool };
 /// tensor that segments share is one of planes without ends.
 struct Storage {
   int height = 0, width = 0;
-  int blocks = 0;         ///< of `lanes` channels
-  int lanes = 16;         ///< floats of a pixel in a block: 16, 1 for planes, or all channels of one block
-  int pad = 0;            ///< pixels of zeros at each end of a row
-  int pool = kArenaPool;  ///< kRowPool: one row for each thread, which one chain of steps writes and reads
+  int blocks = 0;          ///< of `lanes` channels
+  int lanes = 16;          ///< floats of a pixel in a block: 16, 1 for planes, or all channels of one block
+  int pad = 0;             ///< pixels of zeros at each end of a row
+  int pool = kArenaPool;   ///< kRowPool: one row for each thread, which one chain of steps writes and reads
   bool is_result = false;  ///< whether it is read behind the network
   int first_level = -1, last_level = -1;
   std::int64_t offset = 0;  ///< floats, in the pool
@@ -125,8 +125,8 @@ struct Plan {
   std::vector<PlanSegment> segments;
   std::vector<std::int64_t> pool_floats;  ///< by pool: kFirstResultPool + n has the results of segment n
   std::vector<int> result_pools;          ///< that the network's outputs are in
-  std::vector<std::pair<int, TensorType>> tensors;       ///< values with memory of their own
-  std::vector<std::pair<int, int>> shared_tensors;       ///< values, and the storages that they lie in
+  std::vector<std::pair<int, TensorType>> tensors;  ///< values with memory of their own
+  std::vector<std::pair<int, int>> shared_tensors;  ///< values, and the storages that they lie in
   std::int64_t zero_floats = 0, spare_floats = 0;
   std::size_t pointers = 0;
   std::int64_t bytes = 0;  ///< of a frame's memory, with one thread

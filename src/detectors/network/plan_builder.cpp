@@ -27,9 +27,10 @@ std::vector<Read> PlanBuilder::reads_of(const Map& map, bool by_row) {
   std::set<int> storages;
   for (const ChannelPlace& place : map.channels) storages.insert(place.storage);
   std::vector<Read> reads;
-  const bool by_pixel =
-      by_row && map.row_step == 1 && map.column_step == 1 &&
-      std::ranges::all_of(map.channels, [](const ChannelPlace& place) { return place.x == 0 && place.y == 0; });
+  const bool by_pixel = by_row && map.row_step == 1 && map.column_step == 1 &&
+                        std::ranges::all_of(map.channels, [](const ChannelPlace& place) {
+                          return place.x == 0 && place.y == 0;
+                        });
   for (const int one : storages) reads.push_back({one, by_pixel});
   return reads;
 }

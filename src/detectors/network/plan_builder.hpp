@@ -53,7 +53,7 @@ class PlanBuilder {
   void lay_out_arena();
 
   Plan& plan_;
-  std::vector<int> value_level_;  ///< among the steps that suit no device
+  std::vector<int> value_level_;                   ///< among the steps that suit no device
   std::vector<std::vector<std::size_t>> writers_;  ///< planned steps, by storage
   std::vector<Planned> planned_;
 };

@@ -83,7 +83,8 @@ class PlanRunner : public Runner {
       const Storage& s = plan_.storages[static_cast<std::size_t>(shared)];
       const auto number = static_cast<std::size_t>(value);
       if (s.pool == pool)
-        values_[number] = Tensor::view(graph_.values[number].type, pools_[static_cast<std::size_t>(pool)] + s.offset);
+        values_[number] =
+            Tensor::view(graph_.values[number].type, pools_[static_cast<std::size_t>(pool)] + s.offset);
     }
   }
   static void clear_ends(const Storage& s, float* row) {

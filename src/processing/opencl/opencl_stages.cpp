@@ -164,8 +164,9 @@ void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t
   submit_outputs(slot, workspace);
 }
 
-void OpenClStageBase::submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
-                                      std::size_t first, std::size_t last) const {
+void OpenClStageBase::submit_together(std::span<DeviceSlot* const> slots,
+                                      std::span<Workspace* const> workspaces, std::size_t first,
+                                      std::size_t last) const {
   std::vector<OpenClSlotBase*> own;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     own.push_back(&own_slot(*slots[i]));

@@ -172,8 +172,8 @@ class OpenClStageBase : public DeviceStages {
   /// The resource is read back and handed to `take`; it does not go to the device.
   void list(std::size_t resource) { downloads_.insert(resource); }
 
-  /// Enqueues a stage of several frames at once, each of them at work on its slot's queue. False: the stage is
-  /// enqueued for one after the other.
+  /// Enqueues a stage of several frames at once, each of them at work on its slot's queue. False: the stage
+  /// is enqueued for one after the other.
   virtual bool enqueue_together(std::span<OpenClSlotBase* const> /*slots*/, std::size_t /*stage*/) const {
     return false;
   }

@@ -24,8 +24,8 @@ LaunchShape DeviceLevels::shape_for(int frames) const {
                                                             : kGroupOfSeveral;
   const std::uint64_t local = std::max(device.local_memory_bytes, 2 * kOtherLocalBytes) - kOtherLocalBytes;
   LaunchShape shape;
-  shape.group = static_cast<int>(std::bit_floor(
-      std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(device.largest_work_group, 1))));
+  shape.group = static_cast<int>(
+      std::bit_floor(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(device.largest_work_group, 1))));
   shape.local_floats = static_cast<int>(std::min(local, kLocalBytes) / sizeof(float));
   shape.groups = std::max(device.compute_units, 1);
   shape.frames = frames;
@@ -35,15 +35,17 @@ LaunchShape DeviceLevels::shape_for(int frames) const {
 
 DeviceLevels::DeviceLevels(const Plan& plan, const opencl::Context& context, opencl::ProgramCache* cache)
     : plan_(&plan), context_(&context) {
+  const bool is_cpu = context.device().type == opencl::DeviceType::cpu;
   const auto build = [&](int frames, int unrolled) {
     const LaunchShape shape = shape_for(frames);
     return opencl::Program(context, "network/level.cl",
                            define("GROUP", shape.group) + define("LOCAL_FLOATS", shape.local_floats) +
-                               define("UNROLL_N", unrolled),
+                               define("UNROLL", is_cpu ? 1 : 2) +
+                               define("UNROLL_NARROW", is_cpu ? 1 : unrolled),
                            cache);
   };
   one_ = build(1, 4);
-  if (context.device().type != opencl::DeviceType::cpu) several_ = build(2, 2);
+  if (!is_cpu) several_ = build(2, 2);
   tables_for(1);
   opencl::Queue queue(context);
   opencl::upload(queue, weights_, tables_.front()->host.weights);
@@ -55,8 +57,8 @@ DeviceLevels::Kernels DeviceLevels::make_kernels() const {
 }
 
 std::size_t DeviceLevels::bytes(int frames) const {
-  return static_cast<std::size_t>(frames) *
-         static_cast<std::size_t>(tables_for(frames).host.frame_floats) * sizeof(float);
+  return static_cast<std::size_t>(frames) * static_cast<std::size_t>(tables_for(frames).host.frame_floats) *
+         sizeof(float);
 }
 
 std::size_t DeviceLevels::place_of(std::size_t pool, int frames, int frame) const {
@@ -80,7 +82,8 @@ void DeviceLevels::enqueue(opencl::Queue& queue, Kernels& kernels, const opencl:
     kernel.arguments(arena, static_cast<cl_long>(tables.host.frame_floats), level.groups, tables.chains,
                      level.first_chain, level.chains, tables.ops, tables.places, tables.numbers, weights_);
     launched(kernel.enqueue(
-        queue, opencl::groups(static_cast<std::size_t>(frames) * static_cast<std::size_t>(level.groups), group)));
+        queue,
+        opencl::groups(static_cast<std::size_t>(frames) * static_cast<std::size_t>(level.groups), group)));
   }
 }
 

@@ -55,8 +55,12 @@ struct LocalMap {
 class Tables : private StepVisitor {
  public:
   Tables(const Plan& plan, const LaunchShape& shape)
-      : plan_(plan), shape_(shape), storages_(plan.storages), local_(plan.storages.size()),
-        is_spilled_(plan.storages.size(), false), stands_for_(plan.storages.size(), -1) {}
+      : plan_(plan),
+        shape_(shape),
+        storages_(plan.storages),
+        local_(plan.storages.size()),
+        is_spilled_(plan.storages.size(), false),
+        stands_for_(plan.storages.size(), -1) {}
 
   LevelTables make() {
     for (std::size_t pool = 0; pool < plan_.pool_floats.size(); ++pool) {
@@ -91,13 +95,13 @@ class Tables : private StepVisitor {
   void add_level(const Level& level) {
     LevelTables::Level added{static_cast<cl_int>(made_.chains.size()), 0, 0};
     std::int64_t pixels = 0;
-    for (const Chain& chain : level.chains)
-      pixels += std::int64_t{chain.height} * width_of(chain, storages_);
+    for (const Chain& chain : level.chains) pixels += std::int64_t{chain.height} * width_of(chain, storages_);
     for (const Chain& chain : level.chains) {
       const int width = width_of(chain, storages_), all = chain.height * width;
       // Tiles as large as local memory allows, but enough of them for all of the device.
       tile_ = shape_.most_pixels;
-      while (tile_ > kFewestPixels && pixels * shape_.frames < std::int64_t{tile_} * shape_.groups) tile_ /= 2;
+      while (tile_ > kFewestPixels && pixels * shape_.frames < std::int64_t{tile_} * shape_.groups)
+        tile_ /= 2;
       while (tile_ > kFewestPixels && tile_ / 2 >= all) tile_ /= 2;
       const auto first_op = static_cast<cl_int>(made_.ops.size());
       const std::size_t first_weight = made_.weights.size();
@@ -113,12 +117,13 @@ class Tables : private StepVisitor {
         }
       }
       const auto ops = static_cast<cl_int>(made_.ops.size()) - first_op;
-      if (ops == 0) continue;  // all of it stands for others
+      if (ops == 0) continue;                       // all of it stands for others
       constexpr std::size_t kMostAhead = 32 << 10;  // floats
       const std::size_t read = made_.weights.size() - first_weight;
-      made_.chains.push_back({added.groups, first_op, ops, std::countr_zero(static_cast<unsigned>(tile_)), all, width,
-                              static_cast<cl_uint>(((std::uint64_t{1} << 32) + width - 1) / width),
-                              static_cast<cl_int>(first_weight), static_cast<cl_int>(read <= kMostAhead ? read : 0), 0});
+      made_.chains.push_back(
+          {added.groups, first_op, ops, std::countr_zero(static_cast<unsigned>(tile_)), all, width,
+           static_cast<cl_uint>(((std::uint64_t{1} << 32) + width - 1) / width),
+           static_cast<cl_int>(first_weight), static_cast<cl_int>(read <= kMostAhead ? read : 0), 0});
       added.groups += (all + tile_ - 1) / tile_;
       ++added.chains;
     }
@@ -155,16 +160,16 @@ class Tables : private StepVisitor {
   }
 
   static bool reads_later(const Chain& chain, std::size_t i, int number) {
-    return std::any_of(chain.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, chain.steps.end(),
-                       [&](const ChainStep& later) {
-                         return std::ranges::find(later.reads, number) != later.reads.end();
-                       });
+    return std::any_of(
+        chain.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, chain.steps.end(),
+        [&](const ChainStep& later) { return std::ranges::find(later.reads, number) != later.reads.end(); });
   }
   // Whether what a step writes is kept in local memory, too.
   bool has_local_copy(const Chain& chain, std::size_t i) {
     const int number = chain.steps[i].writes;
     if (number < 0 || storage(number).lanes != kBlockChannels) return false;
-    return is_local(number) || (!is_spilled_[static_cast<std::size_t>(number)] && reads_later(chain, i, number));
+    return is_local(number) ||
+           (!is_spilled_[static_cast<std::size_t>(number)] && reads_later(chain, i, number));
   }
   bool is_local(int number) {
     return number >= 0 && storage(number).pool == kRowPool && storage(number).lanes == kBlockChannels;
@@ -271,7 +276,8 @@ class Tables : private StepVisitor {
     for (std::size_t i = 0; i < map.channels.size(); ++i) {
       const ChannelPlace &one = map.channels[i], &first = map.channels[i / 4 * 4];
       if (storage(one.storage).lanes != kBlockChannels || one.storage != first.storage || one.x != first.x ||
-          one.y != first.y || first.channel % 4 != 0 || one.channel != first.channel + static_cast<int>(i % 4))
+          one.y != first.y || first.channel % 4 != 0 ||
+          one.channel != first.channel + static_cast<int>(i % 4))
         return false;
     }
     return true;
@@ -291,7 +297,8 @@ class Tables : private StepVisitor {
   // The smallest part for each work-item with which they all do; none: too many outputs.
   std::optional<Tile> tile_for(int outputs) const {
     for (const Tile& tile : kTiles) {
-      if (tile_ % tile.pixels == 0 && tile_ / tile.pixels * (outputs / tile.outputs) <= shape_.group) return tile;
+      if (tile_ % tile.pixels == 0 && tile_ / tile.pixels * (outputs / tile.outputs) <= shape_.group)
+        return tile;
     }
     return {};
   }
@@ -318,8 +325,7 @@ class Tables : private StepVisitor {
     const auto weights = static_cast<cl_int>(made_.weights.size());
     for (int t = 0; t < taps; ++t) {
       for (int c = 0; c < columns; ++c) {
-        for (int o = 0; o < outputs; ++o)
-          made_.weights.push_back(c < inputs ? step.weight(o, t, c) : -0.0F);
+        for (int o = 0; o < outputs; ++o) made_.weights.push_back(c < inputs ? step.weight(o, t, c) : -0.0F);
       }
     }
     Op product;

@@ -60,8 +60,8 @@ struct LevelTables {
   std::vector<Op> ops;
   std::vector<cl_int2> places;
   std::vector<cl_int> tables;
-  std::vector<float> weights;           ///< the same for every number of frames
-  std::vector<std::int64_t> pools;      ///< by pool: floats from the start of a frame's memory
+  std::vector<float> weights;       ///< the same for every number of frames
+  std::vector<std::int64_t> pools;  ///< by pool: floats from the start of a frame's memory
   std::int64_t frame_floats = 0;
 };
 

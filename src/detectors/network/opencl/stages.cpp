@@ -8,7 +8,9 @@
 namespace sightline::network {
 
 OpenClSlot::OpenClSlot(const OpenClStages& stages)
-    : OpenClSlotBase(stages), letterbox(stages.letterbox_, "letterbox"), levels(stages.levels_.make_kernels()) {}
+    : OpenClSlotBase(stages),
+      letterbox(stages.letterbox_, "letterbox"),
+      levels(stages.levels_.make_kernels()) {}
 
 OpenClStages::OpenClStages(const NetworkDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache)
@@ -87,7 +89,8 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
     for (const int read : segment.reads) {
       const auto pool = static_cast<std::size_t>(read);
       // Results of segments that are submitted with this one are there.
-      if (pool >= kFirstResultPool && kFirstSegment + pool - kFirstResultPool >= slot.first_submitted()) continue;
+      if (pool >= kFirstResultPool && kFirstSegment + pool - kFirstResultPool >= slot.first_submitted())
+        continue;
       slot.launched(slot.queue.copy(slot.buffer(resource_of(read)), 0, first.arena,
                                     levels_.place_of(pool, frames, i), levels_.pool_bytes(pool)));
     }
@@ -112,8 +115,8 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
   for (int i = 0; i < frames; ++i) {
     OpenClSlotBase& slot = *slots[static_cast<std::size_t>(i)];
     if (i > 0 && done) slot.queue.marker_after({&done, 1});
-    opencl::Event event = slot.queue.copy(first.arena, levels_.place_of(pool, frames, i), slot.buffer(results), 0,
-                                          levels_.pool_bytes(pool));
+    opencl::Event event = slot.queue.copy(first.arena, levels_.place_of(pool, frames, i),
+                                          slot.buffer(results), 0, levels_.pool_bytes(pool));
     slot.launched(event);
     if (i == 0) continue;
     slot.queue.flush();
