@@ -14,7 +14,7 @@ namespace {
 constexpr int kBlockChannels = static_cast<int>(kBlock);
 constexpr int kPitchPad = 4;  // floats between pixels in local memory, against conflicts of banks
 
-int rounded_up(int value, int multiple) {
+int aligned_to(int value, int multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
@@ -310,11 +310,11 @@ class Tables : private StepVisitor {
 
   void visit(const ConvolutionStep& step) override {
     const Map& map = step.in.map();
-    const int inputs = static_cast<int>(map.channels.size()), columns = rounded_up(inputs, 4);
+    const int inputs = static_cast<int>(map.channels.size()), columns = aligned_to(inputs, 4);
     const int taps = static_cast<int>(step.window.kernel[0] * step.window.kernel[1]);
     const int outputs = step.out.blocks() * kBlockChannels;
     int pass = outputs;
-    while (!tile_for(pass) && pass > kBlockChannels) pass = rounded_up(pass / 2, kBlockChannels);
+    while (!tile_for(pass) && pass > kBlockChannels) pass = aligned_to(pass / 2, kBlockChannels);
     const Tile tile = tile_for(pass).value_or(Tile{});
     if (tile.pixels == 0) {
       is_too_large_ = true;
@@ -360,7 +360,7 @@ class Tables : private StepVisitor {
       product.local_at = direct->at;
       product.local_pitch = direct->pitch;
     } else {
-      product.local_pitch = staging.local_pitch = rounded_up(staged, 8) + kPitchPad;
+      product.local_pitch = staging.local_pitch = aligned_to(staged, 8) + kPitchPad;
       taken = product.local_at = staging.local_at = memory_.take(tile_ * staging.local_pitch);
     }
     for (int first = 0; first < outputs; first += pass) {
@@ -385,7 +385,7 @@ class Tables : private StepVisitor {
             part.places += quads ? c / 4 : c;
             part.count = std::min(most, inputs - c);
             made_.ops.push_back(part);
-            multiply(t * columns + c, rounded_up(part.count, 4));
+            multiply(t * columns + c, aligned_to(part.count, 4));
           }
         }
       }
