@@ -26,6 +26,8 @@
 #define COPY 9
 #define PACK 10
 #define PLACE 11
+#define AVERAGE 12
+#define PAD 13
 
 // An operation; mirrors struct Op there.
 typedef struct {
@@ -368,6 +370,29 @@ inline float4 pool(const Work* work, const Op* op, int quad, int p, int2 at) {
   return largest;
 }
 
+inline float4 average(const Work* work, const Op* op, int quad, int p, int2 at, global const int* restrict tables) {
+  const int2 place = work->places[op->places + (quad >> 2)];
+  float4 sum = 0;
+#pragma unroll 1
+  for (int ky = 0; ky < op->kernel_y; ++ky) {
+    const int y = at.y * op->stride_y - op->before_y + ky;
+    if (y < 0 || y >= op->in_height) continue;
+#pragma unroll 1
+    for (int kx = 0; kx < op->kernel_x; ++kx) {
+      const int x = at.x * op->stride_x - op->before_x + kx;
+      if (x >= 0 && x < op->in_width) sum += read_quad(work, place, quad, p, x, y, op->pixel_step);
+    }
+  }
+  const float count = as_float(tables[op->bias + at.y]) * as_float(tables[op->weights + at.x]);
+  return sum / (count < 1.0f ? 1.0f : count);
+}
+
+inline float4 pad(const Work* work, const Op* op, int quad, int p, int2 at) {
+  const int x = at.x - op->before_x, y = at.y - op->before_y;
+  if (x < 0 || y < 0 || x >= op->in_width || y >= op->in_height) return (float4)op->a;
+  return read_quad(work, work->places[op->places + (quad >> 2)], quad, p, x, y, op->pixel_step);
+}
+
 inline float4 mix_quads(float4 a, float4 b, float weight) { return fma(b - a, (float4)weight, a); }
 
 // `columns` and `rows` are lists of a first and a second place, and of the second's weight, in `tables`.
@@ -500,6 +525,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void level(
           value = binary(&work, op, here.quad, here.p, at, weights);
         } else if (op->kind == POOL) {
           value = pool(&work, op, here.quad, here.p, at);
+        } else if (op->kind == AVERAGE) {
+          value = average(&work, op, here.quad, here.p, at, tables);
+        } else if (op->kind == PAD) {
+          value = pad(&work, op, here.quad, here.p, at);
         } else if (op->kind == RESIZE) {
           value = resize(&work, op, here.quad, here.p, at, tables);
         } else if (op->kind == MEAN) {

@@ -413,6 +413,30 @@ TEST_P(NetworkPlan, AWholeDetector) {
   expect_equal(test::small_yolox(96, 3));
 }
 
+TEST_P(NetworkPlan, PaddedMapsMeansOfWindowsAndGatedTensors) {
+  for (const std::int64_t counts_padding : {0, 1}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 4, 15, 18});
+    builder.convolution("a", "x", 4, 20, 3, 2);
+    builder.node("Relu", {"a"}, {"b"});
+    builder.node("Pad",
+                 {"b", builder.wholes("pads", {8}, {0, 0, 1, 0, 0, 0, 2, 3}), builder.reals("of", {}, {-7})},
+                 {"padded"});
+    builder.convolution("c", "padded", 20, 20, 3, 1, 20);
+    onnx::NodeProto& mean = builder.node("AveragePool", {"c"}, {"d"});
+    OnnxBuilder::set(mean, "kernel_shape", std::vector<std::int64_t>{3, 2});
+    OnnxBuilder::set(mean, "strides", std::vector<std::int64_t>{2, 1});
+    OnnxBuilder::set(mean, "pads", std::vector<std::int64_t>{1, 0, 1, 1});
+    OnnxBuilder::set(mean, "count_include_pad", counts_padding);
+    builder.convolution("e", "d", 20, 6, 1);
+    builder.node("Reshape", {"e", builder.wholes("flat", {3}, {1, 6, -1})}, {"f"});
+    OnnxBuilder::set(builder.node("Transpose", {"f"}, {"g"}), "perm", std::vector<std::int64_t>{0, 2, 1});
+    builder.node("Sigmoid", {"g"}, {"y"});
+    builder.output("y");
+    expect_equal(builder);
+  }
+}
+
 // Pictures with channels last, pools of pools, many outputs, and elements that are only moved.
 TEST_P(NetworkPlan, ChannelsLastPoolsAndMovedElements) {
   OnnxBuilder builder;

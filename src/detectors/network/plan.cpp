@@ -165,15 +165,17 @@ class Compiler : private PlanBuilder {
   // The same in blocks of 16 channels.
   const Map* require_blocks(int number) {
     const Map* const map = require_map(number);
-    if (!map || is_in_blocks(*map)) return map;
-    const Map old = *map;
-    const Map made = new_map(old.height, old.width, old.channels.size());
+    if (map && !is_in_blocks(*map)) map_of(number) = in_blocks(*map);
+    return map ? &*map_of(number) : nullptr;
+  }
+  Map in_blocks(const Map& map) {
+    if (is_in_blocks(map)) return map;
+    const Map made = new_map(map.height, map.width, map.channels.size());
     auto step = std::make_unique<CopyStep>();
-    step->in = InputRows(old, false);
+    step->in = InputRows(map, false);
     step->out = OutputRows(made.channels[0].storage, storage(made.channels[0].storage).blocks);
-    add_step(std::move(step), {nullptr, made.height, reads_of(old, true), {}, made.channels[0].storage, {}});
-    map_of(number) = made;
-    return &*map_of(number);
+    add_step(std::move(step), {nullptr, made.height, reads_of(map, true), {}, made.channels[0].storage, {}});
+    return made;
   }
 
   void require_tensor(int number) {
@@ -331,7 +333,9 @@ class Compiler : private PlanBuilder {
 
   // --- nodes
 
-  bool compile_node(const Node& node) { return compile_on_maps(node) || compile_movement(node); }
+  bool compile_node(const Node& node) {
+    return compile_on_maps(node) || compile_movement(node) || compile_placed_activation(node);
+  }
 
   bool compile_on_maps(const Node& node) {
     if (node.outputs.size() != 1 || !is_map_type(node.outputs[0])) return compile_shuffle(node);
@@ -341,6 +345,8 @@ class Compiler : private PlanBuilder {
     if (node.op == "Concat") return compile_concat(node);
     if (node.op == "Slice" && map_is_cheap(in)) return compile_slice(node);
     if (node.op == "MaxPool") return compile_pool(node);
+    if (node.op == "AveragePool") return compile_average(node);
+    if (node.op == "Pad") return compile_pad(node);
     if (node.op == "Resize" || node.op == "Upsample") return compile_resize(node);
     if (node.op == "GlobalAveragePool") return compile_mean(node);
     if (const auto activation = activation_of(node)) return compile_activation(node, *activation);
@@ -571,6 +577,27 @@ class Compiler : private PlanBuilder {
     return true;
   }
 
+  // An activation of a tensor that consists of maps.
+  bool compile_placed_activation(const Node& node) {
+    if (node.inputs.empty() || node.outputs.size() != 1) return false;
+    const auto activation = activation_of(node);
+    if (!activation || !placed_of(node.inputs[0])) return false;
+    Pieces pieces = *placed_of(node.inputs[0]);
+    for (Piece& piece : pieces) {
+      const Map in = in_blocks(piece.map);
+      auto step = std::make_unique<BinaryStep>();
+      step->a = InputRows(in, true);
+      step->has_b = false;
+      step->activation = *activation;
+      piece.map = new_map(in.height, in.width, in.channels.size());
+      Planned planned{nullptr, in.height, reads_of(in, true), {}, piece.map.channels[0].storage, {}};
+      step->out = OutputRows(planned.writes, storage(planned.writes).blocks);
+      add_step(std::move(step), std::move(planned));
+    }
+    placed_[static_cast<std::size_t>(node.outputs[0])] = std::move(pieces);
+    return true;
+  }
+
   bool compile_concat(const Node& node) {
     if (Call::axis(node.integer("axis", 1), 4) != 1) return false;
     for (const int input : node.inputs) {
@@ -663,6 +690,47 @@ class Compiler : private PlanBuilder {
     const Pair sides = window.out;
     finish_step(std::move(step), {nullptr, 0, reads_of(in, false), {}, -1, {}}, static_cast<int>(sides[0]),
                 static_cast<int>(sides[1]), in.channels.size(), node.outputs[0]);
+    return true;
+  }
+
+  bool compile_average(const Node& node) {
+    if (!map_of(node.inputs[0])) return false;
+    const KnownInputs known(graph_, node);
+    const Map in = *require_blocks(node.inputs[0]);
+    auto step = std::make_unique<AverageStep>();
+    step->window = window_plan({node, known.inputs}, {in.height, in.width}, {0, 0});
+    if (step->window.dilation != Pair{1, 1}) return false;
+    step->counts =
+        average_counts(step->window, {in.height, in.width}, node.integer("count_include_pad", 0) != 0);
+    step->in = InputRows(in, true);
+    const Pair sides = step->window.out;
+    finish_step(std::move(step), {nullptr, 0, reads_of(in, false), {}, -1, {}}, static_cast<int>(sides[0]),
+                static_cast<int>(sides[1]), in.channels.size(), node.outputs[0]);
+    return true;
+  }
+
+  // A constant around a map.
+  bool compile_pad(const Node& node) {
+    if (!map_of(node.inputs[0]) || node.text("mode", "constant") != "constant") return false;
+    const KnownInputs known(graph_, node);
+    const Call call{node, known.inputs};
+    std::vector<std::int64_t> pads;
+    try {
+      pads = pads_of(call);
+    } catch (const NotKnownYet&) {
+      return false;
+    }
+    if (pads[0] != 0 || pads[1] != 0 || pads[4] != 0 || pads[5] != 0 || std::ranges::min(pads) < 0)
+      return false;
+    if (call.has(2) && !is_constant(node.inputs[2])) return false;
+    const Map in = *require_blocks(node.inputs[0]);
+    auto step = std::make_unique<PadStep>();
+    step->in = InputRows(in, true);
+    step->top = static_cast<int>(pads[2]);
+    step->left = static_cast<int>(pads[3]);
+    step->value = call.has(2) ? call.in(2).reals()[0] : node.real("value", 0);
+    finish_step(std::move(step), {nullptr, 0, reads_of(in, false), {}, -1, {}}, side(node.outputs[0], 2),
+                side(node.outputs[0], 3), in.channels.size(), node.outputs[0]);
     return true;
   }
 

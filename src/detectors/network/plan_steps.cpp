@@ -137,6 +137,52 @@ void PoolStep::run(const PlanMemory& memory, int row) const {
   out.clear_ends(memory, row);
 }
 
+void AverageStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out.lay_out(storages);
+}
+
+void AverageStep::run(const PlanMemory& memory, int row) const {
+  const std::int64_t top = row * window.stride[0] - window.before[0];
+  const std::int64_t first_row = std::max<std::int64_t>(0, top);
+  const std::int64_t last_row = std::min<std::int64_t>(in.map().height, top + window.kernel[0]);
+  const float rows = counts.rows[static_cast<std::size_t>(row)];
+  for (int block = 0; block < out.blocks(); ++block) {
+    float* to = out.block(memory, row, block);
+    for (std::int64_t x = 0; x < window.out[1]; ++x, to += kBlock) {
+      const std::int64_t left = x * window.stride[1] - window.before[1];
+      const std::int64_t first = std::max<std::int64_t>(0, left);
+      const std::int64_t last = std::min<std::int64_t>(in.map().width, left + window.kernel[1]);
+      std::fill_n(to, kBlock, 0.0F);
+      for (std::int64_t y = first_row; y < last_row; ++y) {
+        const float* from = in.row(memory, static_cast<std::size_t>(block), y) + first * kBlock;
+        for (std::int64_t i = first; i < last; ++i, from += kBlock) {
+          for (std::ptrdiff_t c = 0; c < kBlock; ++c) to[c] += from[c];
+        }
+      }
+      const float count = std::max(1.0F, rows * counts.columns[static_cast<std::size_t>(x)]);
+      for (std::ptrdiff_t c = 0; c < kBlock; ++c) to[c] /= count;
+    }
+  }
+  out.clear_ends(memory, row);
+}
+
+void PadStep::lay_out(const std::vector<Storage>& storages) {
+  in.lay_out(storages);
+  out.lay_out(storages);
+}
+
+void PadStep::run(const PlanMemory& memory, int row) const {
+  const std::int64_t y = row - top, width = in.map().width;
+  for (int block = 0; block < out.blocks(); ++block) {
+    float* const to = out.block(memory, row, block);
+    std::fill_n(to, out.width() * kBlock, value);
+    if (y >= 0 && y < in.map().height)
+      std::copy_n(in.row(memory, static_cast<std::size_t>(block), y), width * kBlock, to + left * kBlock);
+  }
+  out.clear_ends(memory, row);
+}
+
 void ResizeStep::lay_out(const std::vector<Storage>& storages) {
   in.lay_out(storages);
   out.lay_out(storages);

@@ -29,7 +29,9 @@ class OutputRows {
     block_step_ = s.block_floats();
     pad_ = s.pad * s.lanes;
     width_ = s.width * s.lanes;
+    pixels_ = s.width;
   }
+  int width() const { return pixels_; }
   int storage() const { return storage_; }
   int blocks() const { return blocks_; }
   float* block(const PlanMemory& memory, int row, int block) const {
@@ -48,7 +50,8 @@ class OutputRows {
   int storage_ = 0, blocks_ = 0;
   RowPlace place_;
   std::int64_t block_step_ = 0;
-  std::ptrdiff_t pad_ = 0, width_ = 0;
+  std::ptrdiff_t pad_ = 0, width_ = 0;  // floats
+  int pixels_ = 0;
 };
 
 /// Rows of a map's channels: all of them, or the first of each block.
@@ -86,6 +89,8 @@ struct AddedRows {
 class DepthwiseStep;
 class BinaryStep;
 class PoolStep;
+class AverageStep;
+class PadStep;
 class ResizeStep;
 class MeanStep;
 class CopyStep;
@@ -101,6 +106,8 @@ class StepVisitor {
   virtual void visit(const DepthwiseStep& step) = 0;
   virtual void visit(const BinaryStep& step) = 0;
   virtual void visit(const PoolStep& step) = 0;
+  virtual void visit(const AverageStep& step) = 0;
+  virtual void visit(const PadStep& step) = 0;
   virtual void visit(const ResizeStep& step) = 0;
   virtual void visit(const MeanStep& step) = 0;
   virtual void visit(const CopyStep& step) = 0;
@@ -168,6 +175,32 @@ class PoolStep : public Step {
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
   std::int64_t spare() const override { return std::int64_t{in.map().width} * kBlock; }
+};
+
+/// Means of windows.
+class AverageStep : public Step {
+ public:
+  InputRows in;
+  OutputRows out;
+  WindowPlan window;
+  WindowCounts counts;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+};
+
+/// A map with a constant around it.
+class PadStep : public Step {
+ public:
+  InputRows in;
+  OutputRows out;
+  int top = 0, left = 0;  ///< pixels of padding
+  float value = 0;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+  void run(const PlanMemory& memory, int row) const override;
+  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
 class ResizeStep : public Step {

@@ -65,23 +65,18 @@ void run_max_pool(const Call& call, std::span<Tensor> out) {
   });
 }
 
-// Sums go over the window's rows; padding counts where the node says so, up to the padded picture's end.
+// Sums go over the window's rows.
 void run_average_pool(const Call& call, std::span<Tensor> out) {
   const WindowPlan plan = pool_plan(call);
   const Pair sides{call.in(0).dim(2), call.in(0).dim(3)};
-  const bool with_padding = call.node.integer("count_include_pad", 0) != 0;
-  const auto taps = [&](std::size_t axis, std::int64_t at) {
-    std::int64_t count = 0;
-    for (std::int64_t k = 0; k < plan.kernel[axis]; ++k) {
-      const std::int64_t place = at + k * plan.dilation[axis];
-      count += with_padding ? place < sides[axis] + plan.behind[axis] : place >= 0 && place < sides[axis];
-    }
-    return count;
+  const WindowCounts counts = average_counts(plan, sides, call.node.integer("count_include_pad", 0) != 0);
+  const auto count = [&](const std::vector<float>& all, std::size_t axis, std::int64_t first) {
+    return all[static_cast<std::size_t>((first + plan.before[axis]) / plan.stride[axis])];
   };
   for_each_window(call, plan, out[0], [&](const float* plane, std::int64_t top, std::int64_t left) {
     float sum = 0;
     for_each_tap(plan, sides, plane, top, left, [&](float x) { sum += x; });
-    return sum / static_cast<float>(std::max<std::int64_t>(1, taps(0, top) * taps(1, left)));
+    return sum / std::max(1.0F, count(counts.rows, 0, top) * count(counts.columns, 1, left));
   });
 }
 
@@ -237,6 +232,22 @@ constexpr Operator kPooling[] = {
 };
 
 }  // namespace
+
+WindowCounts average_counts(const WindowPlan& plan, Pair sides, bool with_padding) {
+  const auto counts = [&](std::size_t axis) {
+    std::vector<float> all;
+    for (std::int64_t i = 0; i < plan.out[axis]; ++i) {
+      std::int64_t count = 0;
+      for (std::int64_t k = 0; k < plan.kernel[axis]; ++k) {
+        const std::int64_t place = i * plan.stride[axis] - plan.before[axis] + k * plan.dilation[axis];
+        count += with_padding ? place < sides[axis] + plan.behind[axis] : place >= 0 && place < sides[axis];
+      }
+      all.push_back(static_cast<float>(count));
+    }
+    return all;
+  };
+  return {counts(0), counts(1)};
+}
 
 ResizeAxis resize_axis(const Call& call, std::size_t axis) {
   return axis_of(call, resize_plan(call), axis, call.node.text("mode", "nearest") == "linear");

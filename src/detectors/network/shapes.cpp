@@ -8,6 +8,24 @@
 #include "detectors/network/window.hpp"
 
 namespace sightline::network {
+
+std::vector<std::int64_t> pads_of(const Call& call) {
+  const std::size_t rank = call.in(0).rank();
+  const std::vector<std::int64_t> given = call.wholes(1, "pads");
+  const std::vector<std::int64_t> axes = call.has(3) ? call.wholes(3, "axes") : std::vector<std::int64_t>();
+  const std::size_t count = call.has(3) ? axes.size() : rank;
+  if (given.size() != 2 * count) throw Problem("has pads that do not fit");
+  std::vector<std::int64_t> pads(2 * rank, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t axis = call.has(3) ? Call::axis(axes[i], rank) : i;
+    if (std::max(std::abs(given[i] >> 1), std::abs(given[count + i] >> 1)) > kMaxElements)
+      throw Problem("has pads that are too large");
+    pads[axis] = given[i];
+    pads[rank + axis] = given[count + i];
+  }
+  return pads;
+}
+
 namespace {
 
 using Types = std::vector<TensorType>;
@@ -308,24 +326,6 @@ void run_tile(const Call& call, std::span<Tensor> out) {
 }
 
 // --- padding
-
-// Before and behind each axis; may be negative.
-std::vector<std::int64_t> pads_of(const Call& call) {
-  const std::size_t rank = call.in(0).rank();
-  const std::vector<std::int64_t> given = call.wholes(1, "pads");
-  const std::vector<std::int64_t> axes = call.has(3) ? call.wholes(3, "axes") : std::vector<std::int64_t>();
-  const std::size_t count = call.has(3) ? axes.size() : rank;
-  if (given.size() != 2 * count) throw Problem("has pads that do not fit");
-  std::vector<std::int64_t> pads(2 * rank, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t axis = call.has(3) ? Call::axis(axes[i], rank) : i;
-    if (std::max(std::abs(given[i] >> 1), std::abs(given[count + i] >> 1)) > kMaxElements)
-      throw Problem("has pads that are too large");
-    pads[axis] = given[i];
-    pads[rank + axis] = given[count + i];
-  }
-  return pads;
-}
 
 Types pad_type(const Call& call) {
   Shape shape = call.in(0).shape();

@@ -21,6 +21,17 @@ struct WindowPlan {
 /// @param kernel  size that the weights have; {0, 0}: the attribute says it
 WindowPlan window_plan(const Call& call, Pair sides, Pair kernel);
 
+/// Places of an average that count, by row and by column of the output.
+struct WindowCounts {
+  std::vector<float> rows, columns;
+};
+/// @param with_padding  whether padding counts, up to the padded picture's end
+WindowCounts average_counts(const WindowPlan& plan, Pair sides, bool with_padding);
+
+/// Elements before and behind a tensor on each axis, by a Pad node's inputs or attributes: first all before.
+/// Throws Problem, and NotKnownYet.
+std::vector<std::int64_t> pads_of(const Call& call);
+
 /// Geometry of a Conv node. Throws Problem.
 struct ConvolutionPlan {
   std::int64_t batch = 1, inputs = 0, outputs = 0, groups = 1;

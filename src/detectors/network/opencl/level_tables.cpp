@@ -437,6 +437,35 @@ class Tables : private StepVisitor {
     made_.ops.push_back(op);
   }
 
+  void visit(const AverageStep& step) override {
+    Op op;
+    op.kind = OpKind::average;
+    read_map(op, step.in);
+    read_window(op, step.window);
+    op.count = 4 * step.out.blocks();
+    const auto add_counts = [&](const std::vector<float>& counts) {
+      const auto at = static_cast<cl_int>(made_.tables.size());
+      for (const float count : counts) made_.tables.push_back(std::bit_cast<cl_int>(count));
+      return at;
+    };
+    op.weights = add_counts(step.counts.columns);
+    op.bias = add_counts(step.counts.rows);
+    write_blocks(op);
+    made_.ops.push_back(op);
+  }
+
+  void visit(const PadStep& step) override {
+    Op op;
+    op.kind = OpKind::pad;
+    read_map(op, step.in);
+    op.before_y = step.top;
+    op.before_x = step.left;
+    op.count = 4 * step.out.blocks();
+    op.a = step.value;
+    write_blocks(op);
+    made_.ops.push_back(op);
+  }
+
   void visit(const ResizeStep& step) override {
     Op op;
     op.kind = OpKind::resize;

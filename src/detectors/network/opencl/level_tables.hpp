@@ -22,7 +22,9 @@ enum class OpKind : cl_int {
   mean,
   copy,
   pack,
-  place
+  place,
+  average,
+  pad
 };
 
 /// Mirrors `Op` in level.cl, which says what the members are.
