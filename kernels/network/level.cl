@@ -4,8 +4,7 @@
 // Build options:
 //   GROUP         work-items
 //   LOCAL_FLOATS  of local memory
-//   UNROLL, UNROLL_NARROW  iterations of loops over columns and taps that are unrolled; the latter where a work-item has
-//                 one or two outputs
+//   UNROLL        iterations that are unrolled of loops over columns and taps
 //
 // Maps in global memory are as src/detectors/network/plan.hpp lays them out: blocks of 16 channels, or planes. Maps in
 // local memory have a row of channels for each pixel of the tile.
@@ -281,7 +280,7 @@ inline void multiply_4_n(const Work* work, const Op* op, const Part part, bool t
     s0 = fma(x, (float4)w[i * part.row], s0);                                \
     if (two) s1 = fma(x, (float4)w[i * part.row + 1], s1);                   \
   }
-#pragma unroll UNROLL_NARROW
+#pragma unroll UNROLL
   for (int k = 0; k < part.depth; k += 4, w += 4 * part.row) {
     const float4 x0 = COLUMNS(0, k), x1 = COLUMNS(1, k), x2 = COLUMNS(2, k), x3 = COLUMNS(3, k);
     ADD_COLUMN(0) ADD_COLUMN(1) ADD_COLUMN(2) ADD_COLUMN(3)
@@ -441,13 +440,12 @@ inline float4 sum_lane(const Work* work, const Op* op, int quad, int lane) {
   return sum;
 }
 inline float4 mean_of_lanes(const Work* work, const Op* op, int quad) {
-  float4 lanes[16];
-  for (int l = 0; l < 16; ++l)
-    lanes[l] = *(local const float4*)(work->tile + op->local_at + l * op->local_pitch + 4 * quad);
-  for (int apart = 8; apart > 0; apart /= 2) {
-    for (int l = 0; l < apart; ++l) lanes[l] += lanes[l + apart];
-  }
-  return lanes[0] / (float)(op->in_width * op->in_height);
+  local const float* lanes = work->tile + op->local_at + 4 * quad;
+#define LANE(l) (*(local const float4*)(lanes + (l)*op->local_pitch))
+#define LANES_2(l) (LANE(l) + LANE(l + 8))
+#define LANES_4(l) (LANES_2(l) + LANES_2(l + 4))
+#define LANES_8(l) (LANES_4(l) + LANES_4(l + 2))
+  return (LANES_8(0) + LANES_8(1)) / (float)(op->in_width * op->in_height);
 }
 
 // `places` and `tables` describe sources; see level_tables.hpp.

@@ -36,16 +36,15 @@ LaunchShape DeviceLevels::shape_for(int frames) const {
 DeviceLevels::DeviceLevels(const Plan& plan, const opencl::Context& context, opencl::ProgramCache* cache)
     : plan_(&plan), context_(&context) {
   const bool is_cpu = context.device().type == opencl::DeviceType::cpu;
-  const auto build = [&](int frames, int unrolled) {
+  const auto build = [&](int frames) {
     const LaunchShape shape = shape_for(frames);
     return opencl::Program(context, "network/level.cl",
                            define("GROUP", shape.group) + define("LOCAL_FLOATS", shape.local_floats) +
-                               define("UNROLL", is_cpu ? 1 : 2) +
-                               define("UNROLL_NARROW", is_cpu ? 1 : unrolled),
+                               define("UNROLL", is_cpu ? 1 : 2),
                            cache);
   };
-  one_ = build(1, 4);
-  if (!is_cpu) several_ = build(2, 2);
+  one_ = build(1);
+  if (!is_cpu) several_ = build(2);
   tables_for(1);
   opencl::Queue queue(context);
   opencl::upload(queue, weights_, tables_.front()->host.weights);

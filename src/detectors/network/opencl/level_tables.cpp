@@ -78,7 +78,7 @@ class Tables : private StepVisitor {
   }
 
  private:
-  static constexpr int kFewestPixels = 4;
+  static constexpr int kFewestPixels = 4, kFewestOfDense = 32;
   static constexpr int kMostStaged = 10240;  // floats of a tile
 
   static std::int64_t aligned(std::int64_t floats) { return (floats + 63) / 64 * 64; }
@@ -316,7 +316,9 @@ class Tables : private StepVisitor {
     int pass = outputs;
     while (!tile_for(pass) && pass > kBlockChannels) pass = aligned_to(pass / 2, kBlockChannels);
     const Tile tile = tile_for(pass).value_or(Tile{});
-    if (tile.pixels == 0) {
+    // Several passes over what has to be staged anew cost more than smaller tiles.
+    const int most = std::max(staged_ / tile_, 16);
+    if (tile.pixels == 0 || (pass < outputs && taps * columns > most && tile_ > kFewestOfDense)) {
       is_too_large_ = true;
       return;
     }
@@ -354,7 +356,7 @@ class Tables : private StepVisitor {
       made_.places.resize(static_cast<std::size_t>(staging.places));
       add_places(map, 0, map.channels.size(), 4);
     }
-    const int most = std::max(staged_ / tile_, 16), staged = std::min(most, taps * columns);
+    const int staged = std::min(most, taps * columns);
     std::optional<int> taken;
     if (direct) {
       product.local_at = direct->at;
