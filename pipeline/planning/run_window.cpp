@@ -16,7 +16,7 @@ void WindowMeter::add(const FrameTrace& trace) {
   }
   std::int64_t begin = trace.admitted, done = 0;
   for (const Span& span : trace.spans) {
-    const std::int64_t length = span.end - span.start;
+    const std::int64_t length = span.share();
     switch (span.activity) {
       case Activity::decode:
         begin = span.end;
@@ -29,6 +29,8 @@ void WindowMeter::add(const FrameTrace& trace) {
         break;
       case Activity::run:
         (span.processor == 0 ? cpu_ : device_) += span.processor == 0 ? span.work : length;
+        together_ += span.processor == 0 ? 0 : span.frames;
+        on_device_ += span.processor == 0 ? 0 : 1;
         [[fallthrough]];
       default:
         done = std::max(done, span.end);
@@ -57,6 +59,7 @@ std::optional<RunWindow> WindowMeter::take(const WindowRule& rule) {
   RunWindow window{static_cast<double>(frames_), per_frame(length), per_frame(cpu_), per_frame(device_)};
   if (busy_ > 0) window.possible_fps = 1 / per_frame(busy_);
   window.idle_share = 1 - per_frame(busy_) / window.seconds;
+  if (on_device_ > 0) window.batch = static_cast<double>(together_) / static_cast<double>(on_device_);
   window.limited_by_outputs = writing_ > reading_;
   const std::int64_t end = end_, processed = processed_;
   restart();

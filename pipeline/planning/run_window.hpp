@@ -16,6 +16,7 @@ struct RunWindow {
   double device = 0;                ///< seconds of the stages on all devices
   double joules = 0;                ///< counted by the meters; 0 without meters
   double possible_fps = 0;          ///< rate without waiting for source or sinks; 0: unknown
+  double batch = 0;                 ///< mean of Span::frames on devices; 0: none
   double idle_share = 0;            ///< share of the time without a frame to process, 0 to 1
   bool limited_by_outputs = false;  ///< the sinks were busier than the source
 };
@@ -45,6 +46,7 @@ class WindowMeter {
   /// Nanoseconds since `start_` in which stages, devices, sources, sinks, or any frame's processing were
   /// busy.
   std::int64_t cpu_ = 0, device_ = 0, reading_ = 0, writing_ = 0, busy_ = 0;
+  std::int64_t together_ = 0, on_device_ = 0;  ///< sum of Span::frames on devices; spans there
   int frames_ = 0;
 };
 

@@ -127,7 +127,7 @@ void TraceStatistics::for_each_span(const std::function<void(const Span&)>& visi
 std::vector<double> TraceStatistics::row_seconds() const {
   std::vector<double> sums(row_names().size(), 0.0);
   for_each_span([&](const Span& span) {
-    if (const auto row = row_of(span)) sums[*row] += 1e-9 * static_cast<double>(span.end - span.start);
+    if (const auto row = row_of(span)) sums[*row] += 1e-9 * static_cast<double>(span.share());
   });
   for (double& sum : sums) sum /= static_cast<double>(std::max<std::size_t>(frames_.size(), 1));
   return sums;

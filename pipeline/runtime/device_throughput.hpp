@@ -14,8 +14,9 @@ namespace sightline::pipeline {
 /// Thread-safety: one thread at a time.
 class DeviceThroughput {
  public:
-  /// @param spans  of a frame on the device, in any order: those of several queues overlap
-  void add(std::span<const Span> spans) {
+  /// Takes a frame's spans on the device, in any order: those of several queues overlap.
+  /// @return  seconds that they add to the device's work: others may have run beside them
+  double busy(std::span<const Span> spans) {
     std::int64_t begin = std::numeric_limits<std::int64_t>::max();
     std::int64_t end = 0;
     for (const Span& span : spans) {
@@ -23,10 +24,15 @@ class DeviceThroughput {
       begin = std::min(begin, span.start);
       end = std::max(end, span.end);
     }
-    // Others may have run beside it.
-    const double seconds = 1e-9 * static_cast<double>(end - std::max(begin, busy_until_));
+    const std::int64_t added = end - std::max(begin, busy_until_);
     busy_until_ = std::max(busy_until_, end);
-    if (end <= begin || seconds <= 0) return;
+    return end > begin && added > 0 ? 1e-9 * static_cast<double>(added) : 0;
+  }
+
+  /// Adds a submission of some frames that kept the device busy for `all` seconds; 0: says nothing.
+  void add(double all, std::size_t frames) {
+    if (all <= 0) return;
+    const double seconds = all / static_cast<double>(frames);
     seconds_ = seconds_ > 0 ? seconds_ + kEwmaAlpha * (seconds - seconds_) : seconds;
   }
 

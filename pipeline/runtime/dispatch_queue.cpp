@@ -21,6 +21,23 @@ void leak_deliberately(const void* object) noexcept try {
 } catch (const std::bad_alloc&) {  // no longer found, but still alive
 }
 
+namespace {
+
+// Marks commands that work for several frames of a submission.
+void count_shared(std::span<DeviceSlot* const> slots) {
+  std::vector<DeviceSpan>& first = slots.front()->spans;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto shares = [&](const DeviceSlot* slot) {
+      return i < slot->spans.size() && slot->spans[i].first.handle() == first[i].first.handle();
+    };
+    const auto frames = static_cast<int>(std::ranges::count_if(slots, shares));
+    for (DeviceSlot* const slot : slots)
+      if (shares(slot)) slot->spans[i].frames = frames;
+  }
+}
+
+}  // namespace
+
 DispatchQueue::DispatchQueue(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
                              std::string name, const Options& options, flow::graph& graph, Step& step,
                              std::function<void(const std::string& error)> on_loss)
@@ -30,12 +47,14 @@ DispatchQueue::DispatchQueue(const FrameProcessor& processor, const DeviceStages
       name_(std::move(name)),
       failure_("'" + name_ + "' failed during a frame"),
       options_(options),
+      most_together_(stages.most_together()),
       on_loss_(std::move(on_loss)) {
-  submit_ = std::make_unique<Submit>(graph, flow::serial, [this](Token token, Submit::gateway_type& gateway) {
-    gateway_ = &gateway;
-    gateway.reserve_wait();
-    submit(*token.slot);
-  });
+  submit_ =
+      std::make_unique<Submit>(graph, flow::serial, [this](Batch* batch, Submit::gateway_type& gateway) {
+        gateway_ = &gateway;
+        for (std::size_t i = 0; i < batch->size; ++i) gateway.reserve_wait();
+        submit(*batch);
+      });
   flow::make_edge(*submit_, step);
   const bool unified = stages_.device().info().unified_memory;
   // If copies are needed, those of one frame overlap with the kernels of another.
@@ -57,43 +76,108 @@ void DispatchQueue::device_answered(Slot& slot, bool failed) noexcept {
   gateway_.load()->release_wait();
 }
 
-// Submits only as many frames at once as keep the device busy; more would only compete.
 void DispatchQueue::hand_over(Slot& slot) {
   slot.parts[number_].ready = now_ns();
   {
     const std::lock_guard lock(mutex_);
-    if (at_work_ >= limit_) {
-      waiting_.push_back(&slot);
-      return;
-    }
-    ++at_work_;
+    waiting_.push_back(&slot);
   }
-  submit_->try_put({&slot});
+  submit_next();
 }
 
-void DispatchQueue::next() {
-  Slot* next = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.empty()) {
-      --at_work_;
-      return;
-    }
-    next = waiting_.front();
-    waiting_.erase(waiting_.begin());
-  }
-  submit_->try_put({next});
+void DispatchQueue::submit_next() {
+  while (Batch* const batch = take_batch()) submit_->try_put(batch);
 }
 
-// The body of the graph's asynchronous node: whatever happens, exactly one answer follows.
-void DispatchQueue::submit(Slot& slot) {
-  DevicePart& part = slot.parts[number_];
-  Outstanding& outstanding = *part.outstanding;
-  outstanding.open(*this, slot);
+// Frames that are submitted now; null if none should be. Only as many are at work as keep the device busy;
+// more would only compete. The frame that waits longest decides: no later one overtakes it.
+Batch* DispatchQueue::take_batch() {
+  const std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return nullptr;
+  const Slot& first = *waiting_.front();
+  const std::size_t largest = largest_batch(first);
+  // One batch is at work, and one follows it.
+  if (at_work_ >= (largest > 1 ? std::min(limit_, 2) : limit_)) return nullptr;
+  if (largest > 1 && at_work_ > 0) {
+    const auto count = std::ranges::count_if(waiting_, [&](Slot* slot) { return go_together(first, *slot); });
+    if (static_cast<std::size_t>(count) < largest) return nullptr;
+  }
+  Batch& batch = free_batch();
+  std::erase_if(waiting_, [&](Slot* slot) {
+    const bool joins = batch.slots.empty() || (batch.slots.size() < largest && go_together(first, *slot));
+    if (joins) batch.slots.push_back(slot);
+    return joins;
+  });
+  batch.size = batch.unanswered = batch.slots.size();
+  batch.users = batch.size + 1;
+  for (Slot* const slot : batch.slots) slot->parts[number_].batch = &batch;
+  ++at_work_;
+  return &batch;
+}
+
+// Call it with the mutex held.
+Batch& DispatchQueue::free_batch() {
+  const auto known = std::ranges::find_if(batches_, [](const auto& batch) { return batch->users == 0; });
+  Batch& batch = known != batches_.end() ? **known : *batches_.emplace_back(std::make_unique<Batch>());
+  batch.slots.clear();
+  batch.seconds = 0;
+  return batch;
+}
+
+std::size_t DispatchQueue::largest_batch(const Slot& slot) const {
+  if (slot.is_split()) return 1;
+  return std::min(static_cast<std::size_t>(slot.plan->schedule.batch), most_together_);
+}
+
+// Whether the device does the same for both frames.
+bool DispatchQueue::go_together(const Slot& a, const Slot& b) const {
+  return a.plan == b.plan && a.handed.first == b.handed.first && a.handed.last == b.handed.last &&
+         a.dealt == b.dealt && a.setting == b.setting;
+}
+
+// The body of the graph's asynchronous node: whatever happens, exactly one answer to each frame follows.
+void DispatchQueue::submit(Batch& batch) {
+  std::string error;
+  for (Slot* const slot : batch.slots) {
+    DevicePart& part = slot->parts[number_];
+    part.outstanding->open(*this, *slot);
+    part.slot->done = {};
+  }
   try {
     if (lost_) throw Error(ExitCode::failed, "'" + name_ + "' was disabled");
-    const Segment segment = slot.device_segment(processor_);
-    stages_.submit(*part.slot, slot.device_workspace(number_), segment.first, segment.last);
+    device_slots_.clear();
+    workspaces_.clear();
+    for (Slot* const slot : batch.slots) {
+      device_slots_.push_back(slot->parts[number_].slot.get());
+      workspaces_.push_back(&slot->device_workspace(number_));
+    }
+    const Segment segment = batch.slots.front()->device_segment(processor_);
+    if (batch.size == 1) {
+      stages_.submit(*device_slots_.front(), *workspaces_.front(), segment.first, segment.last);
+    } else {
+      stages_.submit_together(device_slots_, workspaces_, segment.first, segment.last);
+      count_shared(device_slots_);
+    }
+  } catch (const std::exception& e) {
+    set_message(error, e.what());
+  }
+  for (Slot* const slot : batch.slots) {
+    DevicePart& part = slot->parts[number_];
+    // The device may have got some of the frames before the error: it answers those.
+    if (error.empty() || (batch.size > 1 && part.slot->done)) {
+      expect_answer(*slot);
+    } else {
+      set_message(part.error, error);
+      part.outstanding->complete(true);
+    }
+  }
+  leave(batch);
+}
+
+void DispatchQueue::expect_answer(Slot& slot) {
+  DevicePart& part = slot.parts[number_];
+  Outstanding& outstanding = *part.outstanding;
+  try {
     if (poller_.joinable()) {
       const std::lock_guard lock(mutex_);
       polled_.push_back(&slot);
@@ -110,17 +194,32 @@ void DispatchQueue::submit(Slot& slot) {
 
 void DispatchQueue::take_back(Slot& slot) {
   DevicePart& part = slot.parts[number_];
+  Batch& batch = *part.batch;
   if (part.failed) set_message(part.error, failure_);
   if (!part.error.empty()) disable(part.error);  // before it gets the next one
-  next();
-  if (!part.error.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (--batch.unanswered == 0) --at_work_;
+  }
+  submit_next();
   try {
-    stages_.complete(*part.slot, slot.device_workspace(number_));
-    log_spans(slot);
+    if (part.error.empty()) {
+      stages_.complete(*part.slot, slot.device_workspace(number_));
+      log_spans(slot);
+    }
   } catch (const std::exception& e) {
     set_message(part.error, e.what());
     disable(part.error);
   }
+  leave(batch);
+}
+
+// The last to leave has the batch's time on the device.
+void DispatchQueue::leave(Batch& batch) {
+  const std::lock_guard lock(mutex_);
+  if (--batch.users > 0) return;
+  throughput_.add(batch.seconds, batch.size);
+  seconds_ = throughput_.seconds_a_frame();
 }
 
 void DispatchQueue::disable(const std::string& error) {
@@ -143,14 +242,13 @@ void DispatchQueue::log_spans(Slot& slot) {
     const Activity activity = one.kind == DeviceSpan::Kind::upload     ? Activity::upload
                               : one.kind == DeviceSpan::Kind::download ? Activity::download
                                                                        : Activity::run;
-    part.spans.push_back({activity, stage, processor, partition, start, end, 0});
+    part.spans.push_back({activity, stage, processor, partition, start, end, 0, one.frames});
   }
   const std::span<const Span> added = std::span(part.spans).subspan(before);
   if (added.empty()) return;
   if (!split) {
     const std::lock_guard lock(mutex_);
-    throughput_.add(added);
-    seconds_ = throughput_.seconds_a_frame();
+    part.batch->seconds += throughput_.busy(added);
   }
   // Several queues list their spans one after the other: the first of all need not be the first listed.
   const Span first = *std::ranges::min_element(added, {}, &Span::start);

@@ -28,9 +28,15 @@ struct Token {
 
 using Step = flow::function_node<Token>;
 
-/// Hands frames to a device, one after the other and as many at once as keep it busy, learns of their end,
-/// and gives the device up where it fails or does not answer. Every frame handed over is answered once, by a
-/// token to the graph's step. Thread-safety: any thread.
+/// Hands frames to a device, as many at once as keep it busy, learns of their end, and gives the device up
+/// where it fails or does not answer. Every frame handed over is answered once, by a token to the graph's
+/// step.
+///
+/// Frames go to the device in the order in which they come. If their schedule has batches, those that wait
+/// for the same stages go together, of whatever source and size: as soon as there are enough for a batch, or
+/// once the device has nothing else to do. It never waits for frames while it is idle.
+///
+/// Thread-safety: any thread.
 class DispatchQueue : public Outstanding::Receiver {
  public:
   struct Options {
@@ -54,7 +60,7 @@ class DispatchQueue : public Outstanding::Receiver {
   /// Seconds that a frame keeps the device busy, lately; 0: not known yet.
   double seconds_a_frame() const { return seconds_; }
 
-  /// Enqueues the frame's next segment, once it is the frame's turn; a token follows.
+  /// Enqueues the frame's next segment, once it is the frame's turn, alone or with others; a token follows.
   void hand_over(Slot& slot);
   /// Handles the device's answer to the segment: takes over its results and admits the next frame. An error
   /// stays in the slot's part, and the device is disabled.
@@ -73,10 +79,16 @@ class DispatchQueue : public Outstanding::Receiver {
   void device_answered(Slot& slot, bool failed) noexcept override;
 
  private:
-  using Submit = flow::async_node<Token, Token>;
+  using Submit = flow::async_node<Batch*, Token>;
 
-  void next();
-  void submit(Slot& slot);
+  void submit_next();
+  Batch* take_batch();
+  Batch& free_batch();
+  std::size_t largest_batch(const Slot& slot) const;
+  bool go_together(const Slot& a, const Slot& b) const;
+  void submit(Batch& batch);
+  void expect_answer(Slot& slot);
+  void leave(Batch& batch);
   void log_spans(Slot& slot);
   void poll(const std::stop_token& stop);
 
@@ -86,6 +98,7 @@ class DispatchQueue : public Outstanding::Receiver {
   const std::string name_;
   const std::string failure_;  ///< message for a failed device
   const Options options_;
+  const std::size_t most_together_;  ///< DeviceStages::most_together
   const std::function<void(const std::string&)> on_loss_;
   std::unique_ptr<Submit> submit_;
   std::atomic<Submit::gateway_type*> gateway_{nullptr};
@@ -93,10 +106,13 @@ class DispatchQueue : public Outstanding::Receiver {
   std::atomic<int> load_{0};
   std::atomic<double> seconds_{0};
   std::mutex mutex_;
-  int at_work_ = 0;  ///< frames handed to the device and not answered
-  int limit_ = 1;    ///< limit of `at_work_`
+  int at_work_ = 0;                              ///< submissions that are not wholly answered
+  int limit_ = 1;                                ///< limit of `at_work_`
+  std::vector<std::unique_ptr<Batch>> batches_;  ///< all there have been, to be used again
   DeviceThroughput throughput_;
   std::vector<Slot*> waiting_;
+  std::vector<DeviceSlot*> device_slots_;  ///< these two: of the submission that is being made
+  std::vector<Workspace*> workspaces_;
   std::vector<Slot*> polled_;  ///< slots that the poller waits for
   std::condition_variable_any poll_;
   std::unique_ptr<DeviceQueue> clock_queue_;

@@ -89,9 +89,10 @@ struct PipelineOptions {
 /// A frame processor with a schedule and the slots for its frames in flight. Slots are kept between runs.
 ///
 /// A frame enters only when a slot is free, so memory is bounded. It then goes through the segments of its
-/// schedule: CPU stages are tasks of one TBB arena; device stages are enqueued together, and no thread waits
-/// for them. With several devices, each frame goes to the device that is expected to finish it first, or all
-/// devices share each frame. Results do not depend on the schedule or the number of devices.
+/// schedule: CPU stages are tasks of one TBB arena; device stages are enqueued together, for several frames
+/// at once if the schedule has batches, and no thread waits for them. With several devices, each frame goes
+/// to the device that is expected to finish it first, or all devices share each frame. Results do not depend
+/// on the schedule or the number of devices.
 ///
 /// A frame on which a stage throws becomes a failed FrameResult, and the run continues. A device that fails
 /// or does not answer is disabled for all later frames, and logged once. Its frames are retried on the

@@ -17,7 +17,7 @@ double RunAccounts::seconds() const {
 
 void RunAccounts::add(std::size_t account, const Span& span) {
   Account& to = accounts_[account];
-  to.seconds += 1e-9 * static_cast<double>(span.end - span.start);
+  to.seconds += 1e-9 * static_cast<double>(span.share());
   to.work += 1e-9 * static_cast<double>(span.work);
   if (span.processor < to.processors.size()) to.processors[span.processor] = true;
 }

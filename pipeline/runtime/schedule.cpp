@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kNames{"cpu", "gpu", "specialized", "overlap", "split"};
 constexpr double kDefaultSplit = 0.5;
+constexpr std::string_view kBatch = "batch";  // in a mapping
 
 std::size_t stage_named(std::string_view name, const FrameProcessor& processor) {
   const auto stages = processor.stages();
@@ -32,12 +33,13 @@ StageSet suited_stages(const FrameProcessor& processor) {
   return suited;
 }
 
-int tuned_value(const std::string& text, const Tunable& tunable) {
+// Value of "NAME=TEXT", from 1 to `largest`.
+int number_of(std::string_view name, const std::string& text, int largest) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > tunable.largest) {
-    throw Error(ExitCode::usage, "'" + std::string(tunable.name) + "=" + text + "' is out of range",
-                "use a number from 1 to " + std::to_string(tunable.largest));
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > largest) {
+    throw Error(ExitCode::usage, "'" + std::string(name) + "=" + text + "' is out of range",
+                "use a number from 1 to " + std::to_string(largest));
   }
   return value;
 }
@@ -66,7 +68,11 @@ void apply_map(const std::string& map, const FrameProcessor& processor, std::siz
     const std::string where = sign == std::string::npos ? "" : item.substr(sign + 1);
     const Tunable* const tunable = processor.tunable();
     if (tunable && item.substr(0, sign) == tunable->name) {
-      schedule.tuned = tuned_value(where, *tunable);
+      schedule.tuned = number_of(tunable->name, where, tunable->largest);
+      continue;
+    }
+    if (item.substr(0, sign) == kBatch) {
+      schedule.batch = number_of(kBatch, where, kMostInBatch);
       continue;
     }
     const int number = where.starts_with("gpu") && where.size() > 3 ? device_number(where, devices) : -1;
@@ -115,7 +121,8 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   const std::string section = "schedule";
   const std::string name = config.text(section, "name", "");
   const std::string map = config.text(section, "map", "");
-  const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, 64));
+  const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, kMostInFlight));
+  const auto batch = config.optional_whole_number(section, "batch", 1, kMostInBatch);
   const double split = config.number(section, "split", 0, 0, 0.99);
   const std::string goal = config.text(section, "goal", "");
   if (request.devices.empty()) request.devices = config.text(section, "devices", "");
@@ -130,6 +137,7 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   if (own_mapping || (request.name == "split" && request.map.empty() && request.split == 0))
     request.split = split;
   if (request.in_flight == 0) request.in_flight = in_flight;
+  if (request.batch == 0 && own_mapping) request.batch = batch.value_or(0);
   if (request.goal.empty() && (own_mapping || request.name == "auto")) request.goal = goal;
 }
 
@@ -180,8 +188,10 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
                   "a split frame has its partitionable stages on both processors");
     }
     apply_map(request.map, processor, devices.size(), schedule);
-    schedule.in_flight = default_in_flight(schedule, threads, devices.size());
   }
+  if (request.batch > 0) schedule.batch = request.batch;
+  if (!request.map.empty() || (schedule.batch > 1 && name != "specialized"))
+    schedule.in_flight = default_in_flight(schedule, threads, devices.size());
   if (request.split > 0) {
     if (name != "split") {
       throw Error(ExitCode::usage, "--split needs --schedule split, not '" + name + "'");
@@ -189,6 +199,12 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
     schedule.split = request.split;
   }
   if (request.in_flight > 0) schedule.in_flight = request.in_flight;
+  if (schedule.in_flight < schedule.batch) {
+    throw Error(ExitCode::usage,
+                "a batch of " + std::to_string(schedule.batch) + " needs as many frames in flight, not " +
+                    std::to_string(schedule.in_flight),
+                "use --in-flight " + std::to_string(std::min(2 * schedule.batch, kMostInFlight)));
+  }
   check_schedule(schedule, processor, devices);
   return schedule;
 }
@@ -207,6 +223,14 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
                 "no stage can be tuned to " + std::to_string(schedule.tuned) + " by a schedule",
                 "leave it out");
   }
+  if (schedule.batch < 1 || schedule.batch > kMostInBatch) {
+    throw Error(ExitCode::usage, "the batch is out of range: " + std::to_string(schedule.batch),
+                "use 1 to " + std::to_string(kMostInBatch));
+  }
+  if (schedule.batch > 1 && (!schedule.uses_device() || schedule.split > 0)) {
+    throw Error(ExitCode::usage, "schedule '" + schedule.name + "' gives no device whole frames to batch",
+                "leave --batch out, or use --schedule gpu");
+  }
   if (!schedule.uses_device()) return;
   if (devices.empty()) {
     throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
@@ -217,6 +241,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
   const DeviceSet used = devices_of(schedule, devices.size());
   if (used.none() || (used & ~devices.all()).any() || schedule.shares.size() > devices.size())
     throw Error(ExitCode::usage, "the mapping names devices that are not in use", "name them with --device");
+  if (schedule.batch > 1) check_batch(schedule.batch, devices, used);
   const DeviceSet dealt = dealt_devices(schedule, devices.size());
   const auto stages = processor.stages();
   for (std::size_t device = 0; device < devices.size(); ++device) {
@@ -233,6 +258,34 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
     }
     if (const auto conflict = devices[device].check(wanted)) throw conflict_error(*conflict, stages);
   }
+}
+
+void check_batch(int batch, const Devices& devices, const DeviceSet& used) {
+  std::size_t most = 1;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (used[i]) most = std::max(most, devices[i].most_together());
+  if (static_cast<std::size_t>(batch) <= most) return;
+  if (devices.empty()) {
+    throw Error(ExitCode::usage, "batches need an OpenCL device, and there is none in use",
+                "name one with --device (`sightline devices` lists them), or leave --batch out");
+  }
+  if (most == 1) {
+    throw Error(ExitCode::usage, "the detector gains nothing from several frames in one submission",
+                "leave --batch out");
+  }
+  throw Error(ExitCode::usage,
+              "the detector gains nothing from more than " + std::to_string(most) +
+                  " frames in one submission, and the batch is " + std::to_string(batch),
+              "use --batch " + std::to_string(most));
+}
+
+int usable_batch(int wanted, const Schedule& schedule, const Devices& devices) {
+  if (!schedule.uses_device() || schedule.split > 0) return 1;
+  const DeviceSet used = devices_of(schedule, devices.size());
+  std::size_t most = 1;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    if (used[i]) most = std::max(most, devices[i].most_together());
+  return std::clamp(wanted, 1, static_cast<int>(std::min<std::size_t>(most, kMostInBatch)));
 }
 
 DeviceSet dealt_devices(const Schedule& schedule, std::size_t devices) {
@@ -298,6 +351,7 @@ Schedule without_device(const Schedule& schedule, const FrameProcessor& processo
     for (std::size_t i = 0; i < kMostStages; ++i) left.on_device[i] = left.on_device[i] && left.pinned[i] > 0;
   }
   if (!left.uses_device()) return none;
+  left.batch = usable_batch(left.batch, left, devices);
   try {
     check_schedule(left, processor, devices);
   } catch (const Error&) {
@@ -311,13 +365,15 @@ int default_in_flight(const Schedule& schedule, int threads, std::size_t devices
   // decoding. With a device, one frame is on it, one queued behind, one on the CPU, one on its way in or out.
   if (!schedule.uses_device()) return std::clamp(threads + 1, 2, 8);
   if (schedule.split > 0) return 2;
-  return 4 * std::max(1, static_cast<int>(dealt_devices(schedule, devices).count()));
+  const int many = std::max(1, static_cast<int>(dealt_devices(schedule, devices).count()));
+  return std::min(std::max(4, 2 * schedule.batch) * many, kMostInFlight);
 }
 
 std::string describe(const Schedule& schedule, const FrameProcessor& processor) {
-  const std::string tuned =
+  std::string tuned =
       schedule.tuned > 0 ? " " + std::string(processor.tunable()->name) + "=" + std::to_string(schedule.tuned)
                          : "";
+  if (schedule.batch > 1) tuned += " " + std::string(kBatch) + "=" + std::to_string(schedule.batch);
   std::string which;
   for (std::size_t i = 0; i < kMostDevices; ++i) {
     if (schedule.devices[i]) which += (which.empty() ? " on " : "+") + std::to_string(i);

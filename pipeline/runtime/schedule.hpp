@@ -1,5 +1,5 @@
 #pragma once
-/// Schedule: mapping of stages to processors, and number of frames in flight.
+/// Schedule: mapping of stages to processors, and numbers of frames in flight and in one submission.
 
 #include <array>
 #include <cstdint>
@@ -30,12 +30,19 @@ struct Schedule {
   std::array<std::uint8_t, kMostStages> pinned{};
   /// Relative share of each device in the devices' part of a split frame. Empty: equal shares.
   std::vector<double> shares = {};
+  /// Most frames that a device gets in one submission (DeviceStages::submit_together); 1: each frame by
+  /// itself. A device never waits for more frames while it is idle, and takes no more than suit it.
+  int batch = 1;
   friend bool operator==(const Schedule&, const Schedule&) = default;
 
   bool uses_device() const { return on_device.any() || split > 0; }
 };
 
-/// User's request, from `--schedule`, `--map`, `--in-flight`, `--split`, or section [schedule].
+/// Largest Schedule::in_flight and Schedule::batch.
+inline constexpr int kMostInFlight = 64;
+inline constexpr int kMostInBatch = 64;
+
+/// User's request, from `--schedule`, `--map`, `--in-flight`, `--batch`, `--split`, or section [schedule].
 struct ScheduleRequest {
   std::string name;          ///< a named schedule; empty: `auto` with a device, `cpu` without
   std::string map;           ///< changes to it: "filter=gpu,classify=cpu"; NAME=NUMBER sets a tunable
@@ -44,14 +51,15 @@ struct ScheduleRequest {
   std::string goal;          ///< goal of `auto`: throughput (default), latency or energy
   std::string devices = {};  ///< list for `--device`; empty: auto
   std::string buffers = {};  ///< "auto", "copied" or "mapped"; empty: auto
+  int batch = 0;             ///< 0: the schedule's own
 };
 
 /// Names of the schedules in display order, without `auto`.
 std::span<const std::string_view> schedule_names();
 
 /// Fills the unset members of a request from section [schedule] of a configuration: name, map, in_flight,
-/// split, goal, devices, buffers. A requested schedule, mapping or split replaces the section's mapping as a
-/// whole. Throws Error (usage).
+/// split, goal, devices, buffers, batch. A requested schedule, mapping or split replaces the section's
+/// mapping as a whole. Throws Error (usage).
 void read_schedule(const Config& config, ScheduleRequest& request);
 
 /// Named schedule, except `auto`, for a processor with all devices. Throws Error (usage), naming the stage,
@@ -71,6 +79,12 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
 /// Throws Error (usage), naming the stage without an implementation, unless the processor and the devices can
 /// run the schedule.
 void check_schedule(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices);
+
+/// Throws Error (usage) unless one of the devices gains from so many frames in one submission.
+void check_batch(int batch, const Devices& devices, const DeviceSet& used);
+
+/// Frames in one submission, at most `wanted`, from which one of the schedule's devices gains; 1: none does.
+int usable_batch(int wanted, const Schedule& schedule, const Devices& devices);
 
 /// Devices that frames are assigned to, or that share a split frame; none if all stages on devices are
 /// pinned.
@@ -92,12 +106,12 @@ std::vector<Partition> device_partitions(const Schedule& schedule, std::size_t d
 Schedule without_device(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices,
                         std::size_t gone);
 
-/// Default number of frames in flight for a mapping.
+/// Default number of frames in flight for a mapping: with a batch, enough for two of them on each device.
 int default_in_flight(const Schedule& schedule, int threads, std::size_t devices = 1);
 
 /// Schedule as text: "pyramid=gpu filter=gpu histogram=gpu classify=cpu group=cpu" or "split 0.70", with
-/// values for `--map` and `--split`. The tunable follows ("... early_stages=4"), and then the devices, if not
-/// all are used ("... on 0+2").
+/// values for `--map` and `--split`. The tunable follows ("... early_stages=4"), then the batch, if there is
+/// one ("... batch=8"), and then the devices, if not all are used ("... on 0+2").
 std::string describe(const Schedule& schedule, const FrameProcessor& processor);
 
 /// Consecutive stages on one processor; a frame moves through the pipeline segment by segment.

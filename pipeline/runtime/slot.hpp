@@ -66,12 +66,15 @@ class Outstanding : public Completion {
   Slot* slot_ = nullptr;
 };
 
+struct Batch;
+
 /// A frame's part on one device.
 struct DevicePart {
   std::unique_ptr<DeviceSlot> slot;      ///< made when the device first takes part
   std::unique_ptr<Workspace> partition;  ///< the device's workspace of split frames
   std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
   std::string error;        ///< why the device's part has to be done again; empty if it has not
+  Batch* batch = nullptr;   ///< the device's last submission of this frame
   bool failed = false;      ///< the device said so
   bool abandoned = false;   ///< the device never answered: its buffers may still be in use
   std::int64_t ready = 0;   ///< since when the next segment could have run
@@ -125,6 +128,15 @@ struct Slot {
   std::size_t device_of(const Segment& one) const {
     return one.pinned > 0 ? static_cast<std::size_t>(one.pinned) - 1 : dealt;
   }
+};
+
+/// Frames that a device gets in one submission. Each is answered by itself.
+struct Batch {
+  std::vector<Slot*> slots;    ///< read only by the submission
+  std::size_t size = 0;        ///< number of frames
+  std::size_t unanswered = 0;  ///< frames on the device
+  std::size_t users = 0;       ///< frames that are not taken back, and the submission itself; 0: free
+  double seconds = 0;          ///< for which the frames taken back kept the device busy
 };
 
 /// Leaks memory that an unresponsive device may still write to, visibly deliberate for leak checkers.

@@ -33,6 +33,11 @@ struct Span {
   std::int64_t end = 0;
   /// CPU stages: core-nanoseconds of all threads together; 0 if unknown.
   std::int64_t work = 0;
+  /// Frames that the same commands of a device worked for at once.
+  int frames = 1;
+
+  /// The frame's share of the time, in nanoseconds: shares of several frames add up to the time.
+  std::int64_t share() const { return (end - start) / frames; }
 };
 
 /// Trace of one frame through the pipeline. Sent after its result was delivered, in frame order for each

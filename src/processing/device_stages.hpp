@@ -22,6 +22,7 @@ struct DeviceSpan {
   std::string_view name;  ///< displayed name of the part
   DeviceEvent first;
   DeviceEvent last;  ///< empty for a single command
+  int frames = 1;    ///< frames that the commands work for; set by the pipeline
 
   const DeviceEvent& end() const { return last ? last : first; }
   /// Seconds from the start of the first command to the end of the last. Throws DeviceError.

@@ -13,25 +13,40 @@ Span span(std::int64_t start, std::int64_t end, Activity activity = Activity::ru
   return {activity, 0, 1, 0, start * kMs, end * kMs, 0};
 }
 
+void add_frame(DeviceThroughput& throughput, const std::vector<Span>& spans) {
+  throughput.add(throughput.busy(spans), 1);
+}
+
 // Two queues, that of the second detector listed last although it is done first.
 TEST(DeviceThroughput, AFrameEndsWithItsLatestSpan) {
   DeviceThroughput throughput;
   EXPECT_EQ(throughput.seconds_a_frame(), 0);
-  throughput.add(std::vector{span(90, 100, Activity::wait), span(102, 110), span(110, 140), span(100, 104)});
+  add_frame(throughput,
+            std::vector{span(90, 100, Activity::wait), span(102, 110), span(110, 140), span(100, 104)});
   EXPECT_NEAR(throughput.seconds_a_frame(), 0.040, 1e-9);
 }
 
 TEST(DeviceThroughput, WhatRanBesideOthersCountsOnce) {
   DeviceThroughput throughput;
-  throughput.add(std::vector{span(100, 140), span(100, 104)});
-  throughput.add(std::vector{span(120, 180), span(110, 130)});
+  add_frame(throughput, std::vector{span(100, 140), span(100, 104)});
+  add_frame(throughput, std::vector{span(120, 180), span(110, 130)});
   EXPECT_NEAR(throughput.seconds_a_frame(), 0.040, 1e-9);
-  throughput.add(std::vector{span(150, 170)});  // inside: adds nothing
-  throughput.add(std::vector<Span>{});
-  throughput.add(std::vector{span(200, 300, Activity::wait)});
+  add_frame(throughput, std::vector{span(150, 170)});  // inside: adds nothing
+  add_frame(throughput, std::vector<Span>{});
+  add_frame(throughput, std::vector{span(200, 300, Activity::wait)});
   EXPECT_NEAR(throughput.seconds_a_frame(), 0.040, 1e-9);
-  throughput.add(std::vector{span(300, 420)});
+  add_frame(throughput, std::vector{span(300, 420)});
   EXPECT_NEAR(throughput.seconds_a_frame(), 0.050, 1e-9);
+}
+
+TEST(DeviceThroughput, FramesOfASubmissionShareItsTime) {
+  DeviceThroughput throughput;
+  double seconds = 0;
+  // The frames' kernels are the same, and their downloads follow one after the other.
+  for (const std::int64_t end : {141, 142, 143, 144})
+    seconds += throughput.busy(std::vector{span(100, 140), span(end - 1, end, Activity::download)});
+  throughput.add(seconds, 4);
+  EXPECT_NEAR(throughput.seconds_a_frame(), 0.011, 1e-9);
 }
 
 }  // namespace
