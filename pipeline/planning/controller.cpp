@@ -19,8 +19,9 @@ constexpr WindowRule kEnergyWindow{2 * kSecond, 20, 20};  // meters are slow
 constexpr double kWorthwhile = 1.1;                       // gain of a switch
 constexpr double kSlowSource = 1.2;                       // over the predicted time of a frame
 constexpr std::int64_t kBatteryPause = 10 * kSecond;
-constexpr double kHeld = 1.05;  // load that counts as kept
-constexpr double kIdle = 0.25;  // share of the time from which on the processors are not the limit
+constexpr double kHeld = 1.05;      // load that counts as kept
+constexpr double kFullBatch = 0.9;  // mean share of a batch that counts as full
+constexpr double kIdle = 0.25;      // share of the time from which on the processors are not the limit
 
 }  // namespace
 
@@ -140,6 +141,8 @@ void Controller::control_schedule(const FrameTrace& trace) {
   if (energy) window->joules = (options_.plan_energy->joules() - plan.joules) / window->frames;
   plan.window.restart();
   if (pipeline_.device_lost()) return;  // the plan does not run any more
+  // A source that is too slow for full batches says nothing about the speed of the device.
+  if (window->batch > 0 && window->batch < kFullBatch * plan.running.batch) return;
   judge_plan(trace.delivered, *window);
 }
 

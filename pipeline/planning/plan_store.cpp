@@ -23,6 +23,7 @@ nlohmann::json to_json(const Alternative& a) {
           {"in_flight", a.schedule.in_flight},
           {"split", a.schedule.split},
           {"tuned", a.schedule.tuned},
+          {"batch", a.schedule.batch},
           {"devices", a.schedule.devices.to_ulong()},
           {"shares", a.schedule.shares},
           {"predicted_fps", a.predicted_fps},
@@ -39,9 +40,10 @@ nlohmann::json to_json(const Alternative& a) {
 Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   Alternative a;
   a.schedule.name = json.at("name").get<std::string>();
-  a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, 64);
+  a.schedule.in_flight = std::clamp(json.at("in_flight").get<int>(), 1, kMostInFlight);
   a.schedule.split = std::clamp(json.at("split").get<double>(), 0.0, 1.0);
   a.schedule.tuned = json.value("tuned", 0);
+  a.schedule.batch = std::clamp(json.value("batch", 1), 1, kMostInBatch);
   const auto devices = json.value("devices", 0UL);
   if (devices >> kMostDevices != 0) throw std::runtime_error("no set of devices");
   a.schedule.devices = DeviceSet(devices);
@@ -96,6 +98,7 @@ std::optional<Planned> remembered_plan(const std::string& key, const FrameProces
       return std::nullopt;
     planned.alternatives.front().chosen = true;
     planned.schedule = planned.alternatives.front().schedule;
+    planned.objective.batch = planned.schedule.batch;
     check_schedule(planned.schedule, processor, devices);
     return planned;
   } catch (const std::exception& e) {

@@ -33,6 +33,8 @@ std::string explain(const Planned& planned, const FrameProcessor& processor, std
   }
   text += planned.remembered ? "Rates are frames/s, stored by an earlier run on this machine.\n"
                              : "Rates are frames/s; * is the chosen schedule.\n";
+  if (std::ranges::any_of(planned.alternatives, [](const Alternative& a) { return a.schedule.batch > 1; }))
+    text += "Predictions do not know what a device gains from batches.\n";
   if (std::ranges::any_of(planned.alternatives,
                           [](const Alternative& a) { return a.joules_error.has_value(); }))
     text += "Measured joules are means of trials by turns; ± is their 95% confidence interval.\n";

@@ -16,6 +16,9 @@ namespace {
 
 // The fewest frames in flight are taken whose cost is within this factor of the lowest.
 constexpr double kWorthMoreFrames = 1.03;
+// Batches that are tried: powers of two.
+constexpr int kSmallestTried = 4;
+constexpr int kLargestTried = 32;
 
 Alternative untried(Alternative a) {
   a.achieved_fps = a.achieved_latency = 0;
@@ -54,7 +57,8 @@ namespace {
 std::string key_of(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
                    int threads, const PlanOptions& options) {
   return plan_key(processor, devices, frame, threads) + " | goal " +
-         std::to_string(static_cast<int>(options.goal)) + " | in flight " + std::to_string(options.in_flight);
+         std::to_string(static_cast<int>(options.goal)) + " | in flight " +
+         std::to_string(options.in_flight) + " | batch " + std::to_string(options.batch);
 }
 
 // Tries some schedules, replaces or adds them among the alternatives, ranks these, and puts the best tried
@@ -101,14 +105,33 @@ std::vector<Alternative> with_tunable(const std::vector<Alternative>& ranked, co
   return some;
 }
 
+// The best schedule, and the best mapping of whole frames to devices with several batches.
+std::vector<Alternative> with_batches(const std::vector<Alternative>& ranked, const Devices& devices,
+                                      const ScheduleObjective& objective, int threads) {
+  std::vector<Alternative> some{ranked.front()};
+  const auto mapping = std::ranges::find_if(
+      ranked, [&](const Alternative& a) { return usable_batch(kMostInBatch, a.schedule, devices) > 1; });
+  if (mapping == ranked.end()) return some;
+  const int largest = usable_batch(kLargestTried, mapping->schedule, devices);
+  for (int batch = kSmallestTried; batch <= largest; batch *= 2) {
+    if (objective.in_flight > 0 && batch > objective.in_flight) break;
+    Schedule& schedule = some.emplace_back(untried(*mapping)).schedule;
+    schedule.batch = batch;
+    if (objective.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+  }
+  return some;
+}
+
 // The best schedule with several numbers of frames in flight, fewest first.
 std::vector<Alternative> with_frames_in_flight(const Alternative& front, const Devices& devices) {
   const int many =
       static_cast<int>(std::max<std::size_t>(dealt_devices(front.schedule, devices.size()).count(), 1));
   std::vector<Alternative> some{front};
-  for (const int per_device : {2, 3, 6, 8, 12}) {
+  const bool is_batched = front.schedule.batch > 1;
+  const std::vector<int> per_device = is_batched ? std::vector{1, 3, 4} : std::vector{2, 3, 6, 8, 12};
+  for (const int count : per_device) {
     Alternative other = untried(front);
-    other.schedule.in_flight = std::min(per_device * many, 64);
+    other.schedule.in_flight = std::min(count * front.schedule.batch * many, kMostInFlight);
     if (std::ranges::find(some, other.schedule, &Alternative::schedule) == some.end()) some.push_back(other);
   }
   std::ranges::stable_sort(some, {}, [](const Alternative& a) { return a.schedule.in_flight; });
@@ -164,6 +187,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   Planned planned;
   planned.objective = {options.goal, options.in_flight};
   ScheduleObjective& objective = planned.objective;
+  objective.batch = options.batch;
   const bool energy = objective.uses_energy();
   if (energy) objective.energies = find_energies(pipeline, processor, devices, frames.front(), options);
   // Stage energies that were measured since, and better, require a new plan.
@@ -205,6 +229,10 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
     try_some(all, {all.begin(), all.begin() + count}, trials, {options.energy_trials}, objective);
     if (const Tunable* const tunable = processor.tunable(); tunable && is_worth(options.trials))
       try_some(all, with_tunable(all, *tunable), trials, {options.energy_further_trials}, objective);
+    if (options.batch == 0 && options.goal != Goal::latency && is_worth(options.trials)) {
+      auto some = with_batches(all, devices, objective, pipeline.threads());
+      if (some.size() > 1) try_some(all, std::move(some), trials, {options.energy_further_trials}, objective);
+    }
     if (options.in_flight == 0 && options.goal != Goal::latency && is_worth(options.trials))
       try_some(all, with_frames_in_flight(all.front(), devices), trials,
                {options.energy_further_trials, kWorthMoreFrames}, objective);
@@ -214,6 +242,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   if (pipeline.device_lost()) all = weigh(planned.costs, processor, nullptr, objective);
   all.front().chosen = true;
   planned.schedule = all.front().schedule;
+  objective.batch = planned.schedule.batch;
   pipeline.set_schedule(planned.schedule);
   if (is_sound) remember_plan(options.file, key, planned);
   return planned;

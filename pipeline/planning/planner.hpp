@@ -44,9 +44,11 @@ struct ScheduleObjective {
   int in_flight = 0;                           ///< requested frames in flight; 0: chosen by the planner
   std::optional<StageEnergies> energies = {};  ///< for the goal energy; none: faster is assumed to need less
   double frame_seconds = 0;  ///< for the goal energy: minimum time per frame, of a slow source
+  int batch = 0;             ///< Schedule::batch of schedules with whole frames on devices; 0: 1
 
   bool uses_energy() const { return goal == Goal::energy; }
-  /// Candidate with its predicted figures. Frames in flight of 0 are replaced by the default.
+  /// Candidate with its predicted figures. Frames in flight of 0 are replaced by the default. Predictions do
+  /// not know what a device gains from batches.
   Alternative predict(Schedule schedule, const DeviceCosts& costs, std::size_t devices) const;
   /// Seconds or joules per frame; measured if the schedule was tried, else predicted. Lower is better.
   double cost(const Alternative& a) const;
@@ -70,6 +72,7 @@ struct Planned {
 struct PlanOptions {
   Goal goal = Goal::throughput;
   int in_flight = 0;           ///< 0: selected by the planner
+  int batch = 0;               ///< as ScheduleObjective; 0: selected by the planner
   std::filesystem::path file;  ///< file of stored plans; empty: none
   double trial_seconds = 0.3;  ///< seconds per trial
   int trials = 5;              ///< number of schedules tried
@@ -125,7 +128,8 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
                                const Devices& devices, const ScheduleObjective& objective);
 
 /// Plans a schedule and sets it on the pipeline: uses a stored plan, or calibrates, ranks all candidates,
-/// tries the best ones, and then tries values of the tunable and of the frames in flight.
+/// tries the best ones, and then tries values of the tunable, of the batch (not for the goal latency) and of
+/// the frames in flight.
 ///
 /// A plan is stored unless it was stopped or lost a device. One that a short run limited applies to runs of
 /// up to kLongerRun times as many frames. For the goal energy, stage energies (stored by `sightline measure

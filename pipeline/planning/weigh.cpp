@@ -81,6 +81,7 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
       return;
     }
     schedule.in_flight = 0;
+    schedule.batch = usable_batch(objective.batch, schedule, devices);
     alternatives.push_back(objective.predict(std::move(schedule), costs, devices.size()));
   };
   add({"cpu", {}, 0, 0});
