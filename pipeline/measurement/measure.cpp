@@ -104,6 +104,7 @@ class Measurer {
       say("auto: trying the most promising mappings");
       PlanOptions plan = options_.plan;
       plan.in_flight = options_.in_flight;
+      plan.batch = options_.batch;
       plan.stop = options_.stop;
       count_energy(plan, processor_, devices_, pipeline_.threads());
       const Planned planned = plan_schedule(pipeline_, processor_, devices_, frames_, plan);
@@ -115,6 +116,11 @@ class Measurer {
         const Schedule even = even_split(costs_, devices_.all());
         subject.schedule.split = options_.split > 0 ? options_.split : even.split;
         if (devices_.size() > 1) subject.schedule.shares = even.shares;
+      }
+      if (options_.batch > 1 && name != "specialized") {
+        subject.schedule.batch = usable_batch(options_.batch, subject.schedule, devices_);
+        subject.schedule.in_flight =
+            default_in_flight(subject.schedule, pipeline_.threads(), devices_.size());
       }
       if (options_.in_flight > 0 && name != "specialized") subject.schedule.in_flight = options_.in_flight;
     }
@@ -237,6 +243,7 @@ class Measurer {
     result.schedule = schedule.name;
     result.mapping = describe(schedule, processor_);
     result.in_flight = schedule.in_flight;
+    result.batch = schedule.batch;
     result.split = schedule.split;
     std::vector<double> sorted = result.fps;
     std::sort(sorted.begin(), sorted.end());

@@ -22,6 +22,7 @@ struct MeasureOptions {
   double seconds = 1.5;
   int threads = 0;    ///< of the CPU; 0: all
   int in_flight = 0;  ///< for all schedules; 0: each one's own
+  int batch = 0;      ///< for all schedules with whole frames on a device; 0: 1, and `auto` finds its own
   double split = 0;   ///< of schedule `split`; 0: the ratio at which both are done at once
   int timeline_frames = 40;
   PlanOptions plan;  ///< of `auto`

@@ -38,6 +38,7 @@ struct ScheduleResult {
   std::string schedule;  ///< its name
   std::string mapping;   ///< "pyramid=gpu filter=gpu histogram=gpu classify=cpu group=cpu"
   int in_flight = 1;
+  int batch = 1;     ///< Schedule::batch
   double split = 0;  ///< share of the device where frames are split, else 0
   std::int64_t frames = 0;
   std::vector<double> fps;  ///< of each repeat

@@ -96,7 +96,8 @@ std::string bound_remark(const Measurement& measurement) {
   const auto exceeds = [](const ScheduleResult& s) { return s.bound_fps > 0 && s.bound_share >= 1.005; };
   if (std::ranges::none_of(measurement.schedules, exceeds)) return "";
   return "The bound is an estimate from frames that ran one at a time. A share above 100% means that frames "
-         "in flight need less processor time each: caches stay warm, and clocks rise under load.";
+         "in flight need less processor time each: caches stay warm, clocks rise under load, and the frames "
+         "of a batch share launches.";
 }
 
 // --- tables and charts
@@ -414,6 +415,7 @@ Json as_json(const ScheduleResult& s) {
   Json json{{"schedule", s.schedule},
             {"mapping", s.mapping},
             {"in_flight", s.in_flight},
+            {"batch", s.batch},
             {"split", s.split},
             {"frames", s.frames},
             {"fps", s.fps_median},
@@ -522,12 +524,11 @@ std::string measurements_as_csv(std::span<const Measurement> measurements) {
     }
   }
   return to_csv(
-      rows,
-      split("input,width,height,variant,schedule,mapping,in_flight,split,frames,fps,fps_lowest,fps_highest,"
-            "latency_p50_ms=/latency_ms/p50,latency_p95_ms=/latency_ms/p95,"
-            "latency_p99_ms=/latency_ms/p99,bound_fps,bound_by,bound_share,overlap_factor,utilisation,"
-            "peak_memory_bytes,joules_per_frame,model,machine,program,kernels",
-            ','));
+      rows, split("input,width,height,variant,schedule,mapping,in_flight,batch,split,frames,fps,fps_lowest,"
+                  "fps_highest,latency_p50_ms=/latency_ms/p50,latency_p95_ms=/latency_ms/p95,"
+                  "latency_p99_ms=/latency_ms/p99,bound_fps,bound_by,bound_share,overlap_factor,utilisation,"
+                  "peak_memory_bytes,joules_per_frame,model,machine,program,kernels",
+                  ','));
 }
 
 }  // namespace sightline::pipeline
