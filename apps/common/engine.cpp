@@ -96,7 +96,9 @@ bool ProcessorEngine::is_auto() const {
 pipeline::Schedule ProcessorEngine::resolve() const {
   pipeline::ScheduleRequest request = schedule;
   if (is_auto()) {
+    if (schedule.batch > 1) pipeline::check_batch(schedule.batch, devices(), devices().all());
     request.name = "cpu";
+    request.batch = 0;
   } else if (!schedule.goal.empty()) {
     throw Error(ExitCode::usage,
                 "the goal " + schedule.goal +
@@ -122,6 +124,7 @@ pipeline::PlanOptions plan_options(const pipeline::ScheduleRequest& schedule,
   options.frames_to_come = frames_to_come;
   options.goal = pipeline::parse_goal(schedule.goal);
   options.in_flight = schedule.in_flight;
+  options.batch = schedule.batch;
   options.file = pipeline::default_plan_file();
   return options;
 }
@@ -185,6 +188,10 @@ void ProcessorEngine::take_unplanned(pipeline::Pipeline& pipeline, const std::ve
   const bool on_device = !device_stages.empty();
   pipeline::Schedule taken =
       pipeline::named_schedule(on_device ? "gpu" : "cpu", processor(), devices(), pipeline.threads());
+  if (schedule.batch > 1) {
+    taken.batch = pipeline::usable_batch(schedule.batch, taken, devices());
+    taken.in_flight = pipeline::default_in_flight(taken, pipeline.threads(), devices().size());
+  }
   if (schedule.in_flight > 0) taken.in_flight = schedule.in_flight;
   pipeline.set_schedule(taken);
   spdlog::info(

@@ -36,7 +36,12 @@ void add_schedule_options(OptionSet& options, ScheduleArguments& arguments) {
   options
       .add("--in-flight FRAMES", &arguments.request.in_flight,
            "Frames in flight (default: the schedule's own)")
-      .between(1, 64);
+      .between(1, pipeline::kMostInFlight);
+  options
+      .add("--batch FRAMES", &arguments.request.batch,
+           "Maximum number of frames in one submission to a device, 1 to 64 (default 1; schedule auto finds "
+           "its own)")
+      .between(1, pipeline::kMostInBatch);
   options
       .add("--goal GOAL", &arguments.request.goal,
            "Objective of schedule auto: throughput, latency or energy")

@@ -151,7 +151,7 @@ void add_label(CLI::App& app, Common& common) {
   options.add("--full-screen", &a->full_screen, "Fill the screen from the start");
   options.add("--software", &a->software, "Draw without the graphics card");
   a->detector.add_to(options, {"--classes", "--device", "--schedule", "--map", "--split", "--in-flight",
-                               "--goal", "--explain"});
+                               "--batch", "--goal", "--explain"});
   add_command(app, common, "label", "Mark objects in pictures, for training and evaluation", options, [a] {
     a->pictures.frames = a->frames;
     return run_label(*a);

@@ -29,7 +29,7 @@ constexpr const char* kRecordingPattern = "sightline-%Y%m%d-%H%M%S.mp4";
 void hold_few_frames(pipeline::Schedule& schedule, const Engine& engine) {
   if (engine.schedule.in_flight > 0) return;
   const auto devices = pipeline::devices_of(schedule, engine.device_stages.size()).count();
-  schedule.in_flight = std::max(1, 2 * static_cast<int>(devices));
+  schedule.in_flight = std::clamp(2 * schedule.batch * static_cast<int>(devices), 1, pipeline::kMostInFlight);
 }
 
 pipeline::Schedule live_schedule(const Engine& engine) {

@@ -217,8 +217,8 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
            "Also time kernel parameters of the device, with this many values along each side of a map; for " +
                titles_with(&Family::sweep_function))
       .between(2, 41);
-  std::vector<std::string> not_with_variants{"--schedules", "--frames",    "--sweep",
-                                             "--split",     "--in-flight", "--goal"};
+  std::vector<std::string> not_with_variants{"--schedules", "--frames", "--sweep", "--split",
+                                             "--in-flight", "--batch",  "--goal"};
   for (const ComparedKey& key : a.compared) not_with_variants.push_back(key.axis.option.option.long_name());
   Option& variants = options.add(
       "--variants NAME,...", &a.variants,
@@ -240,7 +240,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
                   "specialized and overlap (or those of --schedules) beside the sum of their stages, on the "
                   "input's first frame. The results are stored for --goal energy");
   for (const char* other :
-       {"--frames", "--preload", "--sweep", "--split", "--in-flight", "--goal", "--variants"})
+       {"--frames", "--preload", "--sweep", "--split", "--in-flight", "--batch", "--goal", "--variants"})
     stages.excludes(other);
   options
       .add("--exhaustive", &a.exhaustive,

@@ -61,6 +61,8 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
   }
   options.threads = engine.threads;
   options.in_flight = engine.schedule.in_flight;
+  options.batch = engine.schedule.batch;
+  if (options.batch > 1) pipeline::check_batch(options.batch, engine.devices(), engine.devices().all());
   options.split = engine.schedule.split;
   options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
   const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<media::FrameSource> {
