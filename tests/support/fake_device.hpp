@@ -31,6 +31,7 @@ struct Fate {
     fails,       ///< after `delay`, on the device
     spoilt,      ///< `complete` throws
     refused,     ///< `submit` throws
+    held,        ///< after `FakeStages::release`
     no_answer,   ///< not within the test's patience; answered late
   };
   Kind kind = Kind::done;
@@ -146,6 +147,7 @@ class FakeStages : public DeviceStages {
       : supported_(supported), decide_(std::move(decide)), worker_([this] { work(); }) {}
   ~FakeStages() override {
     answer_late();
+    release();
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
@@ -154,7 +156,12 @@ class FakeStages : public DeviceStages {
     worker_.join();
   }
 
+  std::size_t together = 1;  ///< most_together
+  /// Called before the frames of a batch are submitted, with their values; may be empty.
+  std::function<void(const std::vector<int>& indices)> on_batch;
+
   const ComputeDevice& device() const override { return device_; }
+  std::size_t most_together() const override { return together; }
   StageSet supported() const override { return supported_; }
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<FakeDeviceSlot>(); }
   void prepare(DeviceSlot& slot, Workspace&, const StageSet&) const override {
@@ -175,6 +182,8 @@ class FakeStages : public DeviceStages {
     const DeviceEvent event = FakeEvent::make();
     own.done = event;
     own.spans.clear();
+    for (std::size_t stage = first; stage < last; ++stage)
+      own.spans.push_back({DeviceSpan::Kind::stage, stage, "fake", event, {}});
     count(+1);
     const auto end = [this, &own, &work, event, last](bool fails) {
       if (!fails) work.stages_done = static_cast<int>(last);
@@ -187,9 +196,13 @@ class FakeStages : public DeviceStages {
         end(false);
         break;
       case Fate::Kind::no_answer: {
-        own.add(DeviceSpan::Kind::stage, first, "fake", event);
         const std::lock_guard lock(mutex_);
         unanswered_.push_back(event);
+        break;
+      }
+      case Fate::Kind::held: {
+        const std::lock_guard lock(mutex_);
+        due_.emplace(std::chrono::steady_clock::time_point::max(), [end] { end(false); });
         break;
       }
       default: {
@@ -199,6 +212,23 @@ class FakeStages : public DeviceStages {
         changed_.notify_all();
       }
     }
+  }
+  /// Frame by frame, and a command for all of them.
+  void submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
+                       std::size_t first, std::size_t last) const override {
+    EXPECT_LE(slots.size(), together);
+    std::vector<int> indices;
+    for (Workspace* const one : workspaces) indices.push_back(static_cast<FakeWorkspace*>(one)->index);
+    {
+      const std::lock_guard lock(mutex_);
+      batches_.push_back(indices);
+    }
+    if (on_batch) on_batch(indices);
+    const DeviceEvent shared = FakeEvent::make();
+    DeviceStages::submit_together(slots, workspaces, first, last);
+    FakeEvent::end(shared);
+    for (DeviceSlot* const slot : slots)
+      slot->spans.insert(slot->spans.begin(), {DeviceSpan::Kind::upload, first, "shared", shared, {}});
   }
   void complete(DeviceSlot& slot, Workspace&) const override {
     EXPECT_FALSE(static_cast<FakeDeviceSlot&>(slot).busy) << "completed while the device works with it";
@@ -213,6 +243,21 @@ class FakeStages : public DeviceStages {
       events.swap(unanswered_);
     }
     for (const DeviceEvent& event : events) FakeEvent::end(event);
+  }
+  /// Ends the held work.
+  void release() const {
+    const std::lock_guard lock(mutex_);
+    while (!due_.empty() && std::prev(due_.end())->first == std::chrono::steady_clock::time_point::max()) {
+      auto held = due_.extract(std::prev(due_.end()));
+      held.key() = std::chrono::steady_clock::now();
+      due_.insert(std::move(held));
+    }
+    changed_.notify_all();
+  }
+  /// Values of the frames of each batch.
+  std::vector<std::vector<int>> batches() const {
+    const std::lock_guard lock(mutex_);
+    return batches_;
   }
   int most_at_once() const { return most_; }
 
@@ -249,6 +294,7 @@ class FakeStages : public DeviceStages {
   mutable std::multimap<std::chrono::steady_clock::time_point, std::function<void()>> due_;
   bool stop_ = false;
   mutable std::vector<DeviceEvent> unanswered_;
+  mutable std::vector<std::vector<int>> batches_;
   mutable int now_ = 0;
   mutable int most_ = 0;
   std::thread worker_;
