@@ -39,7 +39,7 @@ void add_schedule_options(OptionSet& options, ScheduleArguments& arguments) {
       .between(1, pipeline::kMostInFlight);
   options
       .add("--batch FRAMES", &arguments.request.batch,
-           "Maximum number of frames in one submission to a device, 1 to 64 (default 1; schedule auto finds "
+           "Maximum number of frames in one submission to a device (1 to 64, default 1; schedule auto finds "
            "its own)")
       .between(1, pipeline::kMostInBatch);
   options

@@ -199,13 +199,13 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
     schedule.split = request.split;
   }
   if (request.in_flight > 0) schedule.in_flight = request.in_flight;
+  check_schedule(schedule, processor, devices);
   if (schedule.in_flight < schedule.batch) {
     throw Error(ExitCode::usage,
                 "a batch of " + std::to_string(schedule.batch) + " needs as many frames in flight, not " +
                     std::to_string(schedule.in_flight),
                 "use --in-flight " + std::to_string(std::min(2 * schedule.batch, kMostInFlight)));
   }
-  check_schedule(schedule, processor, devices);
   return schedule;
 }
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "pipeline/runtime/schedule.hpp"
+#include "support/errors.hpp"
 #include "support/filterbank.hpp"
 
 namespace sightline::pipeline {
@@ -18,11 +19,12 @@ ScheduleRequest filled(const std::string& section, ScheduleRequest request) {
 }
 
 TEST(ScheduleRequest, ConfigurationFillsWhatIsOpen) {
-  const ScheduleRequest request =
-      filled("name = \"split\"\nsplit = 0.7\nin_flight = 3\ngoal = \"latency\"\ndevices = \"0,1\"", {});
+  const ScheduleRequest request = filled(
+      "name = \"split\"\nsplit = 0.7\nin_flight = 3\ngoal = \"latency\"\ndevices = \"0,1\"\nbatch = 8", {});
   EXPECT_EQ(request.name, "split");
   EXPECT_EQ(request.split, 0.7);
   EXPECT_EQ(request.in_flight, 3);
+  EXPECT_EQ(request.batch, 8);
   EXPECT_EQ(request.goal, "latency");
   EXPECT_EQ(request.devices, "0,1");
   ScheduleRequest asked;
@@ -45,6 +47,11 @@ TEST(ScheduleRequest, AScheduleAskedForIsNotMixedWithAnother) {
   divided.split = 0.2;
   EXPECT_EQ(filled("name = \"gpu\"", divided).name, "");
   EXPECT_EQ(filled("name = \"gpu\"", divided).split, 0.2);
+  EXPECT_EQ(filled("batch = 8", asked).batch, 0);
+  asked.batch = 2;
+  EXPECT_EQ(filled("batch = 8", asked).batch, 2);
+  for (const char* bad : {"batch = 0", "batch = 65", "batch = 1.5"})
+    test::expect_error(ExitCode::usage, [&] { filled(bad, {}); });
 }
 
 }  // namespace

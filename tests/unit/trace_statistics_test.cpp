@@ -253,6 +253,17 @@ TEST(TraceStatistics, StagesSideBySideOnADeviceShareItsTime) {
   EXPECT_DOUBLE_EQ(costs.stages[1].device, 0.003);
 }
 
+// A batch of two: one run of the stage for both frames.
+TEST(TraceStatistics, FramesOfABatchShareItsTime) {
+  TraceStatistics statistics;
+  statistics.begin(kInfo);
+  Span batch = on_device(Activity::run, 0, 2, 8);
+  batch.frames = 2;
+  add(statistics, 1, 0, 10, {decode(0, 1), batch});
+  add(statistics, 2, 1, 12, {decode(1, 2), batch});
+  EXPECT_NEAR(statistics.row_seconds()[1], 0.003, 1e-9);
+}
+
 TEST(TraceStatistics, CostsOfAnEvenNumberOfFrames) {
   TraceStatistics statistics;
   statistics.begin(kInfo);
