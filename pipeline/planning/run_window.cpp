@@ -15,6 +15,7 @@ void WindowMeter::add(const FrameTrace& trace) {
     return;
   }
   std::int64_t begin = trace.admitted, done = 0;
+  int together = 0;  // frames of its largest batch
   for (const Span& span : trace.spans) {
     const std::int64_t length = span.share();
     switch (span.activity) {
@@ -29,8 +30,7 @@ void WindowMeter::add(const FrameTrace& trace) {
         break;
       case Activity::run:
         (span.processor == 0 ? cpu_ : device_) += span.processor == 0 ? span.work : length;
-        together_ += span.processor == 0 ? 0 : span.frames;
-        on_device_ += span.processor == 0 ? 0 : 1;
+        if (span.processor != 0) together = std::max(together, span.frames);
         [[fallthrough]];
       default:
         done = std::max(done, span.end);
@@ -48,6 +48,8 @@ void WindowMeter::add(const FrameTrace& trace) {
   busy_ += std::max<std::int64_t>(0, done - std::max(begin, processed_));
   processed_ = std::max(processed_, done);
   end_ = std::max(end_, trace.delivered);
+  together_ += together;
+  on_device_ += together > 0 ? 1 : 0;
   ++frames_;
 }
 
@@ -59,7 +61,7 @@ std::optional<RunWindow> WindowMeter::take(const WindowRule& rule) {
   RunWindow window{static_cast<double>(frames_), per_frame(length), per_frame(cpu_), per_frame(device_)};
   if (busy_ > 0) window.possible_fps = 1 / per_frame(busy_);
   window.idle_share = 1 - per_frame(busy_) / window.seconds;
-  if (on_device_ > 0) window.batch = static_cast<double>(together_) / static_cast<double>(on_device_);
+  if (on_device_ > 0) window.batch = static_cast<double>(together_) / on_device_;
   window.limited_by_outputs = writing_ > reading_;
   const std::int64_t end = end_, processed = processed_;
   restart();

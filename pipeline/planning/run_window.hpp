@@ -16,7 +16,7 @@ struct RunWindow {
   double device = 0;                ///< seconds of the stages on all devices
   double joules = 0;                ///< counted by the meters; 0 without meters
   double possible_fps = 0;          ///< rate without waiting for source or sinks; 0: unknown
-  double batch = 0;                 ///< mean of Span::frames on devices; 0: none
+  double batch = 0;                 ///< mean size of the frames' batches on devices; 0: none
   double idle_share = 0;            ///< share of the time without a frame to process, 0 to 1
   bool limited_by_outputs = false;  ///< the sinks were busier than the source
 };
@@ -46,7 +46,8 @@ class WindowMeter {
   /// Nanoseconds since `start_` in which stages, devices, sources, sinks, or any frame's processing were
   /// busy.
   std::int64_t cpu_ = 0, device_ = 0, reading_ = 0, writing_ = 0, busy_ = 0;
-  std::int64_t together_ = 0, on_device_ = 0;  ///< sum of Span::frames on devices; spans there
+  std::int64_t together_ = 0;  ///< sum of the sizes of batches, by frame
+  int on_device_ = 0;          ///< frames that were on a device
   int frames_ = 0;
 };
 

@@ -178,6 +178,7 @@ void ChromeTraceWriter::write_span(const FrameTrace& trace, const Span& span, Pl
   // How many threads worked on it, on average: tells a stage that does not spread from one that does.
   if (span.work > 0 && duration > 0)
     more = fmt::format(",\"threads\":{:.2f}", static_cast<double>(span.work) / static_cast<double>(duration));
+  if (span.frames > 1) more += fmt::format(",\"batch\":{}", span.frames);
   if (span.partition > 0) more += ",\"share\":\"device\"";
   event(fmt::format(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{}{},)"
                     R"("args":{{"frame":{},"slot":{}{}}}}})",

@@ -21,23 +21,6 @@ void leak_deliberately(const void* object) noexcept try {
 } catch (const std::bad_alloc&) {  // no longer found, but still alive
 }
 
-namespace {
-
-// Marks commands that work for several frames of a submission.
-void count_shared(std::span<DeviceSlot* const> slots) {
-  std::vector<DeviceSpan>& first = slots.front()->spans;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const auto shares = [&](const DeviceSlot* slot) {
-      return i < slot->spans.size() && slot->spans[i].first.handle() == first[i].first.handle();
-    };
-    const auto frames = static_cast<int>(std::ranges::count_if(slots, shares));
-    for (DeviceSlot* const slot : slots)
-      if (shares(slot)) slot->spans[i].frames = frames;
-  }
-}
-
-}  // namespace
-
 DispatchQueue::DispatchQueue(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
                              std::string name, const Options& options, flow::graph& graph, Step& step,
                              std::function<void(const std::string& error)> on_loss)
@@ -156,7 +139,6 @@ void DispatchQueue::submit(Batch& batch) {
       stages_.submit(*device_slots_.front(), *workspaces_.front(), segment.first, segment.last);
     } else {
       stages_.submit_together(device_slots_, workspaces_, segment.first, segment.last);
-      count_shared(device_slots_);
     }
   } catch (const std::exception& e) {
     set_message(error, e.what());

@@ -22,7 +22,7 @@ struct DeviceSpan {
   std::string_view name;  ///< displayed name of the part
   DeviceEvent first;
   DeviceEvent last;  ///< empty for a single command
-  int frames = 1;    ///< frames that the commands work for; set by the pipeline
+  int frames = 1;    ///< frames that the commands work for; see `submit_together`
 
   const DeviceEvent& end() const { return last ? last : first; }
   /// Seconds from the start of the first command to the end of the last. Throws DeviceError.
@@ -91,8 +91,9 @@ class DeviceStages {
   /// Frames that are worth one submission at most: a power of two. 1: the device gains nothing from several.
   virtual std::size_t most_together() const { return 1; }
   /// The same as `submit` for several frames, each with its slot and its workspace, which must all be
-  /// prepared for the same mapping. Every slot is answered by its own `done`. Results do not depend on which
-  /// frames are submitted together.
+  /// prepared for the same mapping. Every slot is answered by its own `done`. Spans of several frames at once
+  /// are in each of their slots, and say so (DeviceSpan::frames). Results do not depend on which frames are
+  /// submitted together.
   virtual void submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
                                std::size_t first, std::size_t last) const {
     for (std::size_t i = 0; i < slots.size(); ++i) submit(*slots[i], *workspaces[i], first, last);

@@ -227,8 +227,9 @@ class FakeStages : public DeviceStages {
     const DeviceEvent shared = FakeEvent::make();
     DeviceStages::submit_together(slots, workspaces, first, last);
     FakeEvent::end(shared);
-    for (DeviceSlot* const slot : slots)
-      slot->spans.insert(slot->spans.begin(), {DeviceSpan::Kind::upload, first, "shared", shared, {}});
+    const DeviceSpan span{DeviceSpan::Kind::upload,      first, "shared", shared, {},
+                          static_cast<int>(slots.size())};
+    for (DeviceSlot* const slot : slots) slot->spans.insert(slot->spans.begin(), span);
   }
   void complete(DeviceSlot& slot, Workspace&) const override {
     EXPECT_FALSE(static_cast<FakeDeviceSlot&>(slot).busy) << "completed while the device works with it";

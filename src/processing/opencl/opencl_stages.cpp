@@ -174,7 +174,10 @@ void OpenClStageBase::submit_together(std::span<DeviceSlot* const> slots,
   }
   for (std::size_t stage = first; stage < last; ++stage) {
     for (OpenClSlotBase* slot : own) begin_stage(*slot, stage);
-    if (enqueue_together(own, stage)) continue;
+    if (enqueue_together(own, stage)) {
+      for (OpenClSlotBase* slot : own) slot->spans.back().frames = static_cast<int>(own.size());
+      continue;
+    }
     for (std::size_t i = 0; i < slots.size(); ++i) enqueue_stage(*own[i], *workspaces[i], stage);
   }
   for (std::size_t i = 0; i < slots.size(); ++i) submit_outputs(*own[i], *workspaces[i]);
