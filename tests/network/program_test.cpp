@@ -50,6 +50,32 @@ TEST_F(NetworkProgram, DetectsWithoutAConfiguration) {
     EXPECT_TRUE(object["label"] == "ball" || object["label"] == "box");
 }
 
+// Two pictures in turn, so that a frame with the boxes of another one is seen.
+TEST_F(NetworkProgram, GivesTheSameBoxesUnderAllSchedulesAndBatches) {
+  if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL device for the CPU";
+  std::filesystem::create_directory(folder_ / "in");
+  for (int i = 0; i < 9; ++i)
+    std::filesystem::copy(
+        i % 2 == 0 ? picture_ : std::string(SIGHTLINE_SOURCE_DIR) + "/tools/pictures/street-people.jpg",
+        folder_ / ("in/" + std::to_string(i) + ".jpg"));
+  const auto found = [&](std::vector<std::string> options) {
+    const std::string file = folder_ / "found.jsonl";
+    options.insert(options.begin(), {"detect", folder_ / "in", "--model", model_, "--threshold", "0.05",
+                                     "--device", "cpu", "--detections", file, "--overwrite"});
+    const Outcome outcome = run(options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, testing::Not(HasSubstr("disabled")));
+    std::ifstream stream(file);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  const std::string expected = found({"--schedule", "cpu"});
+  EXPECT_GT(expected.size(), 1000U);
+  EXPECT_EQ(found({"--schedule", "gpu"}), expected);
+  EXPECT_EQ(found({"--schedule", "gpu", "--batch", "4"}), expected);
+  EXPECT_EQ(found({"--schedule", "overlap", "--batch", "2"}), expected);
+  EXPECT_EQ(found({"--map", "network_2=gpu", "--batch", "8"}), expected);
+}
+
 TEST_F(NetworkProgram, ReportsTheClassesThatAreAskedFor) {
   const std::string found = folder_ / "found.jsonl";
   EXPECT_EQ(run({"detect", picture_, "--model", model_, "--threshold", "0", "--classes", "box",
