@@ -178,9 +178,10 @@ class Measurer {
       run_alone(schedule, subject, static_cast<double>(dealt.count())).add_to(subject.costs[device]);
     }
     const double fps = predicted_fps(subject.costs, subject.schedule);
-    subject.frames = options_.frames > 0 ? options_.frames
-                                         : std::clamp<std::int64_t>(
-                                               static_cast<std::int64_t>(options_.seconds * fps), 40, 20'000);
+    subject.frames = options_.frames > 0
+                         ? options_.frames
+                         : std::clamp<std::int64_t>(static_cast<std::int64_t>(options_.seconds * fps),
+                                                    std::max(40, 8 * subject.schedule.batch), 20'000);
   }
 
   void measure_once(Subject& subject) {
@@ -195,7 +196,7 @@ class Measurer {
     ScheduleResult& result = subject.result;
     result.peak_memory_bytes = std::max(result.peak_memory_bytes, peak_resident_bytes());
     result.frames += static_cast<std::int64_t>(statistics.frames().size());
-    result.fps.push_back(statistics.fps());
+    result.fps.push_back(subject.schedule.batch > 1 ? statistics.fps_of_bursts() : statistics.fps());
     const std::vector<double> latencies = statistics.latencies();
     subject.latencies.insert(subject.latencies.end(), latencies.begin(), latencies.end());
     subject.rows.push_back(statistics.row_seconds());

@@ -14,7 +14,8 @@
 namespace sightline::pipeline {
 namespace {
 
-constexpr int kFirstTrials = 2;  // of each schedule in any case
+constexpr int kFirstTrials = 2;    // of each schedule in any case
+constexpr int kFewestBatches = 8;  // of a trial, or frames without batches
 
 // Number of busy processors.
 int processors_of(const Schedule& schedule, std::size_t stages, std::size_t devices) {
@@ -48,14 +49,16 @@ TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std:
 
 PlanTrials::Seen PlanTrials::run(const Alternative& a, double seconds) {
   const double rate = a.achieved_fps > 0 ? a.achieved_fps : a.predicted_fps;
-  const auto warm_up = static_cast<std::size_t>(2 * a.schedule.in_flight);
-  const auto count =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * rate), 8 + 4 * a.schedule.in_flight, 3000);
+  const int batch = a.schedule.batch;
+  const int warm_up = (batch > 1 ? 1 : 2) * a.schedule.in_flight;
+  const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * rate),
+                                              2 * warm_up + kFewestBatches * batch, 3000);
   EnergyCounter* const energy = objective_.uses_energy() ? options_.energy.get() : nullptr;
   if (energy) energy->start();
-  const TraceStatistics statistics = run_for(pipeline_, a.schedule, frames_, count, warm_up, options_.stop);
+  const TraceStatistics statistics =
+      run_for(pipeline_, a.schedule, frames_, count, static_cast<std::size_t>(warm_up), options_.stop);
   if (energy) energy->stop();
-  Seen seen{statistics.fps(), median(statistics.latencies()), {}};
+  Seen seen{batch > 1 ? statistics.fps_of_bursts() : statistics.fps(), median(statistics.latencies()), {}};
   if (energy) seen.joules = energy->joules() / static_cast<double>(count);
   return seen;
 }
@@ -97,7 +100,7 @@ std::size_t PlanTrials::race(std::vector<Alternative>& some, const TrialRule& ru
   }
   if (result.tied.size() > 1 && result.best) {
     spdlog::info("auto: {} {} do not differ significantly in energy; auto takes {}", result.tied.size(),
-                 by_prediction ? "schedules" : "numbers of frames in flight",
+                 by_prediction ? "schedules" : "numbers of frames",
                  by_prediction ? "the one with the lowest prediction"
                                : fmt::format("the fewest within {:.0f}% of the lowest energy",
                                              100 * (rule.tolerance - 1)));

@@ -14,7 +14,8 @@
 namespace sightline::pipeline {
 namespace {
 
-// The fewest frames in flight are taken whose cost is within this factor of the lowest.
+// The fewest frames in flight, and the smallest batch, are taken whose cost is within this factor of the
+// lowest.
 constexpr double kWorthMoreFrames = 1.03;
 // Batches that are tried: powers of two.
 constexpr int kSmallestTried = 4;
@@ -231,7 +232,8 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
       try_some(all, with_tunable(all, *tunable), trials, {options.energy_further_trials}, objective);
     if (options.batch == 0 && options.goal != Goal::latency && is_worth(options.trials)) {
       auto some = with_batches(all, devices, objective, pipeline.threads());
-      if (some.size() > 1) try_some(all, std::move(some), trials, {options.energy_further_trials}, objective);
+      if (some.size() > 1)
+        try_some(all, std::move(some), trials, {options.energy_further_trials, kWorthMoreFrames}, objective);
     }
     if (options.in_flight == 0 && options.goal != Goal::latency && is_worth(options.trials))
       try_some(all, with_frames_in_flight(all.front(), devices), trials,

@@ -84,6 +84,25 @@ double TraceStatistics::fps() const {
   return seconds() > 0 ? static_cast<double>(frames_.size() - 1) / seconds() : 0;
 }
 
+double TraceStatistics::fps_of_bursts() const {
+  if (frames_.size() < 2) return 0;
+  const auto count = static_cast<double>(frames_.size());
+  const double middle = (count - 1) / 2;
+  const std::int64_t start = frames_.front().delivered;
+  const auto seconds = [&](const Frame& frame) {
+    return 1e-9 * static_cast<double>(frame.delivered - start);
+  };
+  double mean = 0;
+  for (const Frame& frame : frames_) mean += seconds(frame) / count;
+  double both = 0, times = 0;
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    const double time = seconds(frames_[i]) - mean;
+    both += time * (static_cast<double>(i) - middle);
+    times += time * time;
+  }
+  return times > 0 ? both / times : 0;
+}
+
 std::vector<double> TraceStatistics::latencies() const {
   std::vector<double> seconds;
   for (const Frame& frame : frames_)

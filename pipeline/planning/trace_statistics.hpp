@@ -36,6 +36,9 @@ class TraceStatistics : public TraceSink {
   double seconds() const;
   /// Frames per second in that time.
   double fps() const;
+  /// The same as a regression of the frames' numbers on their times of delivery. Batches are delivered in
+  /// bursts, which distort the plain rate of a few of them.
+  double fps_of_bursts() const;
   /// Seconds from admission to delivery, in rising order.
   std::vector<double> latencies() const;
 

@@ -264,6 +264,18 @@ TEST(TraceStatistics, FramesOfABatchShareItsTime) {
   EXPECT_NEAR(statistics.row_seconds()[1], 0.003, 1e-9);
 }
 
+// Batches of four every 40 ms: 100 frames/s, whatever part of the first and last batch counts.
+TEST(TraceStatistics, RateOfBursts) {
+  for (const std::size_t left_out : {0, 1, 2, 3, 4}) {
+    TraceStatistics statistics;
+    statistics.begin(kInfo);
+    for (int i = 0; i < 48; ++i) add(statistics, i + 1, 0, 40 * (i / 4), {});
+    statistics.trim(left_out);
+    EXPECT_NEAR(statistics.fps_of_bursts(), 100, 2);
+  }
+  EXPECT_EQ(TraceStatistics().fps_of_bursts(), 0);
+}
+
 TEST(TraceStatistics, CostsOfAnEvenNumberOfFrames) {
   TraceStatistics statistics;
   statistics.begin(kInfo);
