@@ -60,7 +60,7 @@ class OneAhead {
   }
   Fate decide(int index) {
     if (index == 3) return {bad, 0us};
-    if (index != 0 || is_ahead_) return {};
+    if (index != 0 || is_ahead_) return {Kind::done, delay};
     is_ahead_ = true;
     ahead_.set_value();
     return {Kind::held, 0us};
@@ -69,7 +69,8 @@ class OneAhead {
   void wait() const { is_on_device_.wait(); }
 
   std::size_t largest = 0;
-  Kind bad = Kind::done;  ///< fate of the fourth frame
+  Kind bad = Kind::done;               ///< fate of the fourth frame
+  std::chrono::microseconds delay{0};  ///< of the others
 
  private:
   bool is_ahead_ = false;
@@ -183,6 +184,7 @@ TEST(DeviceBatch, AFailureCostsNoFrame) {
     const LogCapture log;
     OneAhead ahead;
     ahead.bad = kind;
+    ahead.delay = 5ms;
     PipelineOptions options;
     options.threads = 3;
     options.stall_limit = 0.2;

@@ -185,7 +185,8 @@ class FakeStages : public DeviceStages {
     for (std::size_t stage = first; stage < last; ++stage)
       own.spans.push_back({DeviceSpan::Kind::stage, stage, "fake", event, {}});
     count(+1);
-    const auto end = [this, &own, &work, event, last](bool fails) {
+    const auto end = [this, &own, &work, event, last, prepared = work.prepared](bool fails) {
+      EXPECT_EQ(work.prepared, prepared) << "prepared again while the device works with it";
       if (!fails) work.stages_done = static_cast<int>(last);
       own.busy = false;
       count(-1);

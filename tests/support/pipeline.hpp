@@ -63,6 +63,7 @@ struct FakeWorkspace : Workspace {
   bool busy = false;
   Partition partition;
   int stages_done = 0;  ///< by any processor
+  int prepared = 0;     ///< number of times
 };
 
 /// Finds one object a frame, whose score is the frame's value. Stages: first, second.
@@ -84,6 +85,7 @@ class FakeDetector : public Detector {
     own.index = frame.gray().at(0, 0);
     own.partition = partition;
     own.stages_done = 0;
+    ++own.prepared;
     return skip_every == 0 || own.index % skip_every != 0;
   }
   void run_stage(std::size_t stage, Workspace& workspace) const override {
