@@ -106,19 +106,27 @@ std::vector<Alternative> with_tunable(const std::vector<Alternative>& ranked, co
   return some;
 }
 
-// The best schedule, and the best mapping of whole frames to devices with several batches.
+// The best schedule; and with several batches, the best mapping of whole frames to devices and the one that
+// leaves the CPU the fewest stages, which alone may be slower.
 std::vector<Alternative> with_batches(const std::vector<Alternative>& ranked, const Devices& devices,
                                       const ScheduleObjective& objective, int threads) {
   std::vector<Alternative> some{ranked.front()};
-  const auto mapping = std::ranges::find_if(
-      ranked, [&](const Alternative& a) { return usable_batch(kMostInBatch, a.schedule, devices) > 1; });
-  if (mapping == ranked.end()) return some;
-  const int largest = usable_batch(kLargestTried, mapping->schedule, devices);
-  for (int batch = kSmallestTried; batch <= largest; batch *= 2) {
-    if (objective.in_flight > 0 && batch > objective.in_flight) break;
-    Schedule& schedule = some.emplace_back(untried(*mapping)).schedule;
-    schedule.batch = batch;
-    if (objective.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+  const auto has_batches = [&](const Alternative& a) {
+    return usable_batch(kMostInBatch, a.schedule, devices) > 1;
+  };
+  const auto best = std::ranges::find_if(ranked, has_batches);
+  if (best == ranked.end()) return some;
+  const auto fullest = std::ranges::max_element(
+      ranked, {}, [&](const Alternative& a) { return has_batches(a) ? a.schedule.on_device.count() : 0; });
+  for (const auto mapping : {best, fullest}) {
+    if (mapping == fullest && fullest == best && some.size() > 1) break;
+    const int largest = usable_batch(kLargestTried, mapping->schedule, devices);
+    for (int batch = kSmallestTried; batch <= largest; batch *= 2) {
+      if (objective.in_flight > 0 && batch > objective.in_flight) break;
+      Schedule& schedule = some.emplace_back(untried(*mapping)).schedule;
+      schedule.batch = batch;
+      if (objective.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads, devices.size());
+    }
   }
   return some;
 }
