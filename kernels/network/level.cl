@@ -314,42 +314,45 @@ inline void multiply(const Work* work, const Op* op, int tile_shift, int item, g
   FINISH(4) FINISH(5) FINISH(6) FINISH(7)
 }
 
+// A quad of a source under a window's row and column; `outside` beyond the map.
+inline float4 read_window(const Work* work, const Op* op, int2 place, int quad, int p, int2 at, int row, int column,
+                          float4 outside) {
+  const int x = at.x * op->stride_x - op->before_x + column * op->dilation_x;
+  const int y = at.y * op->stride_y - op->before_y + row * op->dilation_y;
+  const bool is_inside = x >= 0 && y >= 0 && x < op->in_width && y < op->in_height;
+  return is_inside ? read_quad(work, place, quad, p, x, y, op->pixel_step) : outside;
+}
+
+// The same of a source in global memory, whose quad of the map's first pixel is at `first`; 0 beyond the map.
+inline float4 read_global_window(global const float* first, const Op* op, int row_floats, int2 at, int row, int column) {
+  const int x = at.x * op->stride_x - op->before_x + column * op->dilation_x;
+  const int y = at.y * op->stride_y - op->before_y + row * op->dilation_y;
+  const bool is_inside = x >= 0 && y >= 0 && x < op->in_width && y < op->in_height;
+  return is_inside ? *(global const float4*)(first + y * row_floats + x * op->pixel_step) : (float4)0;
+}
+
 // A quad of a depthwise convolution.
 inline float4 depthwise(const Work* work, const Op* op, int quad, int p, int2 at, global const float* restrict weights) {
   const int2 place = work->places[op->places + (quad >> 2)];
   const int taps = op->kernel_x * op->kernel_y;
   float4 sum = *(global const float4*)(weights + op->bias + 4 * quad);
   global const float* w = weights + op->weights + ((quad >> 2) * taps * BLOCK + 4 * (quad & 3));
-#define ADD_TAP(ky, kx)                                                              \
-  {                                                                                  \
-    const int x = at.x * op->stride_x - op->before_x + (kx)*op->dilation_x;          \
-    const int y = at.y * op->stride_y - op->before_y + (ky)*op->dilation_y;          \
-    float4 value = 0;                                                                \
-    if (x >= 0 && y >= 0 && x < op->in_width && y < op->in_height)                   \
-      value = read_quad(work, place, quad, p, x, y, op->pixel_step);                 \
-    sum = fma(value, *(global const float4*)(w + ((ky)*op->kernel_x + (kx)) * BLOCK), sum); \
-  }
+#define ADD(value, tap) sum = fma(value, *(global const float4*)(w + (tap) * BLOCK), sum)
   if (op->kernel_x == 3 && op->kernel_y == 3 && place.y >= 0) {
-    // All loads at once.
-    global const float* from = work->arena + place.x + 4 * (quad & 3);
-#define TAP(ky, kx)                                                                                        \
-  const int x##kx##_##ky = at.x * op->stride_x - op->before_x + kx * op->dilation_x;                       \
-  const int y##kx##_##ky = at.y * op->stride_y - op->before_y + ky * op->dilation_y;                       \
-  const float4 v##ky##kx = x##kx##_##ky >= 0 && y##kx##_##ky >= 0 && x##kx##_##ky < op->in_width &&        \
-                                   y##kx##_##ky < op->in_height                                            \
-                               ? *(global const float4*)(from + y##kx##_##ky * place.y +                   \
-                                                         x##kx##_##ky * op->pixel_step)                    \
-                               : (float4)0;
-    TAP(0, 0) TAP(0, 1) TAP(0, 2) TAP(1, 0) TAP(1, 1) TAP(1, 2) TAP(2, 0) TAP(2, 1) TAP(2, 2)
-#define ADD(ky, kx) sum = fma(v##ky##kx, *(global const float4*)(w + (3 * ky + kx) * BLOCK), sum);
-    ADD(0, 0) ADD(0, 1) ADD(0, 2) ADD(1, 0) ADD(1, 1) ADD(1, 2) ADD(2, 0) ADD(2, 1) ADD(2, 2)
+    // All loads are under way before the first sum.
+    global const float* first = work->arena + place.x + 4 * (quad & 3);
+#define READ(row, column) read_global_window(first, op, place.y, at, row, column)
+    const float4 a0 = READ(0, 0), a1 = READ(0, 1), a2 = READ(0, 2);
+    const float4 b0 = READ(1, 0), b1 = READ(1, 1), b2 = READ(1, 2);
+    const float4 c0 = READ(2, 0), c1 = READ(2, 1), c2 = READ(2, 2);
+    ADD(a0, 0), ADD(a1, 1), ADD(a2, 2);
+    ADD(b0, 3), ADD(b1, 4), ADD(b2, 5);
+    ADD(c0, 6), ADD(c1, 7), ADD(c2, 8);
     return sum;
   }
 #pragma unroll 1
-  for (int ky = 0; ky < op->kernel_y; ++ky) {
-#pragma unroll 1
-    for (int kx = 0; kx < op->kernel_x; ++kx) ADD_TAP(ky, kx)
-  }
+  for (int tap = 0; tap < taps; ++tap)
+    ADD(read_window(work, op, place, quad, p, at, tap / op->kernel_x, tap % op->kernel_x, (float4)0), tap);
   return sum;
 }
 
@@ -357,14 +360,10 @@ inline float4 pool(const Work* work, const Op* op, int quad, int p, int2 at) {
   const int2 place = work->places[op->places + (quad >> 2)];
   float4 largest = -INFINITY;
 #pragma unroll 1
-  for (int ky = 0; ky < op->kernel_y; ++ky) {
-    const int y = at.y * op->stride_y - op->before_y + ky;
-    if (y < 0 || y >= op->in_height) continue;
+  for (int row = 0; row < op->kernel_y; ++row) {
 #pragma unroll 1
-    for (int kx = 0; kx < op->kernel_x; ++kx) {
-      const int x = at.x * op->stride_x - op->before_x + kx;
-      if (x >= 0 && x < op->in_width) largest = larger(largest, read_quad(work, place, quad, p, x, y, op->pixel_step));
-    }
+    for (int column = 0; column < op->kernel_x; ++column)
+      largest = larger(largest, read_window(work, op, place, quad, p, at, row, column, (float4)(-INFINITY)));
   }
   return largest;
 }
@@ -373,23 +372,17 @@ inline float4 average(const Work* work, const Op* op, int quad, int p, int2 at, 
   const int2 place = work->places[op->places + (quad >> 2)];
   float4 sum = 0;
 #pragma unroll 1
-  for (int ky = 0; ky < op->kernel_y; ++ky) {
-    const int y = at.y * op->stride_y - op->before_y + ky;
-    if (y < 0 || y >= op->in_height) continue;
+  for (int row = 0; row < op->kernel_y; ++row) {
 #pragma unroll 1
-    for (int kx = 0; kx < op->kernel_x; ++kx) {
-      const int x = at.x * op->stride_x - op->before_x + kx;
-      if (x >= 0 && x < op->in_width) sum += read_quad(work, place, quad, p, x, y, op->pixel_step);
-    }
+    for (int column = 0; column < op->kernel_x; ++column)
+      sum += read_window(work, op, place, quad, p, at, row, column, (float4)0);
   }
   const float count = as_float(tables[op->bias + at.y]) * as_float(tables[op->weights + at.x]);
   return sum / (count < 1.0f ? 1.0f : count);
 }
 
 inline float4 pad(const Work* work, const Op* op, int quad, int p, int2 at) {
-  const int x = at.x - op->before_x, y = at.y - op->before_y;
-  if (x < 0 || y < 0 || x >= op->in_width || y >= op->in_height) return (float4)op->a;
-  return read_quad(work, work->places[op->places + (quad >> 2)], quad, p, x, y, op->pixel_step);
+  return read_window(work, op, work->places[op->places + (quad >> 2)], quad, p, at, 0, 0, (float4)op->a);
 }
 
 inline float4 mix_quads(float4 a, float4 b, float weight) { return fma(b - a, (float4)weight, a); }
