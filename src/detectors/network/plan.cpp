@@ -199,7 +199,7 @@ class Compiler : private PlanBuilder {
 
   // --- tensors that consist of maps
 
-  // Where the elements of a value lie in maps; none where it does not consist of maps.
+  // Places of a value's elements in maps; none if the value does not consist of maps.
   const std::optional<Pieces>& placed_of(int number) {
     static const std::optional<Pieces> kNowhere;
     if (number == kAbsent || is_constant(number)) return kNowhere;

@@ -117,7 +117,7 @@ void BinaryStep::run(const PlanMemory& memory, int row) const {
 
 // --- pooling and resizing
 
-void PoolStep::lay_out(const std::vector<Storage>& storages) {
+void MapStep::lay_out(const std::vector<Storage>& storages) {
   in.lay_out(storages);
   out.lay_out(storages);
 }
@@ -135,11 +135,6 @@ void PoolStep::run(const PlanMemory& memory, int row) const {
                  static_cast<int>(window.out[1]));
   }
   out.clear_ends(memory, row);
-}
-
-void AverageStep::lay_out(const std::vector<Storage>& storages) {
-  in.lay_out(storages);
-  out.lay_out(storages);
 }
 
 void AverageStep::run(const PlanMemory& memory, int row) const {
@@ -167,11 +162,6 @@ void AverageStep::run(const PlanMemory& memory, int row) const {
   out.clear_ends(memory, row);
 }
 
-void PadStep::lay_out(const std::vector<Storage>& storages) {
-  in.lay_out(storages);
-  out.lay_out(storages);
-}
-
 void PadStep::run(const PlanMemory& memory, int row) const {
   const std::int64_t y = row - top, width = in.map().width;
   for (int block = 0; block < out.blocks(); ++block) {
@@ -181,11 +171,6 @@ void PadStep::run(const PlanMemory& memory, int row) const {
       std::copy_n(in.row(memory, static_cast<std::size_t>(block), y), width * kBlock, to + left * kBlock);
   }
   out.clear_ends(memory, row);
-}
-
-void ResizeStep::lay_out(const std::vector<Storage>& storages) {
-  in.lay_out(storages);
-  out.lay_out(storages);
 }
 
 void ResizeStep::run(const PlanMemory& memory, int row) const {
@@ -200,8 +185,7 @@ void ResizeStep::run(const PlanMemory& memory, int row) const {
 }
 
 void MeanStep::lay_out(const std::vector<Storage>& storages) {
-  in.lay_out(storages);
-  out.lay_out(storages);
+  MapStep::lay_out(storages);
   row_step_ = row_place(storages, in.map().channels.front(), 1).row_step;
 }
 
@@ -217,11 +201,6 @@ void MeanStep::run(const PlanMemory& memory, int row) const {
 }
 
 // --- between layouts
-
-void CopyStep::lay_out(const std::vector<Storage>& storages) {
-  in.lay_out(storages);
-  out.lay_out(storages);
-}
 
 void CopyStep::run(const PlanMemory& memory, int row) const {
   const int width = in.map().width;

@@ -164,13 +164,19 @@ class BinaryStep : public Step {
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
-class PoolStep : public Step {
+/// A step that makes one map from another.
+class MapStep : public Step {
  public:
   InputRows in;
   OutputRows out;
-  WindowPlan window;
 
   void lay_out(const std::vector<Storage>& storages) override;
+};
+
+class PoolStep : public MapStep {
+ public:
+  WindowPlan window;
+
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
@@ -178,49 +184,37 @@ class PoolStep : public Step {
 };
 
 /// Means of windows.
-class AverageStep : public Step {
+class AverageStep : public MapStep {
  public:
-  InputRows in;
-  OutputRows out;
   WindowPlan window;
   WindowCounts counts;
 
-  void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
 /// A map with a constant around it.
-class PadStep : public Step {
+class PadStep : public MapStep {
  public:
-  InputRows in;
-  OutputRows out;
   int top = 0, left = 0;  ///< pixels of padding
   float value = 0;
 
-  void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
-class ResizeStep : public Step {
+class ResizeStep : public MapStep {
  public:
-  InputRows in;
-  OutputRows out;
   ResizeAxis rows, columns;
   bool linear = false;
 
-  void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };
 
 /// Mean of each channel.
-class MeanStep : public Step {
+class MeanStep : public MapStep {
  public:
-  InputRows in;
-  OutputRows out;
-
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
@@ -230,12 +224,8 @@ class MeanStep : public Step {
 };
 
 /// Channels from anywhere into blocks.
-class CopyStep : public Step {
+class CopyStep : public MapStep {
  public:
-  InputRows in;
-  OutputRows out;
-
-  void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
 };

@@ -29,20 +29,20 @@ class DeviceLevels {
 
   Kernels make_kernels() const;
 
-  /// Memory of so many frames, one behind the other.
+  /// Bytes that a number of frames need, stored one behind the other.
   std::size_t bytes(int frames) const;
   /// Place of a pool in a frame's memory, bytes behind the start of the memory of all frames.
   std::size_t place_of(std::size_t pool, int frames, int frame) const;
   std::size_t pool_bytes(std::size_t pool) const;
 
-  /// Enqueues levels [first, last) of so many frames, whose memory `arena` is.
+  /// Enqueues levels [first, last) for a number of frames. `arena` is their memory.
   /// @param launched  is told of every command
   /// Throws DeviceError.
   void enqueue(opencl::Queue& queue, Kernels& kernels, const opencl::Buffer& arena, int frames,
                std::size_t first, std::size_t last, const std::function<void(opencl::Event)>& launched) const;
 
  private:
-  // On the device, for about so many frames at once.
+  // Tables on the device, with tiles that suit a number of frames.
   struct Tables {
     LevelTables host;  // without weights
     opencl::Buffer chains, ops, places, numbers;

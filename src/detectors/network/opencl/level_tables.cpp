@@ -223,6 +223,19 @@ class Tables : private StepVisitor {
     op.pixel_step = static_cast<cl_int>(rows.pixel_step());
   }
 
+  // An operation that makes each quad of the step's blocks from a map.
+  Op quads_from(OpKind kind, const InputRows& in, const OutputRows& out) {
+    Op op;
+    op.kind = kind;
+    read_map(op, in);
+    op.count = 4 * out.blocks();
+    return op;
+  }
+  void add_quads(Op op) {
+    write_blocks(op);
+    made_.ops.push_back(op);
+  }
+
   void read_window(Op& op, const WindowPlan& window) {
     op.stride_y = static_cast<cl_int>(window.stride[0]);
     op.stride_x = static_cast<cl_int>(window.stride[1]);
@@ -234,7 +247,7 @@ class Tables : private StepVisitor {
     op.kernel_x = static_cast<cl_int>(window.kernel[1]);
   }
 
-  // Where the step writes blocks.
+  // Sets the place of the step's output.
   void write_blocks(Op& op) {
     const auto at = local(writes_);
     if (at) {
@@ -316,7 +329,7 @@ class Tables : private StepVisitor {
     int pass = outputs;
     while (!tile_for(pass) && pass > kBlockChannels) pass = aligned_to(pass / 2, kBlockChannels);
     const Tile tile = tile_for(pass).value_or(Tile{});
-    // Several passes over what has to be staged anew cost more than smaller tiles.
+    // A smaller tile costs less than staging the sources again for a second pass.
     const int most = std::max(staged_ / tile_, 16);
     if (tile.pixels == 0 || (pass < outputs && taps * columns > most && tile_ > kFewestOfDense)) {
       is_too_large_ = true;
@@ -396,11 +409,8 @@ class Tables : private StepVisitor {
   }
 
   void visit(const DepthwiseStep& step) override {
-    Op op;
-    op.kind = OpKind::depthwise;
-    read_map(op, step.in);
+    Op op = quads_from(OpKind::depthwise, step.in, step.out);
     read_window(op, step.window);
-    op.count = 4 * step.out.blocks();
     op.weights = add_weights(step.weights);
     op.bias = add_weights(step.bias);
     finish(op, step);
@@ -410,10 +420,7 @@ class Tables : private StepVisitor {
   // --- others
 
   void visit(const BinaryStep& step) override {
-    Op op;
-    op.kind = OpKind::binary;
-    read_map(op, step.a);
-    op.count = 4 * step.out.blocks();
+    Op op = quads_from(OpKind::binary, step.a, step.out);
     op.operation = static_cast<cl_int>(step.op);
     if (!step.has_b) {
       op.other_kind = 3;
@@ -425,26 +432,18 @@ class Tables : private StepVisitor {
       op.other = add_places(step.b);
     }
     set_activation(op, step.activation);
-    write_blocks(op);
-    made_.ops.push_back(op);
+    add_quads(op);
   }
 
   void visit(const PoolStep& step) override {
-    Op op;
-    op.kind = OpKind::pool;
-    read_map(op, step.in);
+    Op op = quads_from(OpKind::pool, step.in, step.out);
     read_window(op, step.window);
-    op.count = 4 * step.out.blocks();
-    write_blocks(op);
-    made_.ops.push_back(op);
+    add_quads(op);
   }
 
   void visit(const AverageStep& step) override {
-    Op op;
-    op.kind = OpKind::average;
-    read_map(op, step.in);
+    Op op = quads_from(OpKind::average, step.in, step.out);
     read_window(op, step.window);
-    op.count = 4 * step.out.blocks();
     const auto add_counts = [&](const std::vector<float>& counts) {
       const auto at = static_cast<cl_int>(made_.tables.size());
       for (const float count : counts) made_.tables.push_back(std::bit_cast<cl_int>(count));
@@ -452,27 +451,19 @@ class Tables : private StepVisitor {
     };
     op.weights = add_counts(step.counts.columns);
     op.bias = add_counts(step.counts.rows);
-    write_blocks(op);
-    made_.ops.push_back(op);
+    add_quads(op);
   }
 
   void visit(const PadStep& step) override {
-    Op op;
-    op.kind = OpKind::pad;
-    read_map(op, step.in);
+    Op op = quads_from(OpKind::pad, step.in, step.out);
     op.before_y = step.top;
     op.before_x = step.left;
-    op.count = 4 * step.out.blocks();
     op.a = step.value;
-    write_blocks(op);
-    made_.ops.push_back(op);
+    add_quads(op);
   }
 
   void visit(const ResizeStep& step) override {
-    Op op;
-    op.kind = OpKind::resize;
-    read_map(op, step.in);
-    op.count = 4 * step.out.blocks();
+    Op op = quads_from(OpKind::resize, step.in, step.out);
     op.operation = step.linear;
     const auto add_axis = [&](const ResizeAxis& axis) {
       const auto at = static_cast<cl_int>(made_.tables.size());
@@ -483,32 +474,23 @@ class Tables : private StepVisitor {
     };
     op.weights = add_axis(step.columns);
     op.bias = add_axis(step.rows);
-    write_blocks(op);
-    made_.ops.push_back(op);
+    add_quads(op);
   }
 
   void visit(const MeanStep& step) override {
-    Op op;
-    op.kind = OpKind::mean_lanes;
-    read_map(op, step.in);
-    op.count = 4 * step.out.blocks();
+    Op op = quads_from(OpKind::mean_lanes, step.in, step.out);
     op.local_pitch = 4 * op.count + kPitchPad;
     op.local_at = memory_.take(16 * op.local_pitch);
     made_.ops.push_back(op);
     op.kind = OpKind::mean;
-    write_blocks(op);
-    made_.ops.push_back(op);
+    add_quads(op);
     memory_.give_back(op.local_at);
   }
 
   void visit(const CopyStep& step) override {
-    Op op;
-    op.kind = OpKind::copy;
-    read_map(op, step.in);
+    Op op = quads_from(OpKind::copy, step.in, step.out);
     op.outputs = static_cast<cl_int>(step.in.map().channels.size());
-    op.count = 4 * step.out.blocks();
-    write_blocks(op);
-    made_.ops.push_back(op);
+    add_quads(op);
   }
 
   // Planes that differ from the step's by their ends alone, of which kernels need none.

@@ -52,7 +52,7 @@ struct ChainTable {
 static_assert(sizeof(ChainTable) == 10 * sizeof(cl_int));
 
 struct LevelTables {
-  /// What one launch computes.
+  /// One launch.
   struct Level {
     cl_int first_chain = 0, chains = 0;
     cl_int groups = 0;  ///< a frame
