@@ -118,12 +118,13 @@ std::vector<Alternative> with_batches(const std::vector<Alternative>& ranked, co
   if (best == ranked.end()) return some;
   const auto fullest = std::ranges::max_element(
       ranked, {}, [&](const Alternative& a) { return has_batches(a) ? a.schedule.on_device.count() : 0; });
-  for (const auto mapping : {best, fullest}) {
-    if (mapping == fullest && fullest == best && some.size() > 1) break;
-    const int largest = usable_batch(kLargestTried, mapping->schedule, devices);
+  std::vector<Alternative> mappings{untried(*best)};
+  if (fullest != best) mappings.push_back(untried(*fullest));
+  for (const Alternative& mapping : mappings) {
+    const int largest = usable_batch(kLargestTried, mapping.schedule, devices);
     for (int batch = kSmallestTried; batch <= largest; batch *= 2) {
       if (objective.in_flight > 0 && batch > objective.in_flight) break;
-      Schedule& schedule = some.emplace_back(untried(*mapping)).schedule;
+      Schedule& schedule = some.emplace_back(mapping).schedule;
       schedule.batch = batch;
       if (objective.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads, devices.size());
     }
