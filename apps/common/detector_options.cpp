@@ -49,7 +49,7 @@ void check_relative_model(const Config& config) {
   const fs::path file = config.model_path("detector", "model", "");
   std::error_code error;
   if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
-  if (named == config.name()) return;  // a model that stands for its configuration
+  if (named == config.name()) return;                         // a model that stands for its configuration
   if (family_of(config).info().finds_models_by_name) return;  // these are looked for further
   throw Error(ExitCode::model, "no model file '" + file.string() + "'",
               "'model' in '" + config.name() +
@@ -285,7 +285,7 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
     for (const char* key : family.model_keys) config.leave_out("detector", key);
   }
   const auto set = [&](const std::vector<EvaluationValue>& values) {
-    // Which would cut the scores that an evaluation needs.
+    // These keys would discard scores that an evaluation needs.
     for (const char* key : {"confidence", "class_thresholds"}) config.leave_out("detector", key);
     for (const EvaluationValue& one : values) config.set("detector", one.key, one.value);
   };

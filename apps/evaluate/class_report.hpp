@@ -23,7 +23,7 @@ class ClassReport {
   /// Computes the figures of all frames; before any of the following.
   void finish();
 
-  /// For people to read: the means, the figures of each class if there are several, and what is left out.
+  /// Printed summary: means, figures of each class if there are several, classes that are left out.
   std::string text() const;
   /// A table with the header `class,objects,AP,...` (kCocoFigureNames), a row a class and a last one, `mean`.
   std::string as_csv() const;

@@ -80,7 +80,7 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
 /// run the schedule.
 void check_schedule(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices);
 
-/// Throws Error (usage) unless one of the devices gains from so many frames in one submission.
+/// Throws Error (usage) unless at least one of the used devices takes batches of this size.
 void check_batch(int batch, const Devices& devices, const DeviceSet& used);
 
 /// Frames in one submission, at most `wanted`, from which one of the schedule's devices gains; 1: none does.

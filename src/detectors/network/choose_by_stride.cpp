@@ -42,7 +42,7 @@ constexpr double kYolov7[] = {12, 16, 19, 36, 40, 28, 36, 75, 76, 55, 72, 146, 1
 constexpr double kYoloP6[] = {19,  27,  44,  40,  38,  94,  96,  68,  86,  152, 180, 137,
                               140, 301, 303, 264, 238, 542, 436, 615, 739, 380, 925, 792};
 
-// Anchors of so many strides, and whose they are; none where they are not known.
+// Anchors for a number of strides, with the name of their origin; empty if none are known.
 std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evidence, std::size_t strides) {
   const NetworkOutputs& outputs = evidence.outputs;
   if (!outputs.anchors.empty()) return {outputs.anchors, "as given"};

@@ -66,7 +66,8 @@ std::string range_text(const std::string& name, const Tensor& output) {
   return text;
 }
 
-// What becomes of a candidate. `better` are those before it, `kept` those that are reported.
+// Reason why a candidate is reported or rejected. `better` are the candidates before it, `kept` the reported
+// ones.
 std::string fate_of(const Network& network, const RawBox& box, std::span<const RawBox> better,
                     const std::vector<RawBox>& kept) {
   const auto label = static_cast<std::size_t>(box.label);
