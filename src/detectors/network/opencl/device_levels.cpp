@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "detectors/network/opencl/level_source.hpp"
 #include "opencl/data.hpp"
 
 namespace sightline::network {
@@ -11,14 +12,15 @@ namespace {
 using opencl::define;
 
 // Measured on an H100: one frame wants many work-items for each of its few groups, several want many groups.
+// Tiles for eight frames suit every number above one.
 constexpr int kGroupOfOne = 256, kGroupOfSeveral = 128, kGroupOnCpu = 64;
+constexpr int kSeveral = 8;
+// Iterations that are unrolled; on CPUs none, because PoCL 3.1 makes wrong code of unrolled loops.
+constexpr int kUnrolledOfOne = 16, kUnrolledOfSeveral = 4;
 constexpr int kMostPixels = 256;  // of a tile
 constexpr std::uint64_t kLocalBytes = 44 << 10, kOtherLocalBytes = 4 << 10;
 
-}  // namespace
-
-LaunchShape DeviceLevels::shape_for(int frames) const {
-  const opencl::DeviceInfo& device = context_->device();
+LaunchShape shape_for(const opencl::DeviceInfo& device, int groups, int frames) {
   const int wanted = device.type == opencl::DeviceType::cpu ? kGroupOnCpu
                      : frames == 1                          ? kGroupOfOne
                                                             : kGroupOfSeveral;
@@ -27,41 +29,61 @@ LaunchShape DeviceLevels::shape_for(int frames) const {
   shape.group = static_cast<int>(
       std::bit_floor(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(device.largest_work_group, 1))));
   shape.local_floats = static_cast<int>(std::min(local, kLocalBytes) / sizeof(float));
-  shape.groups = std::max(device.compute_units, 1);
+  shape.groups = groups;
   shape.frames = frames;
   shape.most_pixels = kMostPixels;
   return shape;
 }
 
-DeviceLevels::DeviceLevels(const Plan& plan, const opencl::Context& context, opencl::ProgramCache* cache)
-    : plan_(&plan), context_(&context) {
-  const bool is_cpu = context.device().type == opencl::DeviceType::cpu;
-  const auto build = [&](int frames) {
-    const LaunchShape shape = shape_for(frames);
-    return opencl::Program(context, "network/level.cl",
-                           define("GROUP", shape.group) + define("LOCAL_FLOATS", shape.local_floats) +
-                               define("UNROLL", is_cpu ? 1 : 2),
-                           cache);
-  };
-  one_ = build(1);
-  if (!is_cpu) several_ = build(2);
-  tables_for(1);
-  opencl::Queue queue(context);
-  opencl::upload(queue, weights_, tables_.front()->host.weights);
-  tables_.front()->host.weights = {};
+}  // namespace
+
+DeviceLevels::Manner DeviceLevels::manner_for(const opencl::DeviceInfo& device) {
+  return {device.type != opencl::DeviceType::cpu, std::max(device.compute_units, 1)};
 }
 
-DeviceLevels::Kernels DeviceLevels::make_kernels() const {
-  return {{one_, "level"}, {several_.get() ? several_ : one_, "level"}};
+DeviceLevels::DeviceLevels(const Plan& plan, const opencl::Context& context, opencl::ProgramCache* cache,
+                           const Manner& manner)
+    : plan_(&plan), context_(&context), cache_(cache), manner_(manner), one_(make_variant(1)) {
+  opencl::Queue queue(context);
+  opencl::upload(queue, weights_, one_.host.weights);
+  one_.host.weights = {};
+}
+
+DeviceLevels::Variant DeviceLevels::make_variant(int frames) const {
+  const LaunchShape shape = shape_for(context_->device(), manner_.groups, frames);
+  Variant made{make_level_tables(*plan_, shape), {}, {}, {}, {}, {}, shape.group};
+  opencl::Queue queue(*context_);
+  std::string options = define("GROUP", shape.group);
+  const bool is_cpu = context_->device().type == opencl::DeviceType::cpu;
+  const int unrolled = is_cpu ? 1 : frames == 1 ? kUnrolledOfOne : kUnrolledOfSeveral;
+  if (!manner_.by_level) {
+    options += define("LOCAL_FLOATS", shape.local_floats);
+    opencl::upload(queue, made.chains, made.host.chains);
+    opencl::upload(queue, made.ops, made.host.ops);
+  }
+  made.program = opencl::Program(*context_, "network/level.cl", options + define("UNROLL", unrolled), cache_,
+                                 manner_.by_level ? level_source(made.host) : "");
+  opencl::upload(queue, made.places, made.host.places);
+  opencl::upload(queue, made.numbers, made.host.tables);
+  return made;
+}
+
+const DeviceLevels::Variant& DeviceLevels::variant_for(int frames) const {
+  if (frames == 1 || !manner_.by_level) return one_;
+  std::call_once(several_made_, [&] {
+    several_ = make_variant(kSeveral);
+    several_.host.weights = {};  // as of one frame
+  });
+  return several_;
 }
 
 std::size_t DeviceLevels::bytes(int frames) const {
-  return static_cast<std::size_t>(frames) * static_cast<std::size_t>(tables_for(frames).host.frame_floats) *
+  return static_cast<std::size_t>(frames) * static_cast<std::size_t>(variant_for(frames).host.frame_floats) *
          sizeof(float);
 }
 
 std::size_t DeviceLevels::place_of(std::size_t pool, int frames, int frame) const {
-  const LevelTables& tables = tables_for(frames).host;
+  const LevelTables& tables = variant_for(frames).host;
   return static_cast<std::size_t>(frame * tables.frame_floats + tables.pools[pool]) * sizeof(float);
 }
 
@@ -72,35 +94,26 @@ std::size_t DeviceLevels::pool_bytes(std::size_t pool) const {
 void DeviceLevels::enqueue(opencl::Queue& queue, Kernels& kernels, const opencl::Buffer& arena, int frames,
                            std::size_t first, std::size_t last,
                            const std::function<void(opencl::Event)>& launched) const {
-  const Tables& tables = tables_for(frames);
-  opencl::Kernel& kernel = frames == 1 ? kernels.one : kernels.several;
-  const auto group = static_cast<std::size_t>(shape_for(frames).group);
-  for (std::size_t l = first; l < last; ++l) {
-    const LevelTables::Level& level = tables.host.levels[l];
-    if (level.groups == 0) continue;
-    kernel.arguments(arena, static_cast<cl_long>(tables.host.frame_floats), level.groups, tables.chains,
-                     level.first_chain, level.chains, tables.ops, tables.places, tables.numbers, weights_);
+  const Variant& variant = variant_for(frames);
+  const LevelTables& host = variant.host;
+  std::vector<opencl::Kernel>& own = &variant == &one_ ? kernels.one : kernels.several;
+  if (own.empty() && !manner_.by_level) own.emplace_back(variant.program, "level");
+  for (std::size_t i = own.size(); manner_.by_level && i < host.launches.size(); ++i)
+    own.emplace_back(variant.program, "level" + std::to_string(i));
+  const auto frame_floats = static_cast<cl_long>(host.frame_floats);
+  for (std::size_t i = host.first_launches[first]; i < host.first_launches[last]; ++i) {
+    const LevelTables::Launch& launch = host.launches[i];
+    opencl::Kernel& kernel = own[manner_.by_level ? i : 0];
+    if (manner_.by_level) {
+      kernel.arguments(arena, frame_floats, variant.places, variant.numbers, weights_);
+    } else {
+      kernel.arguments(arena, frame_floats, variant.places, variant.numbers, weights_, variant.chains,
+                       variant.ops, launch.groups, launch.first_chain, launch.chains);
+    }
     launched(kernel.enqueue(
-        queue,
-        opencl::groups(static_cast<std::size_t>(frames) * static_cast<std::size_t>(level.groups), group)));
+        queue, opencl::groups(static_cast<std::size_t>(frames) * static_cast<std::size_t>(launch.groups),
+                              static_cast<std::size_t>(variant.group))));
   }
-}
-
-const DeviceLevels::Tables& DeviceLevels::tables_for(int frames) const {
-  const std::lock_guard lock(mutex_);
-  const auto size = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(frames - 1)));
-  std::unique_ptr<Tables>& tables = tables_[size];
-  if (!tables) {
-    tables = std::make_unique<Tables>();
-    opencl::Queue queue(*context_);
-    tables->host = make_level_tables(*plan_, shape_for(1 << size));
-    opencl::upload(queue, tables->chains, tables->host.chains);
-    opencl::upload(queue, tables->ops, tables->host.ops);
-    opencl::upload(queue, tables->places, tables->host.places);
-    opencl::upload(queue, tables->numbers, tables->host.tables);
-    if (size > 0) tables->host.weights = {};  // as of one frame
-  }
-  return *tables;
 }
 
 }  // namespace sightline::network

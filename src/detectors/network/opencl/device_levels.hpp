@@ -1,10 +1,11 @@
 #pragma once
-/// A plan's levels on an OpenCL device: kernels/network/level.cl with its tables and weights.
+/// A plan's levels on an OpenCL device: the kernels of kernels/network/level.cl with their tables and
+/// weights.
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "detectors/network/opencl/level_tables.hpp"
 #include "opencl/context.hpp"
@@ -18,16 +19,24 @@ class DeviceLevels {
  public:
   static constexpr int kMostFrames = 64;  ///< of one launch
 
-  /// Launches of one frame, and of several, have kernels of their own.
+  /// Launches of one frame, and of several, have kernels of their own: those of a thread.
   struct Kernels {
-    opencl::Kernel one, several;
+    std::vector<opencl::Kernel> one, several;
   };
+
+  /// How kernels are made.
+  struct Manner {
+    /// A kernel for each level, which takes a device several seconds to build but is two or three times as
+    /// fast as the one that reads tables.
+    bool by_level = true;
+    int groups = 1;  ///< that keep the device busy
+  };
+  static Manner manner_for(const opencl::DeviceInfo& device);
 
   /// Everything passed must outlive the object; `cache` may be null. Throws DeviceError, and Error (failed)
   /// where the plan is too large for the kernels' indices.
-  DeviceLevels(const Plan& plan, const opencl::Context& context, opencl::ProgramCache* cache);
-
-  Kernels make_kernels() const;
+  DeviceLevels(const Plan& plan, const opencl::Context& context, opencl::ProgramCache* cache,
+               const Manner& manner);
 
   /// Bytes that a number of frames need, stored one behind the other.
   std::size_t bytes(int frames) const;
@@ -42,20 +51,24 @@ class DeviceLevels {
                std::size_t first, std::size_t last, const std::function<void(opencl::Event)>& launched) const;
 
  private:
-  // Tables on the device, with tiles that suit a number of frames.
-  struct Tables {
+  // Kernels and tables, with tiles that suit a number of frames.
+  struct Variant {
     LevelTables host;  // without weights
+    opencl::Program program;
     opencl::Buffer chains, ops, places, numbers;
+    int group = 1;  // work-items
   };
-  const Tables& tables_for(int frames) const;
-  LaunchShape shape_for(int frames) const;
+  Variant make_variant(int frames) const;
+  const Variant& variant_for(int frames) const;
 
   const Plan* plan_;
   const opencl::Context* context_;
-  opencl::Program one_, several_;  // the latter empty where it would be the same
+  opencl::ProgramCache* cache_;
+  Manner manner_;
+  Variant one_;
   opencl::Buffer weights_;
-  mutable std::mutex mutex_;
-  mutable std::array<std::unique_ptr<Tables>, 7> tables_;  // of 1, 2, 4, ... 64 frames
+  mutable std::once_flag several_made_;
+  mutable Variant several_;  // where kernels are made by level
 };
 
 }  // namespace sightline::network

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "detectors/network/plan_steps.hpp"
 #include "opencl/data.hpp"
@@ -22,7 +24,7 @@ int aligned_to(int value, int multiple) {
 struct Tile {
   int pixels = 0, outputs = 0;
 };
-constexpr std::array<Tile, 4> kTiles{{{4, 1}, {4, 2}, {4, 4}, {8, 4}}};  // of level.cl
+constexpr std::array<Tile, 6> kTiles{{{1, 1}, {2, 1}, {4, 1}, {4, 2}, {4, 4}, {8, 4}}};  // of level.cl
 
 // Local memory of a chain, while its tables are made.
 class LocalMemory {
@@ -63,6 +65,7 @@ class Tables : private StepVisitor {
         stands_for_(plan.storages.size(), -1) {}
 
   LevelTables make() {
+    place_weights();
     for (std::size_t pool = 0; pool < plan_.pool_floats.size(); ++pool) {
       made_.pools.push_back(made_.frame_floats);
       if (pool != kRowPool) made_.frame_floats += aligned(plan_.pool_floats[pool]);
@@ -72,6 +75,7 @@ class Tables : private StepVisitor {
       for (std::size_t level = segment.first_level; level < segment.last_level; ++level)
         add_level(plan_.levels[level]);
     }
+    made_.first_launches.push_back(made_.launches.size());
     opencl::checked(made_.frame_floats);
     opencl::checked(static_cast<std::int64_t>(made_.weights.size()));
     return std::move(made_);
@@ -79,6 +83,9 @@ class Tables : private StepVisitor {
 
  private:
   static constexpr int kFewestPixels = 4, kFewestOfDense = 32;
+  // Maps of fewer pixels than tiles of so many for each group that keeps the device busy: products are
+  // divided.
+  static constexpr int kNarrowTile = 4;
   static constexpr int kMostStaged = 10240;  // floats of a tile
 
   static std::int64_t aligned(std::int64_t floats) { return (floats + 63) / 64 * 64; }
@@ -93,47 +100,136 @@ class Tables : private StepVisitor {
   }
 
   void add_level(const Level& level) {
-    LevelTables::Level added{static_cast<cl_int>(made_.chains.size()), 0, 0};
-    std::int64_t pixels = 0;
-    for (const Chain& chain : level.chains) pixels += std::int64_t{chain.height} * width_of(chain, storages_);
+    made_.first_launches.push_back(made_.launches.size());
+    std::vector<std::vector<Chain>> launches(1);
     for (const Chain& chain : level.chains) {
-      const int width = width_of(chain, storages_), all = chain.height * width;
-      // Tiles as large as local memory allows, but enough of them for all of the device.
-      tile_ = shape_.most_pixels;
-      while (tile_ > kFewestPixels && pixels * shape_.frames < std::int64_t{tile_} * shape_.groups)
-        tile_ /= 2;
-      while (tile_ > kFewestPixels && tile_ / 2 >= all) tile_ /= 2;
-      const auto first_op = static_cast<cl_int>(made_.ops.size());
-      const std::size_t first_weight = made_.weights.size();
-      staged_ = kMostStaged;
-      while (!add_chain(chain)) {
-        if (staged_ == kMostStaged) {
-          staged_ /= 2;
-        } else if (tile_ > kFewestPixels) {
-          tile_ /= 2;
-          staged_ = kMostStaged;
-        } else {
-          spill(chain);
+      if (is_narrow(chain)) {
+        divide(chain, launches);
+      } else {
+        launches[0].push_back(chain);
+      }
+    }
+    for (const std::vector<Chain>& chains : launches) {
+      LevelTables::Launch launch{static_cast<cl_int>(made_.chains.size()), 0, 0, 4};
+      for (const Chain& chain : chains) add_chain(launch, chain);
+      if (launch.groups > 0) made_.launches.push_back(launch);
+    }
+  }
+
+  // Divides a chain into parts of one product each, with the steps before it whose results no other part
+  // reads, and adds each to the launch behind those that it reads from.
+  void divide(const Chain& chain, std::vector<std::vector<Chain>>& launches) {
+    std::map<int, std::size_t> written;  // storages, and the launch that writes them
+    Chain part{chain.height, {}};
+    for (std::size_t i = 0; i < chain.steps.size(); ++i) {
+      const ChainStep& one = chain.steps[i];
+      part.steps.push_back(one);
+      const bool is_last = i + 1 == chain.steps.size();
+      if (!is_last && is_cheap(one) && is_local(one.writes) && !is_read_behind_product(chain, i)) continue;
+      if (!is_last && is_local(one.writes)) keep_whole(storage(one.writes));
+      std::size_t launch = 0;
+      for (const ChainStep& step : part.steps) {
+        for (const int read : step.reads) {
+          if (const auto writer = written.find(read); writer != written.end())
+            launch = std::max(launch, writer->second + 1);
         }
       }
-      const auto ops = static_cast<cl_int>(made_.ops.size()) - first_op;
-      if (ops == 0) continue;                       // all of it stands for others
-      constexpr std::size_t kMostAhead = 32 << 10;  // floats
-      const std::size_t read = made_.weights.size() - first_weight;
-      made_.chains.push_back(
-          {added.groups, first_op, ops, std::countr_zero(static_cast<unsigned>(tile_)), all, width,
-           static_cast<cl_uint>(((std::uint64_t{1} << 32) + width - 1) / width),
-           static_cast<cl_int>(first_weight), static_cast<cl_int>(read <= kMostAhead ? read : 0), 0});
-      added.groups += (all + tile_ - 1) / tile_;
-      ++added.chains;
+      if (one.writes >= 0) written[one.writes] = launch;
+      launches.resize(std::max(launches.size(), launch + 1));
+      launches[launch].push_back(std::exchange(part, {chain.height, {}}));
     }
-    made_.levels.push_back(added);
+  }
+  bool is_narrow(const Chain& chain) const {
+    const std::int64_t pixels = std::int64_t{chain.height} * width_of(chain, storages_);
+    return pixels * shape_.frames < std::int64_t{kNarrowTile} * shape_.groups;
+  }
+  static bool is_product(const ChainStep& one) {
+    return dynamic_cast<const ConvolutionStep*>(one.step) && !dynamic_cast<const DepthwiseStep*>(one.step);
+  }
+  // Whether several groups may make the same.
+  static bool is_cheap(const ChainStep& one) {
+    return !is_product(one) && !dynamic_cast<const PoolStep*>(one.step) &&
+           !dynamic_cast<const AverageStep*>(one.step) && !dynamic_cast<const MeanStep*>(one.step);
+  }
+  static bool is_read_behind_product(const Chain& chain, std::size_t i) {
+    std::size_t product = i + 1;
+    while (product < chain.steps.size() && !is_product(chain.steps[product])) ++product;
+    return product < chain.steps.size() && reads_later(chain, product, chain.steps[i].writes);
+  }
+
+  void add_chain(LevelTables::Launch& launch, const Chain& chain) {
+    const int width = width_of(chain, storages_), all = chain.height * width;
+    // Tiles as large as local memory allows, but enough of them for all of the device.
+    tile_ = shape_.most_pixels;
+    while (tile_ > kFewestPixels && std::int64_t{all} * shape_.frames < std::int64_t{tile_} * shape_.groups)
+      tile_ /= 2;
+    while (tile_ > kFewestPixels && tile_ / 2 >= all) tile_ /= 2;
+    divided_ = {};
+    if (is_narrow(chain) && is_product(chain.steps.back()))
+      divide_outputs(storage(chain.steps.back().writes).blocks * kBlockChannels, all);
+    const auto first_op = static_cast<cl_int>(made_.ops.size());
+    staged_ = kMostStaged;
+    while (!add_operations(chain)) {
+      if (staged_ == kMostStaged) {
+        staged_ /= 2;
+      } else if (tile_ > kFewestPixels) {
+        tile_ /= 2;
+        staged_ = kMostStaged;
+      } else {
+        spill(chain);
+      }
+    }
+    const auto ops = static_cast<cl_int>(made_.ops.size()) - first_op;
+    if (ops == 0) return;  // all of it stands for others
+    ChainTable made;
+    made.first_group = launch.groups;
+    made.first_op = first_op;
+    made.ops = ops;
+    made.tile_shift = std::countr_zero(static_cast<unsigned>(tile_));
+    made.pixels = all;
+    made.width = width;
+    made.width_inverse = static_cast<cl_uint>(((std::uint64_t{1} << 32) + width - 1) / width);
+    read_ahead(made, chain);
+    made_.chains.push_back(made);
+    launch.groups += (all + tile_ - 1) / tile_ * made.parts;
+    launch.local_floats = std::max(launch.local_floats, memory_.most());
+    ++launch.chains;
+  }
+
+  // Sets the tile, and how many outputs of each pixel a group makes.
+  void divide_outputs(int outputs, int pixels) {
+    for (auto shape = kTiles.rbegin(); shape != kTiles.rend(); ++shape) {
+      const int made = shape_.group * shape->pixels * shape->outputs;  // by a group
+      tile_ = 1 << (std::bit_width(static_cast<unsigned>(made)) / 2);
+      while (tile_ > kFewestPixels && tile_ / 2 >= pixels) tile_ /= 2;
+      const int blocks = outputs / kBlockChannels;
+      int parts = 1;
+      while (blocks % parts != 0 || (parts < blocks && outputs / parts > made / tile_)) ++parts;
+      divided_.outputs = outputs / parts;
+      const std::int64_t groups = std::int64_t{(pixels + tile_ - 1) / tile_} * parts * shape_.frames;
+      if (groups >= shape_.groups) break;
+    }
+  }
+
+  void read_ahead(ChainTable& made, const Chain& chain) const {
+    constexpr std::int64_t kMostAhead = 32 << 10;  // floats
+    if (divided_.outputs == 0) {
+      made.ahead = weights_.at(chain.steps.front().step).first;
+      const cl_int read = weights_.at(chain.steps.back().step).last - made.ahead;
+      made.ahead_rows = 1;
+      made.ahead_row = read <= kMostAhead ? read : 0;
+      return;
+    }
+    made.parts = divided_.all_outputs / divided_.outputs;
+    made.ahead = divided_.weights;
+    made.ahead_row = divided_.outputs;
+    made.ahead_step = divided_.all_outputs;
+    made.ahead_rows = std::int64_t{divided_.rows} * divided_.outputs <= kMostAhead ? divided_.rows : 0;
   }
 
   // False where local memory does not suffice.
-  bool add_chain(const Chain& chain) {
-    const std::size_t ops = made_.ops.size(), places = made_.places.size(), tables = made_.tables.size(),
-                      weights = made_.weights.size();
+  bool add_operations(const Chain& chain) {
+    const std::size_t ops = made_.ops.size(), places = made_.places.size(), tables = made_.tables.size();
     memory_ = {};
     is_too_large_ = false;
     for (std::size_t i = 0; i < chain.steps.size(); ++i) {
@@ -155,7 +251,6 @@ class Tables : private StepVisitor {
     made_.ops.resize(ops);
     made_.places.resize(places);
     made_.tables.resize(tables);
-    made_.weights.resize(weights);
     return false;
   }
 
@@ -205,19 +300,27 @@ class Tables : private StepVisitor {
              static_cast<cl_int>(row.row_step)}};
   }
 
-  // Appends the places of every `step`th channel of a map, from `first` on. Returns the first's number.
-  cl_int add_places(const Map& map, std::size_t first, std::size_t count, std::size_t step) {
-    const auto at = static_cast<cl_int>(made_.places.size());
+  // Every `step`th channel of a map, from `first` on.
+  Sources sources_of(const Map& map, std::size_t first, std::size_t count, std::size_t step) {
+    std::vector<cl_int2> places;
     for (std::size_t i = first; i < first + count; i += step)
-      made_.places.push_back(place_of(map.channels[i], map.row_step));
-    return at;
+      places.push_back(place_of(map.channels[i], map.row_step));
+    const cl_int2 start = places.front();
+    const cl_int apart = places.size() > 1 ? places[1].s[0] - start.s[0] : 0;
+    bool is_even = true;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      is_even = is_even && places[i].s[1] == start.s[1] &&
+                places[i].s[0] == start.s[0] + static_cast<cl_int>(i) * apart;
+    if (is_even) return {-1, start.s[0], apart, start.s[1]};
+    const Sources listed{static_cast<cl_int>(made_.places.size()), 0, 0, 0};
+    made_.places.insert(made_.places.end(), places.begin(), places.end());
+    return listed;
   }
-  cl_int add_places(const InputRows& rows) {
-    return add_places(rows.map(), 0, rows.map().channels.size(), rows.by_block() ? kBlock : 1);
+  Sources sources_of(const InputRows& rows) {
+    return sources_of(rows.map(), 0, rows.map().channels.size(), rows.by_block() ? kBlock : 1);
   }
 
   void read_map(Op& op, const InputRows& rows) {
-    op.places = add_places(rows);
     op.in_width = rows.map().width;
     op.in_height = rows.map().height;
     op.pixel_step = static_cast<cl_int>(rows.pixel_step());
@@ -227,6 +330,7 @@ class Tables : private StepVisitor {
   Op quads_from(OpKind kind, const InputRows& in, const OutputRows& out) {
     Op op;
     op.kind = kind;
+    op.in = sources_of(in);
     read_map(op, in);
     op.count = 4 * out.blocks();
     return op;
@@ -271,14 +375,60 @@ class Tables : private StepVisitor {
   void finish(Op& op, const ConvolutionStep& step) {
     set_activation(op, step.finish.activation);
     op.added_first = step.finish.adds_first;
-    if (step.added.is_there) op.added = add_places(step.added.rows);
+    op.adds = step.added.is_there;
+    if (op.adds) op.added = sources_of(step.added.rows);
     write_blocks(op);
   }
 
-  cl_int add_weights(const std::vector<float>& values) {
-    const auto at = static_cast<cl_int>(made_.weights.size());
+  // --- weights
+
+  struct Weights {
+    cl_int first = 0, bias = 0, last = 0;  // the last one past
+  };
+
+  // Lays out the weights of all steps, in the order of the plan.
+  void place_weights() {
+    for (const PlanSegment& segment : plan_.segments) {
+      if (!segment.suits_devices) continue;
+      for (std::size_t level = segment.first_level; level < segment.last_level; ++level) {
+        for (const Chain& chain : plan_.levels[level].chains) {
+          for (const ChainStep& one : chain.steps) place_weights(*one.step);
+        }
+      }
+    }
+  }
+  void place_weights(const Step& step) {
+    Weights placed{end_of_weights(), 0, 0};
+    if (const auto* const convolution = dynamic_cast<const ConvolutionStep*>(&step)) {
+      if (dynamic_cast<const DepthwiseStep*>(&step)) {
+        append(convolution->weights);
+      } else {
+        append_by_column(*convolution);
+      }
+      placed.bias = end_of_weights();
+      append(convolution->bias);
+    } else if (const auto* const binary = dynamic_cast<const BinaryStep*>(&step)) {
+      append(binary->constant);
+    }
+    placed.last = end_of_weights();
+    weights_[&step] = placed;
+  }
+  cl_int end_of_weights() const { return static_cast<cl_int>(made_.weights.size()); }
+  void append(const std::vector<float>& values) {
     made_.weights.insert(made_.weights.end(), values.begin(), values.end());
-    return at;
+  }
+  // By column and output. What no input stands for is -0: adding 0 * -0 changes no sum.
+  void append_by_column(const ConvolutionStep& step) {
+    const int inputs = static_cast<int>(step.in.map().channels.size());
+    for (int t = 0; t < taps_of(step); ++t) {
+      for (int c = 0; c < aligned_to(inputs, 4); ++c) {
+        for (int o = 0; o < step.out.blocks() * kBlockChannels; ++o)
+          made_.weights.push_back(c < inputs ? step.weight(o, t, c) : -0.0F);
+      }
+    }
+  }
+  static int taps_of(const ConvolutionStep& step) {
+    return static_cast<int>(step.window.kernel[0] * step.window.kernel[1]);
   }
 
   // --- convolutions
@@ -307,6 +457,32 @@ class Tables : private StepVisitor {
     return LocalMap{at->at + first.channel, at->pitch};
   }
 
+  // Stages channels of a map. Quads are staged by runs that lie evenly: in one block, or from the start of a
+  // block on.
+  void add_staging(const Op& staging, const Map& map, int first, int count) {
+    const auto channel = [&](int i) { return map.channels[static_cast<std::size_t>(i)]; };
+    Op op = staging;
+    op.columns = aligned_to(count, 4);
+    for (int begin = first; begin < first + count; begin += op.count) {
+      op.count = first + count - begin;
+      if (op.kind == OpKind::stage_quads) {
+        const ChannelPlace start = channel(begin);
+        const int offset = start.channel % kBlockChannels;
+        const int most = offset == 0 ? op.count : std::min(op.count, kBlockChannels - offset);
+        for (op.count = 1; op.count < most; ++op.count) {
+          const ChannelPlace next = channel(begin + op.count);
+          if (next.storage != start.storage || next.channel != start.channel + op.count) break;
+        }
+        op.in = sources_of(map, static_cast<std::size_t>(begin), static_cast<std::size_t>(op.count), kBlock);
+      } else {
+        op.in = sources_of(map, static_cast<std::size_t>(begin), static_cast<std::size_t>(op.count), 1);
+      }
+      op.local_at = staging.local_at + begin - first;
+      op.waits = begin + op.count == first + count;
+      made_.ops.push_back(op);
+    }
+  }
+
   // The smallest part for each work-item with which they all do; none: too many outputs.
   std::optional<Tile> tile_for(int outputs) const {
     for (const Tile& tile : kTiles) {
@@ -324,37 +500,36 @@ class Tables : private StepVisitor {
   void visit(const ConvolutionStep& step) override {
     const Map& map = step.in.map();
     const int inputs = static_cast<int>(map.channels.size()), columns = aligned_to(inputs, 4);
-    const int taps = static_cast<int>(step.window.kernel[0] * step.window.kernel[1]);
+    const int taps = taps_of(step);
     const int outputs = step.out.blocks() * kBlockChannels;
-    int pass = outputs;
+    const bool is_divided = divided_.outputs > 0;
+    int pass = is_divided ? divided_.outputs : outputs;
     while (!tile_for(pass) && pass > kBlockChannels) pass = aligned_to(pass / 2, kBlockChannels);
     const Tile tile = tile_for(pass).value_or(Tile{});
     // A smaller tile costs less than staging the sources again for a second pass.
     const int most = std::max(staged_ / tile_, 16);
-    if (tile.pixels == 0 || (pass < outputs && taps * columns > most && tile_ > kFewestOfDense)) {
+    if (tile.pixels == 0 ||
+        (!is_divided && pass < outputs && taps * columns > most && tile_ > kFewestOfDense)) {
       is_too_large_ = true;
       return;
     }
 
-    // Weights by column and output. What no input stands for is -0: adding 0 * -0 changes no sum.
-    const auto weights = static_cast<cl_int>(made_.weights.size());
-    for (int t = 0; t < taps; ++t) {
-      for (int c = 0; c < columns; ++c) {
-        for (int o = 0; o < outputs; ++o) made_.weights.push_back(c < inputs ? step.weight(o, t, c) : -0.0F);
-      }
-    }
+    const Weights& placed = weights_.at(&step);
+    divided_.weights = placed.first;
+    divided_.rows = taps * columns;
+    divided_.all_outputs = outputs;
     Op product;
     product.kind = OpKind::multiply;
     product.tile = tile.pixels << 8 | tile.outputs;
     product.weight_row = outputs;
-    product.bias = add_weights(step.bias);
+    product.bias = placed.bias;
     finish(product, step);
     const auto multiply = [&](int first_column, int depth) {
       Op op = product;
       op.depth = depth;
       op.begins = first_column == 0;
       op.ends = first_column + depth == taps * columns;
-      op.weights = weights + first_column * outputs;
+      op.weights = placed.first + first_column * outputs;
       made_.ops.push_back(op);
     };
     const auto direct = taps == 1 && step.window.stride == Pair{1, 1} && step.window.before == Pair{0, 0}
@@ -365,10 +540,6 @@ class Tables : private StepVisitor {
     read_window(staging, step.window);
     read_map(staging, step.in);
     staging.kind = quads ? OpKind::stage_quads : OpKind::stage;
-    if (quads) {
-      made_.places.resize(static_cast<std::size_t>(staging.places));
-      add_places(map, 0, map.channels.size(), 4);
-    }
     const int staged = std::min(most, taps * columns);
     std::optional<int> taken;
     if (direct) {
@@ -378,7 +549,7 @@ class Tables : private StepVisitor {
       product.local_pitch = staging.local_pitch = aligned_to(staged, 8) + kPitchPad;
       taken = product.local_at = staging.local_at = memory_.take(tile_ * staging.local_pitch);
     }
-    for (int first = 0; first < outputs; first += pass) {
+    for (int first = 0; first < (is_divided ? pass : outputs); first += pass) {
       product.first_output = first;
       product.outputs = std::min(pass, outputs - first);
       if (direct) {
@@ -388,8 +559,7 @@ class Tables : private StepVisitor {
         for (int t = 0; t < taps; t += together) {
           set_tap(staging, t);
           staging.taps = std::min(together, taps - t);
-          staging.count = inputs;
-          if (first == 0 || together < taps) made_.ops.push_back(staging);
+          if (first == 0 || together < taps) add_staging(staging, map, 0, inputs);
           multiply(t * columns, staging.taps * columns);
         }
       } else {
@@ -397,10 +567,9 @@ class Tables : private StepVisitor {
           for (int c = 0; c < columns; c += most) {
             Op part = staging;
             set_tap(part, t);
-            part.places += quads ? c / 4 : c;
-            part.count = std::min(most, inputs - c);
-            made_.ops.push_back(part);
-            multiply(t * columns + c, aligned_to(part.count, 4));
+            const int count = std::min(most, inputs - c);
+            add_staging(part, map, c, count);
+            multiply(t * columns + c, aligned_to(count, 4));
           }
         }
       }
@@ -411,8 +580,8 @@ class Tables : private StepVisitor {
   void visit(const DepthwiseStep& step) override {
     Op op = quads_from(OpKind::depthwise, step.in, step.out);
     read_window(op, step.window);
-    op.weights = add_weights(step.weights);
-    op.bias = add_weights(step.bias);
+    op.weights = weights_.at(&step).first;
+    op.bias = weights_.at(&step).bias;
     finish(op, step);
     made_.ops.push_back(op);
   }
@@ -426,10 +595,10 @@ class Tables : private StepVisitor {
       op.other_kind = 3;
     } else if (!step.constant.empty()) {
       op.other_kind = 2;
-      op.other = add_weights(step.constant);
+      op.constants = weights_.at(&step).first;
     } else {
       op.other_kind = step.b.map().height == 1 && step.b.map().width == 1;
-      op.other = add_places(step.b);
+      op.other = sources_of(step.b);
     }
     set_activation(op, step.activation);
     add_quads(op);
@@ -512,6 +681,7 @@ class Tables : private StepVisitor {
     }
     Op op;
     op.kind = OpKind::pack;
+    op.in = sources_of(step.in);
     read_map(op, step.in);
     op.count = step.out.blocks();
     const cl_int2 place = place_of({writes_, 0}, 1);
@@ -525,6 +695,7 @@ class Tables : private StepVisitor {
   void visit(const PlaceStep& step) override {
     Op op;
     op.kind = OpKind::place;
+    op.in = sources_of(step.in);
     read_map(op, step.in);
     op.count = static_cast<cl_int>(step.in.map().channels.size());
     op.out = place_of({step.storage, 0}, 1).s[0];
@@ -542,7 +713,13 @@ class Tables : private StepVisitor {
   std::vector<bool> is_spilled_;
   std::vector<int> stands_for_;  // the storage of which one is a copy that the device does not make; -1: none
   LocalMemory memory_;
+  std::map<const Step*, Weights> weights_;
   LevelTables made_;
+  // The product whose outputs are divided among groups, if any.
+  struct {
+    int outputs = 0, all_outputs = 0;  // of a group; of all
+    cl_int weights = 0, rows = 0;
+  } divided_;
   int tile_ = 0, staged_ = 0;
   int writes_ = -1;
   bool is_too_large_ = false;  // the tile, for a product

@@ -8,15 +8,13 @@
 namespace sightline::network {
 
 OpenClSlot::OpenClSlot(const OpenClStages& stages)
-    : OpenClSlotBase(stages),
-      letterbox(stages.letterbox_, "letterbox"),
-      levels(stages.levels_.make_kernels()) {}
+    : OpenClSlotBase(stages), letterbox(stages.letterbox_, "letterbox") {}
 
 OpenClStages::OpenClStages(const NetworkDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache)
     : OpenClStagesOf(detector, context, cache, {kLetterbox}),
       detector_(&detector),
-      levels_(*detector.plan(), context, cache),
+      levels_(*detector.plan(), context, cache, DeviceLevels::manner_for(context.device())),
       letterbox_(program("network/letterbox.cl")) {
   const std::vector<PlanSegment>& segments = detector.plan()->segments;
   uploads_.insert(kInput);
