@@ -3,6 +3,8 @@
 #   PROGRAM  the test program          NAME     what its tests begin with in ctest
 #   OUTPUT   file for ctest to read    REPORTS  folder where each suite leaves its results
 #   TIMEOUT  of a suite, in seconds    COST     what ctest starts first: the highest
+#   POCL     PoCL's cache, which all tests share, as a user's programs do: with one for each cache folder of
+#            Sightline's, PoCL would compile the same kernels many times
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE ";" "," listing "${listing}")
 string(REPLACE "\n" ";" lines "${listing}")
@@ -27,6 +29,6 @@ foreach(suite IN LISTS suites)
   string(REPLACE "/" "-" report "${NAME}.${suite}")
   string(APPEND text
     "add_test([[${NAME}.${suite}]] [[${PROGRAM}]] [[--gtest_filter=${suite}.*]] [[--gtest_output=xml:${REPORTS}/${report}.xml]])\n"
-    "set_tests_properties([[${NAME}.${suite}]] PROPERTIES TIMEOUT ${TIMEOUT} COST ${COST}) # ${count_${suite}} tests\n")
+    "set_tests_properties([[${NAME}.${suite}]] PROPERTIES ENVIRONMENT [[POCL_CACHE_DIR=${POCL}]] TIMEOUT ${TIMEOUT} COST ${COST}) # ${count_${suite}} tests\n")
 endforeach()
 file(WRITE "${OUTPUT}" "${text}")

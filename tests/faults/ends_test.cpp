@@ -12,6 +12,7 @@
 
 #include "support/media.hpp"
 #include "support/program.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::test {
 namespace {
@@ -149,7 +150,7 @@ TEST_F(Ends, ReaderThatGoesAwayCostsNothing) {
 TEST_F(Ends, StoppedAtAnyMoment) {
   std::mt19937 random(2);
   std::size_t frames = 0;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < sampled(20); ++i) {
     clear();
     const int signal = i % 2 == 0 ? SIGINT : SIGTERM;
     const int moment = some_moment(random);
@@ -167,7 +168,7 @@ TEST_F(Ends, StoppedAtAnyMoment) {
 TEST_F(Ends, KilledAtAnyMoment) {
   std::mt19937 random(3);
   std::size_t frames = 0;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < sampled(20); ++i) {
     clear();
     media::test::store(out("o.mp4"), std::string("precious"));
     const int moment = some_moment(random);
@@ -193,7 +194,7 @@ TEST_F(Ends, KilledAtAnyMoment) {
 TEST_F(Ends, KilledRecordingsCanBeRead) {
   std::mt19937 random(4);
   std::size_t pictures = 0;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < sampled(6); ++i) {
     clear();
     Program program(Words{"live", moving_clip(120, 200, 100000), "--device", "none", "--headless", "--pace",
                           "0", "--record", out("o.mp4"), "-d", out("o.jsonl")} +

@@ -28,6 +28,20 @@ std::string out_of(const Words& arguments) {
   return outcome.out;
 }
 
+// What the program writes for a command line that several tests use: it runs once for all of them.
+const std::string& known_out_of(const Words& arguments) {
+  static std::map<Words, std::string> known;
+  const auto [found, is_new] = known.try_emplace(arguments);
+  if (is_new) found->second = out_of(arguments);
+  return found->second;
+}
+std::string help_of(const Words& command) {
+  return known_out_of(command + Words{"--help"});
+}
+std::string manual_of(const Words& command) {
+  return known_out_of(Words{"manual"} + command);
+}
+
 // What the program offers for the last word, without what it means.
 Words offered(const Words& words) {
   Words values;
@@ -40,7 +54,7 @@ Words offered(const Words& words) {
 std::set<std::string> options_in_help(const Words& command) {
   std::set<std::string> options;
   const std::regex option(R"(^  (?:-\w,)?(--[a-z-]+))");
-  for (const std::string& line : lines_of(out_of(command + Words{"--help"}))) {
+  for (const std::string& line : lines_of(help_of(command))) {
     std::smatch found;
     if (std::regex_search(line, found, option)) options.insert(found[1]);
   }
@@ -93,7 +107,7 @@ TEST(CommandLine, EveryCommandHasAPageWithAllItsOptions) {
     for (const std::string& word : command) name += "-" + word;
     SCOPED_TRACE(name);
     EXPECT_TRUE(pages.contains(name));
-    const std::string page = out_of(Words{"manual"} + command);
+    const std::string page = manual_of(command);
     for (const char* section : {".TH ", ".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS", ".SH EXIT STATUS"})
       EXPECT_NE(page.find(section), std::string::npos) << section;
     const std::set<std::string> options = options_in_help(command);
@@ -111,7 +125,7 @@ TEST(CommandLine, PagesAreGoodRoff) {
   TempDir folder;
   for (const Words& command : kCommands) {
     const std::string file = folder / "page.1";
-    media::test::store(file, out_of(Words{"manual"} + command));
+    media::test::store(file, manual_of(command));
     ChildProcess check({groff, "-man", "-ww", "-Tascii", "-z", file});
     EXPECT_EQ(check.wait(20), 0);
     EXPECT_EQ(check.output(), "") << "of page " << (command.empty() ? "sightline" : command.back());
@@ -193,7 +207,7 @@ TEST(CommandLine, EveryNumberRefusesText) {
   int numbers = 0;
   for (const Words& command :
        std::vector<Words>{{"detect"}, {"measure"}, {"texture"}, {"train", "waldboost"}}) {
-    for (const std::string& line : lines_of(out_of(command + Words{"--help"}))) {
+    for (const std::string& line : lines_of(help_of(command))) {
       std::smatch found;
       if (!std::regex_search(line, found, number)) continue;
       ++numbers;
@@ -222,7 +236,7 @@ TEST(CommandLine, HelpIsForTheCommandAndTheBareProgramListsCommands) {
 std::map<std::string, std::string> value_names(const Words& command) {
   std::map<std::string, std::string> names;
   const std::regex option(R"(^  (?:-\w,)?(--[a-z-]+)(?: ([A-Z]\S*))?(?: |$))");
-  for (const std::string& line : lines_of(out_of(command + Words{"--help"}))) {
+  for (const std::string& line : lines_of(help_of(command))) {
     std::smatch found;
     if (std::regex_search(line, found, option)) names[found[1]] = found[2];
   }
@@ -240,7 +254,7 @@ TEST(CommandLine, HelpNamesValuesByWhatTheyAre) {
                                                                         {"--track", ""}})
     EXPECT_EQ(live[option], value) << option;
   for (const Words& command : kCommands) {
-    const std::string page = out_of(Words{"manual"} + command);
+    const std::string page = manual_of(command);
     for (const auto& [option, value] : value_names(command)) {
       for (const char* type : {"X", "TEXT", "FLOAT", "INT", "UINT", "NUMBER"})
         EXPECT_NE(value, type) << option;
@@ -261,7 +275,7 @@ TEST(CommandLine, ShortHelpHasWholeLines) {
 TEST(CommandLine, HelpListsOptionsUnderTheirFamily) {
   std::map<std::string, std::string> headings;
   std::string heading;
-  for (const std::string& line : lines_of(out_of({"detect", "--help"}))) {
+  for (const std::string& line : lines_of(help_of({"detect"}))) {
     if (!line.empty() && line[0] != ' ') heading = line;
     const std::size_t option = line.find("--");
     if (line.starts_with("  -") && option != std::string::npos)
@@ -403,7 +417,7 @@ TEST(CommandLine, HiddenAliasesWorkAndAreShownNowhere) {
     EXPECT_TRUE(options.contains(one.name));
     EXPECT_FALSE(options.contains(one.former));
     EXPECT_EQ(offered(one.command + Words{one.former}), (Words{}));
-    const std::string page = out_of(Words{"manual"} + one.command);
+    const std::string page = manual_of(one.command);
     EXPECT_EQ(page.find(std::regex_replace(one.former, std::regex("-"), "\\-")), std::string::npos);
     // Its value is checked as that of the new name is.
     expect_run(2, one.command + Words{one.former, "-3"});
