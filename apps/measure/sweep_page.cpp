@@ -20,11 +20,11 @@ const NamedTexts kSweepGuide{
 
 // Figures of 0 to 1 over the option's values.
 Chart figures_chart(const SweptOption& swept, std::span<const SweptModel> models) {
-  using Figure = double (*)(const Confusion&);
+  using Share = double (*)(const Confusion&);
   Chart chart{.label = "Accuracy, precision, recall and F1 over " + swept.name};
   chart.x = {.label = swept.name.substr(2), .is_marked_by_points = true};
   chart.y = {.low = 0, .high = 1};
-  for (const auto& [name, figure] : std::initializer_list<std::pair<const char*, Figure>>{
+  for (const auto& [name, figure] : std::initializer_list<std::pair<const char*, Share>>{
            {"F1", [](const Confusion& c) { return c.f1(); }},
            {"recall", [](const Confusion& c) { return c.recall(); }},
            {"precision", [](const Confusion& c) { return c.precision(); }},
