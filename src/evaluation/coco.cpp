@@ -31,7 +31,7 @@ struct Annotation {
   std::int64_t image = kNone, category = kNone;
   std::vector<double> box;
   double area = 0;
-  bool ignore = false;
+  bool ignore = false, crowd = false;
 };
 struct Category {
   std::int64_t id = kNone;
@@ -141,7 +141,8 @@ class Reader final : public nlohmann::json_sax<Value> {
       if (key_ == "image_id") annotation.image = whole;
       if (key_ == "category_id") annotation.category = whole;
       if (key_ == "area") annotation.area = value;
-      if (key_ == "iscrowd" || key_ == "ignore") annotation.ignore |= value != 0;
+      if (key_ == "iscrowd") annotation.crowd = value != 0;
+      if (key_ == "ignore") annotation.ignore = value != 0;
     } else if (list_ == List::categories && key_ == "id") {
       categories.back().id = whole;
     }
@@ -190,7 +191,8 @@ class Linker {
     if (annotation.box.empty()) return;  // a region or key points alone
     if (annotation.box.size() != 4) refuse(which + "'bbox' is not [x, y, width, height]");
     TruthBox box{{annotation.box[0], annotation.box[1], annotation.box[2], annotation.box[3]},
-                 annotation.ignore};
+                 annotation.ignore || annotation.crowd};
+    box.counts_in_coco = box.ignore && !annotation.crowd;
     if (annotation.area > 0 && annotation.area != box.box.area()) box.area = annotation.area;
     if (annotation.category != kNone) {
       if (annotation.category < 0 || annotation.category > std::numeric_limits<int>::max() ||

@@ -29,8 +29,12 @@ double recall_point(int i) {
   return i * 0.01;
 }
 
+bool is_region(const TruthBox& object) {
+  return object.ignore && !object.counts_in_coco;
+}
+
 double coco_overlap(const Box& found, const TruthBox& object) {
-  if (!object.ignore) return intersection_over_union(found, object.box);
+  if (!is_region(object)) return intersection_over_union(found, object.box);
   return found.area() > 0 ? intersection_area(found, object.box) / found.area() : 0.0;
 }
 
@@ -60,7 +64,7 @@ void CocoClass::add(std::span<const Detection> all_found, std::span<const TruthB
   }
   for (std::size_t size = 0; size < kSizes; ++size) {
     const SizeRange& range = kSizeRanges[size];
-    const auto counts = [&](std::size_t t) { return !truth[t].ignore && range.holds(area_of(truth[t])); };
+    const auto counts = [&](std::size_t t) { return !is_region(truth[t]) && range.holds(area_of(truth[t])); };
     std::vector<std::size_t> order(truth.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto others = std::ranges::stable_partition(order, counts);
@@ -81,7 +85,7 @@ void CocoClass::add(std::span<const Detection> all_found, std::span<const TruthB
         look(order.begin(), others.begin());
         if (best == order.end()) look(others.begin(), order.end());
         const bool is_right = best < others.begin();
-        if (best != order.end() && !truth[*best].ignore) taken[*best] = true;
+        if (best != order.end() && !is_region(truth[*best])) taken[*best] = true;
         const bool is_counted = is_right || (best == order.end() && range.holds(found[d].box.area()));
         scored[d].right[size] = static_cast<std::uint16_t>(scored[d].right[size] | is_right << i);
         scored[d].counts[size] = static_cast<std::uint16_t>(scored[d].counts[size] | is_counted << i);

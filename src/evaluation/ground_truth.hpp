@@ -19,6 +19,7 @@ struct TruthBox {
   bool ignore = false;  ///< neither to be found nor wrong to be found: a crowd, a drawing, an unclear case
   int label = 0;        ///< class number in the file; 0 if the format has none
   double area = 0;      ///< square pixels of the object's outline; 0: those of its box
+  bool counts_in_coco = false;  ///< though ignored, an object by COCO's rule, which leaves out crowds alone
   friend bool operator==(const TruthBox&, const TruthBox&) = default;
 };
 
@@ -74,8 +75,9 @@ GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel
 GroundTruth load_box_list(const std::filesystem::path& file);
 
 /// Reads COCO's object annotations (JSON): `images`, `annotations` with their `bbox`, `categories`; other
-/// data are ignored. All listed images count as annotated, crowds (`iscrowd`) as ignore regions, and a box's
-/// label is its category's id, its area that of the annotation. Throws Error(input) with the file's name and
+/// data are ignored. All listed images count as annotated, crowds (`iscrowd`) as ignore regions, and
+/// so what is marked `ignore` except by COCO's rule. A box's label is its category's id, its area that of the
+/// annotation. Throws Error(input) with the file's name and
 /// the wrong entry, and for images in different folders with the same name.
 GroundTruth load_coco_truth(const std::filesystem::path& file);
 

@@ -73,7 +73,7 @@ std::string as_box_list(const GroundTruth& truth) {
     const std::string name = field(image, "name");
     if (std::all_of(boxes.begin(), boxes.end(), [](const TruthBox& box) { return box.ignore; }))
       text += name + '\n';
-    for (const auto& [box, ignore, label, area] : boxes) {
+    for (const auto& [box, ignore, label, area, counts_in_coco] : boxes) {
       if (ignore) continue;
       text += fmt::format("{} {} {} {} {}", name, trimmed_number(box.x), trimmed_number(box.y),
                           trimmed_number(box.x + box.width), trimmed_number(box.y + box.height));
@@ -96,13 +96,14 @@ std::string as_coco(const GroundTruth& truth) {
                           image_id == 0 ? "\n" : ",\n", image_id + 1, json_string(facts.path),
                           facts.size.width, facts.size.height);
     ++image_id;
-    for (const auto& [box, ignore, label, area] : boxes) {
+    for (const auto& [box, ignore, label, area, counts_in_coco] : boxes) {
       annotations += fmt::format(
           "{}{{\"id\":{},\"image_id\":{},\"category_id\":{},\"bbox\":[{},{},{},{}],\"area\":{},\"iscrowd\":{}"
-          "}}",
+          "{}}}",
           id == 0 ? "\n" : ",\n", id + 1, image_id, label + shift, trimmed_number(box.x),
           trimmed_number(box.y), trimmed_number(box.width), trimmed_number(box.height),
-          trimmed_number(box.area(), 2), ignore ? 1 : 0);
+          trimmed_number(box.area(), 2), ignore && !counts_in_coco ? 1 : 0,
+          counts_in_coco ? ",\"ignore\":1" : "");
       ++id;
     }
   }
@@ -128,7 +129,7 @@ std::map<int, int> yolo_numbers(const GroundTruth& truth) {
 
 std::string as_yolo(const std::vector<TruthBox>& boxes, Size image, const std::map<int, int>& numbers) {
   std::string text;
-  for (const auto& [whole, ignore, label, area] : boxes) {
+  for (const auto& [whole, ignore, label, area, counts_in_coco] : boxes) {
     const Box box = clipped(whole, image);
     if (ignore || !(box.width > 0 && box.height > 0)) continue;
     const auto number = numbers.find(label);

@@ -174,6 +174,7 @@ class RandomCase {
                                        {"category_id", truth_["categories"][label]["id"]},
                                        {"bbox", box},
                                        {"area", up_to(2) == 0 ? area * 0.7 : area},
+                                       {"ignore", up_to(5) == 0 ? 1 : 0},  // which changes nothing
                                        {"iscrowd", up_to(5) == 0 ? 1 : 0}});
     }
   }

@@ -124,13 +124,15 @@ TEST_F(CocoTruthTest, TakesBoxesOfAllImages) {
        "segmentation": [[1, 2, 3, 4]]},
       {"id": 2, "image_id": 7, "category_id": 90, "bbox": [5, 6, 7, 8], "iscrowd": 1, "area": 56,
        "segmentation": {"counts": [9, 9], "size": [1, 1], "bbox": [0, 0, 0, 0]}},
+      {"id": 4, "image_id": 9, "category_id": 3, "bbox": [1, 2, 3, 4], "ignore": 1, "iscrowd": 0},
       {"id": 3, "image_id": 7, "category_id": 3, "keypoints": [1, 2, 2]}],
     "images": [{"id": 9, "file_name": "b.jpg", "width": 10, "height": 20, "tags": {"id": 1}},
                {"id": 7, "file_name": "train/a.jpg", "width": 640, "height": 480.0}],
     "categories": [{"id": 3, "name": "cat", "supercategory": "animal"}, {"id": 90, "name": "dog"}]})");
-  EXPECT_THAT(truth.images, ElementsAre(Pair("a.jpg", ElementsAre(TruthBox{{1, 2.5, 30, 4}, false, 3, 80.5},
-                                                                  TruthBox{{5, 6, 7, 8}, true, 90})),
-                                        Pair("b.jpg", ElementsAre())));
+  EXPECT_THAT(truth.images,
+              ElementsAre(Pair("a.jpg", ElementsAre(TruthBox{{1, 2.5, 30, 4}, false, 3, 80.5},
+                                                    TruthBox{{5, 6, 7, 8}, true, 90})),
+                          Pair("b.jpg", ElementsAre(TruthBox{{1, 2, 3, 4}, true, 3, 0, true}))));
   EXPECT_THAT(truth.labels, ElementsAre(Pair(3, "cat"), Pair(90, "dog")));
   EXPECT_EQ(truth.facts.at("a.jpg").path, "train/a.jpg");
   EXPECT_EQ(truth.facts.at("a.jpg").size, (Size{640, 480}));

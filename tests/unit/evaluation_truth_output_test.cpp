@@ -133,6 +133,12 @@ TEST_F(TruthOutput, WhatIsToBeIgnoredIsSaidToBeLost) {
   EXPECT_EQ(lost_in(TruthFormat::coco, truth), "");
   EXPECT_EQ(lost_in(TruthFormat::boxes, truth), "1 box to be ignored");
   EXPECT_EQ(as_box_list(truth), "a.jpg\n");
+  for (const bool counts : {false, true}) {
+    truth.images["a.jpg"][0].counts_in_coco = counts;
+    const TruthBox read = by_coco(truth).images.at("a.jpg")[0];
+    EXPECT_TRUE(read.ignore);
+    EXPECT_EQ(read.counts_in_coco, counts);
+  }
 }
 
 TEST_F(TruthOutput, NamesThatAListCannotHold) {
