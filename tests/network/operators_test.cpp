@@ -104,11 +104,43 @@ TEST(NetworkOperators, GiveWhatOnnxTestsExpect) {
   }
   EXPECT_GT(passed, 300);
   // Operators of newer opsets, and such that have no tests there.
-  const std::set<std::string> untested{"Gelu", "Mish", "GroupNormalization", "Upsample", "ConstantOfShape"};
+  const std::set<std::string> untested{"Gelu", "Mish", "GroupNormalization", "Upsample", "ConstantOfShape",
+                                       "Swish"};
   for (const std::string_view one : operator_names()) {
     if (untested.contains(std::string(one))) continue;
     EXPECT_TRUE(tested.contains(std::string(one))) << one;
   }
+}
+
+// What one node makes of ten numbers in a row.
+std::vector<float> made_of_ten(const std::string& op, const std::vector<std::string>& more,
+                               const std::map<std::string, std::string>& texts, bool smooths = false) {
+  test::OnnxBuilder builder(24);
+  builder.input("x", {1, 1, 1, 10});
+  builder.reals("scales", {4}, {1, 1, 1, 0.6F});
+  std::vector<std::string> inputs{"x"};
+  inputs.insert(inputs.end(), more.begin(), more.end());
+  onnx::NodeProto& node = builder.node(op, inputs, {"y"});
+  for (const auto& [name, value] : texts) test::OnnxBuilder::set(node, name, value);
+  if (smooths) test::OnnxBuilder::set(node, "antialias", std::int64_t{1});
+  builder.output("y");
+  const Graph graph = builder.graph();
+  Interpreter interpreter(graph, kMemory);
+  for (int i = 0; i < 10; ++i) interpreter.input(0).reals()[i] = static_cast<float>(i);
+  interpreter.run_all();
+  const Tensor& out = interpreter.output(0);
+  return {out.reals(), out.reals() + out.size()};
+}
+
+TEST(NetworkOperators, ResizeAtPlacesInSinglePrecision) {
+  const std::map<std::string, std::string> floor{{"coordinate_transformation_mode", "asymmetric"},
+                                                 {"nearest_mode", "floor"}};
+  EXPECT_EQ(made_of_ten("Resize", {"", "scales"}, floor), (std::vector<float>{0, 1, 3, 5, 6, 8}));
+  EXPECT_THROW(made_of_ten("Resize", {"", "scales"}, {{"mode", "linear"}}, true), Error);
+}
+
+TEST(NetworkOperators, SwishIsTheNumberTimesItsSigmoid) {
+  EXPECT_EQ(made_of_ten("Swish", {}, {})[3], 3 * sigmoid(3));
 }
 
 // The largest error in units in the last place, over floats from `from` to `to`.

@@ -109,6 +109,17 @@ void run_hard_sigmoid(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 0.2F), beta = call.node.real("beta", 0.5F);
   map_reals(call, out, [=](float x) { return hard_sigmoid_of(x, alpha, beta); });
 }
+Types truth_type(const Call& call) {
+  return {{Kind::whole, call.real(0).shape()}};
+}
+void run_is_nan(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  for (std::int64_t i = 0; i < x.size(); ++i) out[0].wholes()[i] = std::isnan(x.reals()[i]);
+}
+void run_swish(const Call& call, std::span<Tensor> out) {
+  const float alpha = call.node.real("alpha", 1);
+  map_reals(call, out, [=](float x) { return x * sigmoid(alpha * x); });
+}
 void run_gelu(const Call& call, std::span<Tensor> out) {
   const bool approximate = call.node.text("approximate", "none") == "tanh";
   map_reals(call, out, [=](float x) {
@@ -375,6 +386,7 @@ constexpr Operator kElementwise[] = {
     {"HardSigmoid", 1, 1, 1, same_real, run_hard_sigmoid},
     {"HardSwish", 1, 1, 1, same_real, map_run<hard_swish>},
     {"Identity", 1, 1, 1, same_type, run_copy},
+    {"IsNaN", 1, 1, 1, truth_type, run_is_nan},
     {"LeakyRelu", 1, 1, 1, same_real, run_leaky_relu},
     {"Less", 2, 2, 1, comparison_type, run_less},
     {"LessOrEqual", 2, 2, 1, comparison_type, run_less_or_equal},
@@ -401,6 +413,7 @@ constexpr Operator kElementwise[] = {
     {"Sqrt", 1, 1, 1, same_real, map_run<square_root>},
     {"Sub", 2, 2, 1, broadcast_type, run_arithmetic<'-'>},
     {"Sum", 1, kManyTerms, 1, broadcast_type, run_arithmetic<'+'>},
+    {"Swish", 1, 1, 1, same_real, run_swish},
     {"Tanh", 1, 1, 1, same_real, map_run<hyperbolic_tangent>},
     {"Where", 3, 3, 1, where_type, run_where},
     {"Xor", 2, 2, 1, comparison_type, run_xor},

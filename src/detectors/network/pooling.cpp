@@ -124,6 +124,8 @@ ResizePlan resize_plan(const Call& call) {
   const bool old = call.node.op == "Upsample" || call.node.opset < 11;
   const std::size_t scales_at = old ? 1 : 2;
   if (call.node.has("axes")) throw Problem("names axes, which is not supported");
+  if (call.node.integer("antialias", 0) != 0)
+    throw Problem("smooths before it shrinks, which is not supported");
   if (!old && call.has(3) && elements_of(call.in(3).shape()) > 0) {
     plan.shape = call.wholes(3, "");
     if (plan.shape.size() != from.size()) throw Problem("has sizes that do not fit " + text_of(from));
@@ -153,23 +155,23 @@ Types resize_type(const Call& call) {
   return {{Kind::real, resize_plan(call).shape}};
 }
 
-// The place in the input of a place in the output.
-double source_place(std::int64_t at, std::int64_t from, std::int64_t to, double scale,
-                    const std::string& mode) {
-  const auto x = static_cast<double>(at);
+// The place in the input of a place in the output, in single precision as in other engines: 3 / 0.6 is 5.
+float source_place(std::int64_t at, std::int64_t from, std::int64_t to, float scale,
+                   const std::string& mode) {
+  const auto x = static_cast<float>(at);
   if (mode == "asymmetric") return x / scale;
   if (mode == "align_corners")
-    return to > 1 ? x * static_cast<double>(from - 1) / static_cast<double>(to - 1) : 0;
+    return to > 1 ? x * static_cast<float>(from - 1) / static_cast<float>(to - 1) : 0;
   if (mode == "pytorch_half_pixel" && to <= 1) return 0;
-  if (mode == "half_pixel" || mode == "pytorch_half_pixel") return (x + 0.5) / scale - 0.5;
+  if (mode == "half_pixel" || mode == "pytorch_half_pixel") return (x + 0.5F) / scale - 0.5F;
   throw Problem("has the coordinates '" + mode + "', which are not supported");
 }
 
-std::int64_t nearest_place(double x, const std::string& mode) {
+std::int64_t nearest_place(float x, const std::string& mode) {
   if (mode == "floor") return static_cast<std::int64_t>(std::floor(x));
   if (mode == "ceil") return static_cast<std::int64_t>(std::ceil(x));
-  if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5));
-  return static_cast<std::int64_t>(std::ceil(x - 0.5));  // round_prefer_floor
+  if (mode == "round_prefer_ceil") return static_cast<std::int64_t>(std::floor(x + 0.5F));
+  return static_cast<std::int64_t>(std::ceil(x - 0.5F));  // round_prefer_floor
 }
 
 ResizeAxis axis_of(const Call& call, const ResizePlan& plan, std::size_t axis, bool linear) {
@@ -180,7 +182,7 @@ ResizeAxis axis_of(const Call& call, const ResizePlan& plan, std::size_t axis, b
   const std::string rounding = old ? "floor" : call.node.text("nearest_mode", "round_prefer_floor");
   ResizeAxis result;
   for (std::int64_t i = 0; i < to; ++i) {
-    const double x = from == to ? static_cast<double>(i) : source_place(i, from, to, plan.scales[axis], mode);
+    const float x = from == to ? static_cast<float>(i) : source_place(i, from, to, plan.scales[axis], mode);
     if (!linear) {
       const std::int64_t at = std::clamp<std::int64_t>(nearest_place(x, rounding), 0, from - 1);
       result.first.push_back(static_cast<std::int32_t>(at));
@@ -188,11 +190,11 @@ ResizeAxis axis_of(const Call& call, const ResizePlan& plan, std::size_t axis, b
       result.weight.push_back(0);
       continue;
     }
-    const double place = std::clamp(x, 0.0, static_cast<double>(from - 1));
+    const float place = std::clamp(x, 0.0F, static_cast<float>(from - 1));
     const auto at = static_cast<std::int64_t>(place);
     result.first.push_back(static_cast<std::int32_t>(at));
     result.second.push_back(static_cast<std::int32_t>(std::min(at + 1, from - 1)));
-    result.weight.push_back(static_cast<float>(place - static_cast<double>(at)));
+    result.weight.push_back(place - static_cast<float>(at));
   }
   return result;
 }

@@ -70,7 +70,7 @@ void for_each_reduced(const Call& call, const F& f) {
   for (std::int64_t i = 0; i < count; ++i, walk.next()) f(i, walk.offset(), offsets);
 }
 
-enum class Reduction { sum, mean, largest, smallest, product, l1, l2, log_sum_exp };
+enum class Reduction { sum, mean, largest, smallest, product, l1, l2, squares, log_sum_exp };
 
 float reduced_float(Reduction kind, const float* first, const std::vector<std::int64_t>& offsets) {
   const auto count = static_cast<std::int64_t>(offsets.size());
@@ -98,7 +98,9 @@ float reduced_float(Reduction kind, const float* first, const std::vector<std::i
     case Reduction::l1:
       return tree_sum(count, [&](std::int64_t i) { return std::fabs(at(i)); });
     case Reduction::l2:
-      return std::sqrt(tree_sum(count, [&](std::int64_t i) { return at(i) * at(i); }));
+      return std::sqrt(reduced_float(Reduction::squares, first, offsets));
+    case Reduction::squares:
+      return tree_sum(count, [&](std::int64_t i) { return at(i) * at(i); });
     case Reduction::log_sum_exp: {
       const float largest = extreme([](float a, float b) { return a > b; });
       return largest +
@@ -333,6 +335,7 @@ constexpr Operator kReductions[] = {
     {"ReduceMin", 1, 2, 1, reduce_type, run_reduce<Reduction::smallest>},
     {"ReduceProd", 1, 2, 1, reduce_type, run_reduce<Reduction::product>},
     {"ReduceSum", 1, 2, 1, reduce_type, run_reduce<Reduction::sum>},
+    {"ReduceSumSquare", 1, 2, 1, reduce_type, run_reduce<Reduction::squares>},
     {"Softmax", 1, 1, 1, softmax_type, run_softmax<false>},
 };
 
