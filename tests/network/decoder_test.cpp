@@ -26,7 +26,7 @@ struct Made {
   Made() { outputs.input = {64, 64}; }
   Tensor& add(const std::string& name, const Shape& shape, bool is_probability = false, float fill = 0,
               Kind kind = Kind::real) {
-    outputs.all.push_back({name, kind, shape, is_probability});
+    outputs.all.push_back({name, kind, shape, is_probability, false, false, shape.back()});
     tensors.emplace_back(kind, shape);
     if (kind == Kind::real) {
       std::fill_n(tensors.back().reals(), tensors.back().size(), fill);
@@ -66,13 +66,22 @@ constexpr std::int64_t kCells8 = 64, kCells16 = 16, kCells32 = 4, kCells = kCell
 TEST(Decoder, ReadsYolox) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7});
+  made.outputs.all[0].is_raw = true;
   put(out.reals() + (kCells8 + 5) * 7, {0.5F, 0.25F, std::log(2.0F), 0, 0.8F, 0.1F, 0.9F});
   EXPECT_EQ(made.type(), "yolox");
   // Cell (1, 1) of stride 16, twice as wide as high.
   expect_box(made.decoded(), 1, 0.72F, {24 - 16, 20 - 8, 24 + 16, 20 + 8});
-  made.outputs.has_exponential = true;  // the network has done it already
+  made.outputs.all[0].has_raw_scores = true;
+  const auto sigmoid = [](float x) { return 1 / (1 + std::exp(-x)); };
+  expect_box(made.decoded("", 0.45F), 1, sigmoid(0.8F) * sigmoid(0.9F), {24 - 16, 20 - 8, 24 + 16, 20 + 8});
+  made.outputs.all[0].has_raw_scores = made.outputs.all[0].is_raw = false;  // the network has done it already
+  made.outputs.operators["Exp"] = 1;
   put(out.reals() + (kCells8 + 5) * 7, {24, 20, 32, 16, 0.8F, 0.1F, 0.9F});
   expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
+  EXPECT_FALSE(choose_scheme(made.outputs, "").preprocessing.rgb);
+  made.outputs.operators.clear();  // YOLOv6
+  expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
+  EXPECT_TRUE(choose_scheme(made.outputs, "").preprocessing.rgb);
 }
 
 TEST(Decoder, ReadsYolov5) {
@@ -117,6 +126,28 @@ TEST(Decoder, ReadsRawMapsOfYolov5InBothLayouts) {
     if (!is_last) continue;              // they are of more classes
     EXPECT_THROW(made.type(), Problem);
   }
+}
+
+TEST(Decoder, ReadsFacesOfYolov5) {
+  Made made;
+  Tensor& out = made.add("output", {1, 3 * kCells, 16});
+  put(out.reals() + 100 * 16, {30, 20, 10, 8, 0.9F, 27, 18, 33, 18, 30, 20, 27, 22, 33, 22, 0.5F});
+  EXPECT_EQ(made.type(), "yolov5");
+  expect_box(made.decoded(), 0, 0.45F, {25, 16, 35, 24});
+  EXPECT_EQ(made.decoded()[0].points[0], 27);
+  EXPECT_EQ(made.decoded()[0].points[9], 22);
+  Made raw;
+  for (const std::int64_t side : {8, 4, 2}) {
+    Tensor& map = raw.add("map" + std::to_string(side), {1, 3, side, side, 16}, false, -9);
+    if (side == 4)  // second anchor of row 1, column 2
+      put(map.reals() + (16 + 6) * 16, {1, -1, 0.5F, -0.5F, 9, 0.25F, 0.5F, 0, 0, 0, 0, 0, 0, 0, 0, 9});
+  }
+  const float sure = 1 / (1 + std::exp(-9.0F));
+  expect_box(raw.decoded(), 0, sure * sure, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 43, 55));
+  EXPECT_EQ(raw.decoded()[0].points[0], 32 + 0.25F * 43);
+  EXPECT_EQ(raw.decoded()[0].points[1], 16 + 0.5F * 55);
+  raw.outputs.classes = 11;
+  EXPECT_EQ(choose_scheme(raw.outputs, "").classes, 11);
 }
 
 TEST(Decoder, ReadsFinishedRowsOfYolov5BesideItsRawMaps) {
@@ -166,6 +197,19 @@ TEST(Decoder, ReadsYolov8InColumnsAndRows) {
   }
 }
 
+TEST(Decoder, ReadsCornersAndClassesOfEachCell) {
+  for (const bool in_columns : {true, false}) {
+    Made made;
+    Tensor& scores = made.add("scores", in_columns ? Shape{1, 3, kCells} : Shape{1, kCells, 3}, true);
+    put(made.add("boxes", {1, kCells, 4}).reals() + 4 * 33, {25, 16, 35, 24});
+    scores.reals()[in_columns ? kCells + 33 : 3 * 33 + 1] = 0.7F;
+    EXPECT_EQ(made.type(), "yolov8");
+    expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
+    made.outputs.knows_scale = true;
+    EXPECT_TRUE(choose_scheme(made.outputs, "").in_picture);
+  }
+}
+
 TEST(Decoder, ReadsBoxesOfNetworksForMasks) {
   Made made;
   made.outputs.metadata["task"] = "segment";
@@ -179,8 +223,10 @@ TEST(Decoder, ReadsBoxesOfNetworksForMasks) {
 
 TEST(Decoder, ReadsYolov8AsMapsOfDistributions) {
   Made made;
+  made.outputs.metadata["task"] = "pose";  // with points behind the classes
+  made.outputs.classes = 2;
   for (const std::int64_t side : {8, 4, 2}) {
-    Tensor& out = made.add("map" + std::to_string(side), {1, 64 + 2, side, side}, false, -20);
+    Tensor& out = made.add("map" + std::to_string(side), {1, 64 + 2 + 15, side, side}, false, -20);
     if (side != 4) continue;
     const std::int64_t plane = side * side, cell = 6;  // row 1, column 2 of stride 16
     for (std::int64_t i = 0; i < 4; ++i)
@@ -201,6 +247,31 @@ TEST(Decoder, ReadsEndToEndRows) {
   Tensor& rows = with_picture.add("output", {100, 7});
   put(rows.reals(), {0, 10, 12, 20, 30, 7, 0.5F});
   expect_box(with_picture.decoded(), 7, 0.5F, {10, 12, 20, 30});
+  with_picture.outputs.all[0].shape.reset();  // as many as are found
+  expect_box(with_picture.decoded(), 7, 0.5F, {10, 12, 20, 30});
+}
+
+TEST(Decoder, ReadsEndToEndRowsInOtherOrders) {
+  Made named;
+  put(named.add("batchno_classid_score_x1y1x2y2", {5, 7}).reals(), {0, 7, 0.5F, 10, 12, 20, 30});
+  expect_box(named.decoded(), 7, 0.5F, {10, 12, 20, 30});
+  Made last;
+  put(last.add("label_xyxy_score", {1, 5, 6}).reals(), {7, 10, 12, 20, 30, 0.5F});
+  expect_box(last.decoded(), 7, 0.5F, {10, 12, 20, 30});
+  Made paddle;
+  paddle.outputs.knows_scale = paddle.outputs.knows_frame_size = true;
+  put(paddle.add("multiclass_nms3_0.tmp_0", {5, 6}).reals(), {7, 0.5F, 10, 12, 20, 30});
+  paddle.add("multiclass_nms3_0.tmp_2", {1}, false, 0, Kind::whole);
+  expect_box(paddle.decoded(), 7, 0.5F, {10, 12, 20, 30});
+  EXPECT_TRUE(choose_scheme(paddle.outputs, "").in_picture);
+  EXPECT_EQ(choose_scheme(paddle.outputs, "").preprocessing.scale[0], 58.395);
+  paddle.outputs.operators["Sigmoid"] = 100;
+  EXPECT_EQ(choose_scheme(paddle.outputs, "").preprocessing.scale[0], 255);
+  Made masks;  // whose numbers are behind the others
+  masks.outputs.metadata["task"] = "segment";
+  put(masks.add("output0", {1, 5, 6 + 32}).reals(), {10, 12, 20, 30, 0.5F, 7, 9, 9});
+  masks.add("output1", {1, 32, 16, 16});
+  expect_box(masks.decoded(), 7, 0.5F, {10, 12, 20, 30});
 }
 
 TEST(Decoder, ReadsNanoDet) {
@@ -220,9 +291,26 @@ TEST(Decoder, ReadsNanoDet) {
   }
 }
 
+// Two kinds by their numbers alone, and names that say the opposite.
+TEST(Decoder, TellsScoresFromDistances) {
+  Made made;
+  made.outputs.classes = 8;
+  for (const std::int64_t cells : {kCells8, kCells16, kCells32}) {
+    Tensor& scores = made.add("bbox" + std::to_string(cells), {cells, 8}, true);
+    Tensor& sides = made.add("cls" + std::to_string(cells), {cells, 32}, false, -30);
+    for (std::int64_t i = 0; cells == kCells32 && i < 4; ++i) put(sides.reals() + 2 * 32 + i * 8, {10, 10});
+    if (cells == kCells32) scores.reals()[2 * 8 + 1] = 0.6F;
+  }
+  EXPECT_EQ(made.type(), "nanodet");
+  expect_box(made.decoded(), 1, 0.6F, {0, 32, 32, 64});
+  EXPECT_FALSE(choose_scheme(made.outputs, "").preprocessing.rgb);
+  made.add("more", {1, 1, 8}, true);  // PicoDet has a fourth stride
+  made.add("bbox of it", {1, 1, 32});
+  EXPECT_TRUE(choose_scheme(made.outputs, "").preprocessing.rgb);
+}
+
 TEST(Decoder, ReadsSsdWithAndWithoutPriorsInTheNetwork) {
   Made made;
-  made.outputs.has_exponential = true;
   Tensor& scores = made.add("scores", {1, 500, 3}, true);
   Tensor& boxes = made.add("boxes", {1, 500, 4});
   put(scores.reals() + 30, {0.1F, 0.2F, 0.7F});
@@ -232,9 +320,16 @@ TEST(Decoder, ReadsSsdWithAndWithoutPriorsInTheNetwork) {
   Made relative;
   Tensor& logits = relative.add("conf", {1, 2 * kCells, 2});
   relative.add("loc", {1, 2 * kCells, 4});
+  relative.outputs.all[1].is_raw = true;
   std::fill_n(logits.reals(), logits.size(), 0.0F);
   put(logits.reals() + 2, {-2, 2});  // the larger prior of the first cell
   expect_box(relative.decoded("ssd", 0.6F), 0, 1 / (1 + std::exp(-4.0F)), {4 - 16, 4 - 16, 4 + 16, 4 + 16});
+  Made ultraface;  // of 3, 2, 2 and 3 priors in the cells of each stride, of which the last is large
+  constexpr std::int64_t kPriors = 3 * kCells8 + 2 * kCells16 + 2 * kCells32 + 3;
+  ultraface.add("scores", {1, kPriors, 2}, true).reals()[2 * (kPriors - 1) + 1] = 0.9F;
+  ultraface.add("boxes", {1, kPriors, 4});
+  ultraface.outputs.all[1].is_raw = true;
+  expect_box(ultraface.decoded("ssd", 0.6F), 0, 0.9F, {0, 0, 64, 64});
 }
 
 TEST(Decoder, ReadsFacesWithPoints) {
@@ -286,6 +381,7 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   logits.reals()[4 * 8 + 2] = 2;
   put(boxes.reals() + 32, {0.5F, 0.5F, 0.25F, 0.5F});
   EXPECT_EQ(raw.type(), "detr");
+  EXPECT_EQ(choose_scheme(raw.outputs, "").preprocessing.mean[0], 0);
   expect_box(raw.decoded(), 2, 1 / (1 + std::exp(-2.0F)), {24, 16, 40, 48});
 
   Made first;  // of such networks, with a last class for no object
@@ -296,12 +392,15 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   classes.reals()[1] = 11;
   expect_box(first.decoded(), 1, 1 / (1 + std::exp(-1.0F)), {24, 16, 40, 48});
   EXPECT_EQ(choose_scheme(first.outputs, "").classes, 91);
+  EXPECT_GT(choose_scheme(first.outputs, "").preprocessing.mean[0], 0);
 
   Made last;  // RF-DETR: COCO's numbers with gaps, each by itself
   put(last.add("dets", {1, 300, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
   last.add("labels", {1, 300, 91}, false, -9).reals()[90] = 2;
   expect_box(last.decoded(), 90, 1 / (1 + std::exp(-2.0F)), {24, 16, 40, 48});
   EXPECT_TRUE(choose_scheme(last.outputs, "").coco91);
+  last.outputs.all[1].shape = Shape{1, 300, 3};  // of classes of one's own
+  EXPECT_GT(choose_scheme(last.outputs, "").preprocessing.mean[0], 0);
 
   Made finished;
   finished.outputs.knows_frame_size = true;
@@ -312,6 +411,22 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   EXPECT_EQ(finished.type(), "detr");
   expect_box(finished.decoded(), 5, 0.5F, {100, 110, 200, 300});
   EXPECT_TRUE(choose_scheme(finished.outputs, "").in_picture);
+
+  // Those with classes of YOLO count from 0, torchvision's from 1.
+  for (const bool from_one : {false, true}) {
+    Made made;
+    if (!from_one) made.add("num_dets", {1, 1}, false, 0, Kind::whole);
+    put(made.add("det_boxes", {1, 20, 4}).reals(), {10, 12, 20, 30});
+    made.add("det_scores", {1, 20}).reals()[0] = 0.5F;
+    made.add(from_one ? "labels" : "det_classes", {1, 20}, false, 0, Kind::whole).wholes()[0] = 5;
+    expect_box(made.decoded(), from_one ? 4 : 5, 0.5F, {10, 12, 20, 30});
+  }
+
+  Made rows;  // of Ultralytics, where six numbers could be corners, too
+  put(rows.add("output0", {1, 300, 6}).reals() + 6, {0.5F, 0.5F, 0.25F, 0.5F, 0.1F, 0.8F});
+  rows.outputs.classes = 2;
+  rows.outputs.metadata = {{"task", "detect"}, {"description", "Ultralytics rtdetr-l model"}};
+  expect_box(rows.decoded(), 1, 0.8F, {24, 16, 40, 48});
 }
 
 TEST(Decoder, ReadsFcosAndCenterNet) {
@@ -357,6 +472,14 @@ TEST(Decoder, SaysWhatIsMissingWhereNothingFits) {
               testing::AllOf(testing::HasSubstr("'features' 1x512"), testing::HasSubstr("yolov8")));
   EXPECT_THAT(complaint(other, "yolox"), testing::HasSubstr("yolox"));
   EXPECT_THAT(complaint(other, "yolo99"), testing::HasSubstr("known are"));
+  other.outputs.metadata["task"] = "obb";
+  EXPECT_THAT(complaint(other, ""), testing::HasSubstr("'obb'"));
+  Made map;  // FastestDet's, which is no map of distributions
+  map.add("map", {1, 85, 4, 4});
+  EXPECT_THAT(complaint(map, ""), testing::HasSubstr("1x85x4x4"));
+  Made rows;  // YOLO-FastestV2's, which are no queries
+  rows.add("rows", {20, 95});
+  EXPECT_THAT(complaint(rows, ""), testing::HasSubstr("20x95"));
 }
 
 TEST(Decoder, TellsScoresThatAreAllEqual) {
@@ -373,6 +496,7 @@ TEST(Decoder, TellsScoresThatAreAllEqual) {
 TEST(Decoder, IgnoresWhatIsNotANumber) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7});
+  made.outputs.all[0].is_raw = true;
   put(out.reals(), {0, 0, 0, 0, NAN, 0.9F, 0.9F});
   put(out.reals() + 7, {NAN, 0, 0, 0, 1, 0.9F, 0.9F});
   put(out.reals() + 14, {0, 0, INFINITY, 0, 1, 0.9F, 0.9F});

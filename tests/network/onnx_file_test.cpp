@@ -34,7 +34,7 @@ TEST(OnnxFile, TakesANetwork) {
 }
 
 TEST(OnnxFile, RefusesOpsetsThatAreNotKnown) {
-  for (const int opset : {0, 8, 22, 1 << 30}) {
+  for (const int opset : {0, 8, kNewestOpset + 1, 1 << 30}) {
     OnnxBuilder builder = plain();
     builder.proto().mutable_opset_import(0)->set_version(opset);
     EXPECT_THAT(complaint_about(builder), HasSubstr("opset")) << opset;
@@ -49,6 +49,24 @@ TEST(OnnxFile, NamesTheNodeThatItDoesNotKnow) {
               testing::AllOf(HasSubstr("'" + name + "' (Whirl)"), HasSubstr("LeakyRelu")));
   builder.proto().mutable_graph()->mutable_node(3)->set_op_type("DynamicQuantizeLinear");
   EXPECT_THAT(complaint_about(builder), HasSubstr("float32"));
+  builder.proto().mutable_graph()->mutable_node(3)->set_op_type("EfficientNMS_TRT");
+  builder.proto().mutable_graph()->mutable_node(3)->set_domain("TRT");
+  EXPECT_THAT(complaint_about(builder), HasSubstr("'TRT'"));
+}
+
+// Seven columns, of as many rows as there are numbers above 0.
+TEST(OnnxFile, TellsColumnsOfRowsThatVary) {
+  OnnxBuilder builder;
+  const std::string x = builder.convolution("x", builder.input("images", {1, 3, 64, 64}), 3, 7, 3);
+  builder.node("ReduceMax", {x}, {"largest"});
+  builder.node("NonZero", {"largest"}, {"found"});
+  builder.node("Cast", {"found"}, {"numbers"});
+  OnnxBuilder::set(*builder.proto().mutable_graph()->mutable_node(3), "to", std::int64_t{1});
+  builder.node("Reshape", {"numbers", builder.wholes("shape", {2}, {-1, 7})}, {"output"});
+  builder.output("output", {-1, 7});
+  Settings settings;
+  settings.file = "rows.onnx";
+  EXPECT_EQ(make_network(builder.graph(), settings).scheme.heads.at(0).box.place_step, 7);
 }
 
 TEST(OnnxFile, RepeatsNoControlCharacters) {
@@ -73,6 +91,19 @@ TEST(OnnxFile, RefusesInputsThatAreNoPictures) {
   EXPECT_THAT(complaint({1, 3, 64, 64}, onnx::TensorProto::STRING), HasSubstr("type"));
   EXPECT_THAT(complaint(std::vector<std::int64_t>(100, 1), kFloat), HasSubstr("'images'"));
   EXPECT_THAT(complaint({1, 3, std::int64_t{1} << 40, 64}, kFloat), HasSubstr("large"));
+}
+
+// As DETR has it: where the picture is not padded.
+TEST(OnnxFile, TakesAMaskOfThePicture) {
+  OnnxBuilder builder = plain();
+  builder.input("pixel_mask", {-1, 64, -1}, onnx::TensorProto::INT64);
+  Settings settings;
+  settings.file = "test.onnx";
+  const Network network = make_network(builder.graph(), settings);
+  Tensor mask(Kind::whole, network.graph.inputs.at(1).type.shape);
+  EXPECT_EQ(mask.shape(), (Shape{1, 64, 64}));
+  fill_sizes(network, {640, 480}, [&](std::size_t) -> Tensor& { return mask; });
+  EXPECT_EQ(std::ranges::count(mask.whole_span(), 1), 64 * 64);
 }
 
 // Whose graphs are nested as deep as a reader's stack.

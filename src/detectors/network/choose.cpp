@@ -1,5 +1,6 @@
 // Finds out what the outputs of a network mean, by their shapes, names, and the operators behind them.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "detectors/network/evidence.hpp"
@@ -19,7 +20,8 @@ Match match_yolox(const Evidence& evidence) {
   if (strides.empty() || is_other || !evidence.fits_classes(sheet.channels - 5)) return {};
   Scheme scheme;
   scheme.classes = static_cast<int>(sheet.channels - 5);
-  scheme.box = evidence.outputs.has_exponential ? BoxForm::centre : BoxForm::cell;
+  scheme.box = evidence.output_of(sheet).is_raw ? BoxForm::cell : BoxForm::centre;
+  if (evidence.output_of(sheet).has_raw_scores) scheme.activation = ScoreFunction::sigmoid;
   add_heads(scheme, evidence, strides, [&](Head& head, std::int64_t place) {
     head.box = sheet.field(0, place);
     head.objectness = sheet.field(4, place);
@@ -27,7 +29,9 @@ Match match_yolox(const Evidence& evidence) {
   });
   scheme.reason =
       "one row for each cell of strides 8, 16, ..., with four coordinates, objectness and classes";
-  scheme.preprocessing = as_bytes_in_bgr(114);
+  // YOLOv6 has the same rows, without the logarithms of sizes.
+  const bool is_yolov6 = scheme.box == BoxForm::centre && !evidence.outputs.operators.contains("Exp");
+  scheme.preprocessing = is_yolov6 ? as_ultralytics() : as_bytes_in_bgr(114);
   return scheme;
 }
 
@@ -40,7 +44,7 @@ Match match_yolov5(const Evidence& evidence) {
   // Networks for masks have numbers of these behind the classes.
   const bool has_masks = all.size() == 2 && std::ranges::any_of(all, has_rank(4)) && evidence.outputs.classes;
   const auto are_rows = [&](const Sheet& sheet) {
-    const std::int64_t classes = sheet.channels - 5;
+    const std::int64_t classes = evidence.count_classes(sheet.channels);
     return !sheet.is_map && !evidence.strides_for(sheet.places, 3).empty() &&
            (evidence.fits_classes(classes) || (has_masks && classes > *evidence.outputs.classes));
   };
@@ -51,16 +55,23 @@ Match match_yolov5(const Evidence& evidence) {
     return match_raw_yolov5(evidence);
   const Sheet& sheet = *found;
   Scheme scheme;
-  scheme.classes = has_masks ? *evidence.outputs.classes : static_cast<int>(sheet.channels - 5);
+  scheme.classes =
+      has_masks ? *evidence.outputs.classes : static_cast<int>(evidence.count_classes(sheet.channels));
   scheme.box = BoxForm::centre;
   Head head;
   head.places = sheet.places;
   head.box = sheet.field(0);
   head.objectness = sheet.field(4);
-  head.classes = sheet.field(5);
-  scheme.heads = {head};
+  head.classes = evidence.classes_in_row(head.box, sheet.channels);
   scheme.reason =
       "three rows for each cell of strides 8, 16, ..., with four coordinates, objectness and classes";
+  if (evidence.has_points_in_row(sheet.channels)) {
+    head.points = sheet.field(5);
+    scheme.points = 5;
+    scheme.anchor = 0;
+    scheme.reason += "; five points, as of a face";
+  }
+  scheme.heads = {head};
   scheme.preprocessing = as_ultralytics();
   return scheme;
 }
@@ -75,7 +86,10 @@ Match match_yolov8_maps(const Evidence& evidence) {
     if (!sheet.is_map || stride == 0) return {};
     Head& head = heads.try_emplace(-sheet.places, head_of(evidence, sheet.places, stride)).first->second;
     const bool has_sides = sheet.channels >= kSides && !head.box.is_there();
-    const std::int64_t classes = has_sides ? sheet.channels - kSides : sheet.channels;
+    std::int64_t classes = has_sides ? sheet.channels - kSides : sheet.channels;
+    // Networks for masks or points have numbers of these behind the classes.
+    if (has_sides && evidence.has_more_than_boxes() && evidence.outputs.classes)
+      classes = std::min<std::int64_t>(classes, *evidence.outputs.classes);
     if (has_sides) head.box = sheet.field(0);
     if (classes == 0 || (classes == 1 && head.classes.is_there()))
       continue;  // a sum of scores, which is not needed
@@ -88,7 +102,7 @@ Match match_yolov8_maps(const Evidence& evidence) {
     if (!head.box.is_there() || !head.classes.is_there()) return {};
     scheme.heads.push_back(head);
   }
-  if (scheme.heads.empty() || !evidence.all_known) return {};
+  if (scheme.heads.size() < 2 || !evidence.all_known) return {};
   scheme.box = BoxForm::distribution;
   scheme.bins = kBins;
   scheme.reason = "maps of 64 channels of distances, as distributions, and of classes";
@@ -96,7 +110,33 @@ Match match_yolov8_maps(const Evidence& evidence) {
   return scheme;
 }
 
+// Finished boxes, as corners, and scores in an output of their own, in whatever order.
+Match match_yolo_pair(const Evidence& evidence) {
+  Head head;
+  Scheme scheme;
+  for (Sheet sheet : evidence.sheets) {
+    if (evidence.strides_for(sheet.places).empty()) sheet = sheet.turned();
+    if (sheet.is_map || evidence.strides_for(sheet.places).empty()) return {};
+    const NetworkOutputs::Output& output = evidence.output_of(sheet);
+    head.places = sheet.places;
+    if (output.is_probability && evidence.fits_classes(sheet.channels)) {
+      head.classes = sheet.field();
+      scheme.classes = static_cast<int>(sheet.channels);
+    } else if (sheet.channels == 4 && !output.is_raw) {
+      head.box = sheet.field();
+    }
+  }
+  if (evidence.sheets.size() != 2 || !evidence.all_known || !head.box.is_there() || !head.classes.is_there())
+    return {};
+  scheme.heads = {head};
+  scheme.reason = "corners of boxes, and classes, for each cell of strides 8, 16, ...";
+  scheme.in_picture = evidence.outputs.knows_scale;
+  scheme.preprocessing = scheme.in_picture ? as_paddle(evidence) : as_ultralytics();
+  return scheme;
+}
+
 Match match_yolov8(const Evidence& evidence) {
+  if (Match pair = match_yolo_pair(evidence)) return pair;
   if (!evidence.is_single() || evidence.sheets[0].is_map) return match_yolov8_maps(evidence);
   Sheet sheet = evidence.sheets[0].turned();
   // Some exports have a row for each place, as others have a column.
@@ -117,29 +157,55 @@ Match match_yolov8(const Evidence& evidence) {
   return scheme;
 }
 
-// Rows of x1, y1, x2, y2, score, class; or picture, x1, y1, x2, y2, class, score.
-Match match_end_to_end(const Evidence& evidence) {
-  if (evidence.outputs.all.size() != 1) return {};
-  Sheet sheet;
-  if (evidence.is_single()) {
-    sheet = evidence.sheets[0];
-  } else {
-    sheet.places = -1;
-    sheet.channels = sheet.place_step = 6;
+// Places of what a row holds, as its name says; as in "batchno_classid_score_x1y1x2y2" and
+// "label_xyxy_score".
+std::optional<std::array<std::int64_t, 3>> order_of_row(const std::string& name) {
+  std::map<std::size_t, std::pair<std::string_view, std::int64_t>> words;  // by place in the name
+  for (const std::string_view word : {"batchno", "label", "classid", "score", "xyxy", "x1y1x2y2"}) {
+    const std::size_t at = name.find(word);
+    if (at != std::string::npos) words[at] = {word, word.starts_with('x') ? 4 : 1};
   }
-  if ((sheet.channels != 6 && sheet.channels != 7) || sheet.is_map) return {};
+  std::map<char, std::int64_t> starts;
+  std::int64_t next = 0;
+  for (const auto& [at, word] : words) {
+    starts[word.first == "classid" ? 'l' : word.first[0]] = next;
+    next += word.second;
+  }
+  if (!starts.contains('x') || !starts.contains('s') || !starts.contains('l')) return {};
+  return {{starts['x'], starts['s'], starts['l']}};
+}
+
+// Rows of corners, score and class, in some order.
+Match match_end_to_end(const Evidence& evidence) {
+  const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
+  // PaddleDetection's have the number of rows beside them.
+  const bool is_paddle = evidence.outputs.knows_scale && all.size() == 2 && all[0].columns == 6;
+  if (all.empty() || (all.size() != 1 && !is_paddle)) return {};
+  const std::int64_t columns = all[0].columns == -1 ? 6 : all[0].columns;
+  // Ultralytics' networks for masks and points have their numbers behind the others.
+  const bool has_more = columns > 7 && evidence.has_more_than_boxes();
+  // Its RT-DETR has boxes and classes of queries.
+  if (evidence.metadata("description").find("rtdetr") != std::string::npos) return {};
+  if ((columns != 6 && columns != 7 && !has_more) || (all[0].shape && all[0].shape->size() > 3)) return {};
+  std::array<std::int64_t, 3> order = {0, 4, 5};
+  if (columns == 7) order = {1, 6, 5};  // of YOLOv7, with the number of the picture
+  if (is_paddle) order = {2, 1, 0};
+  order = order_of_row(all[0].name).value_or(order);
+  Sheet sheet;
+  sheet.place_step = columns;
   Scheme scheme;
   Head head;
-  head.places = sheet.places;
-  const bool has_picture = sheet.channels == 7;
-  head.box = sheet.field(has_picture ? 1 : 0);
-  head.classes = sheet.field(has_picture ? 6 : 4);
-  head.label = sheet.field(5);
+  if (all[0].shape) head.places = elements_of(*all[0].shape) / columns;
+  head.box = sheet.field(order[0]);
+  head.classes = sheet.field(order[1]);
+  head.label = sheet.field(order[2]);
   scheme.heads = {head};
   scheme.classes = evidence.outputs.classes.value_or(80);
+  scheme.in_picture = is_paddle;
   scheme.suppresses = false;
   scheme.reason = "rows of corners, score and class";
   scheme.preprocessing = as_ultralytics();
+  if (is_paddle) scheme.preprocessing = as_paddle(evidence);
   return scheme;
 }
 
@@ -148,12 +214,15 @@ Match match_end_to_end(const Evidence& evidence) {
 // Three outputs of finished boxes; their number may be known at run time alone.
 Match match_finished(const Evidence& evidence) {
   Head head;
+  bool counts_from_one = false;  // as torchvision does
   for (std::size_t i = 0; i < evidence.outputs.all.size(); ++i) {
     const NetworkOutputs::Output& output = evidence.outputs.all[i];
     const auto number = static_cast<int>(i);
-    const std::int64_t channels = output.shape && !output.shape->empty() ? output.shape->back() : -1;
+    const std::int64_t channels = output.columns;
+    if (has_word(output.name, {"num_"})) continue;  // of boxes
     if (output.kind == Kind::whole || has_word(output.name, {"label", "class"})) {
       head.label = {number, 0, 1, 1};
+      counts_from_one = !has_word(output.name, {"class"});
     } else if (has_word(output.name, {"dets"}) && (channels == 5 || channels == -1)) {
       head.box = {number, 0, 5, 1};
       head.classes = {number, 4, 5, 1};
@@ -175,7 +244,7 @@ Match match_finished(const Evidence& evidence) {
   Scheme scheme;
   scheme.heads = {head};
   scheme.in_picture = evidence.outputs.knows_frame_size;
-  scheme.has_background = !scheme.in_picture && head.box.place_step == 4;
+  scheme.has_background = counts_from_one && !scheme.in_picture && head.box.place_step == 4;
   scheme.coco91 = scheme.has_background;
   scheme.classes = evidence.outputs.classes.value_or(scheme.coco91 ? 90 : 80);
   scheme.suppresses = false;
@@ -192,7 +261,11 @@ Match match_detr(const Evidence& evidence) {
   Head head;
   if (evidence.is_single()) {
     const Sheet& sheet = evidence.sheets[0];
-    if (sheet.is_map || sheet.places > kMostQueries || !evidence.fits_classes(sheet.channels - 4)) return {};
+    constexpr std::int64_t kCoco = 84;  // of others, the file says that it is one, or the user
+    const bool is_unsure = sheet.channels != kCoco && !evidence.outputs.classes && evidence.wanted.empty();
+    if (sheet.is_map || sheet.places > kMostQueries || is_unsure ||
+        !evidence.fits_classes(sheet.channels - 4))
+      return {};
     head.places = sheet.places;
     head.box = sheet.field(0);
     head.classes = sheet.field(4);
@@ -218,7 +291,11 @@ Match match_detr(const Evidence& evidence) {
                         : has_no_object       ? ScoreFunction::softmax
                                               : ScoreFunction::sigmoid;
     scheme.coco91 = scheme.classes == 91;
-    scheme.preprocessing = as_image_net();
+    // RT-DETR and D-FINE take the picture as it is; DETR and its kin, with COCO's gaps, and RF-DETR do not.
+    const bool is_rfdetr = has_word(evidence.output_of(boxes).name, {"dets"});
+    scheme.preprocessing = has_no_object || scheme.coco91 || is_rfdetr
+                               ? as_image_net()
+                               : usual(Fit::standard, 0, true, {0, 0, 0}, {255, 255, 255});
   }
   scheme.heads = {head};
   scheme.box = BoxForm::centre;
@@ -273,10 +350,10 @@ Match match_ssd(const Evidence& evidence) {
   scheme.unit_x = static_cast<float>(evidence.outputs.input.width);
   scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
   scheme.reason = "boxes, and classes of which the first is none";
-  if (!evidence.outputs.has_exponential) {
+  if (evidence.output_of(boxes).is_raw) {
     scheme.box = BoxForm::prior;
-    scheme.priors = boxes.places == 8732 ? ssd300_priors() : face_priors(evidence);
-    if (static_cast<std::int64_t>(scheme.priors.size()) != boxes.places) return {};
+    scheme.priors = boxes.places == 8732 ? ssd300_priors() : face_priors(evidence, boxes.places);
+    if (scheme.priors.empty()) return {};
     scheme.reason += ", relative to priors that the file does not have";
   }
   const bool is_face = scheme.classes == 1;
@@ -308,10 +385,16 @@ constexpr Rule kRules[] = {{"yunet", match_yunet},
 // Other words for the same.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"yolov7", "yolov5"},
+    {"yolov5-face", "yolov5"},
     {"yolo", "yolov8"},
     {"yolov9", "yolov8"},
     {"yolov11", "yolov8"},
     {"yolo11", "yolov8"},
+    {"yolo12", "yolov8"},
+    {"yolo-nas", "yolov8"},
+    {"yolov6", "yolox"},
+    {"yolo26", "end_to_end"},
+    {"ppyoloe", "end_to_end"},
     {"yolov10", "end_to_end"},
     {"gfl", "nanodet"},
     {"nanodet-plus", "nanodet"},
@@ -342,6 +425,10 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   std::string name = wanted;
   std::ranges::transform(name, name.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const auto task = outputs.metadata.find("task");
+  if (task != outputs.metadata.end() && (task->second == "obb" || task->second == "classify"))
+    throw Problem("is made for the task '" + task->second +
+                  "', which is not supported; detect, segment and pose are");
   // Ultralytics' networks for masks have the boxes first.
   NetworkOutputs read = outputs;
   if (outputs.metadata.contains("task") && outputs.all.size() == 2) read.all.resize(1);

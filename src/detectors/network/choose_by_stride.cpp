@@ -1,29 +1,41 @@
 // Rules for networks that have a group of outputs for each stride.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <span>
 
 #include "detectors/network/evidence.hpp"
 
 namespace sightline::network {
 
-// Priors of two sizes in each cell, as RetinaFace has them.
-std::vector<Prior> face_priors(const Evidence& evidence) {
-  std::vector<Prior> priors;
+std::vector<Prior> face_priors(const Evidence& evidence, std::int64_t count) {
+  // In pixels, for strides of 8, 16, and so on.
+  const std::vector<std::vector<float>> retinaface = {{16, 32}, {64, 128}, {256, 512}};
+  const std::vector<std::vector<float>> ultraface = {{10, 16, 24}, {32, 48}, {64, 96}, {128, 192, 256}};
   const auto width = static_cast<float>(evidence.outputs.input.width),
              height = static_cast<float>(evidence.outputs.input.height);
-  int side = 16;
-  for (const int stride : {8, 16, 32}) {
-    const std::int64_t columns = evidence.columns(stride), cells = evidence.cells(stride);
-    for (std::int64_t cell = 0; cell < cells; ++cell) {
-      const float x = (static_cast<float>(cell % columns) + 0.5F) * static_cast<float>(stride) / width;
-      const float y = (static_cast<float>(cell / columns) + 0.5F) * static_cast<float>(stride) / height;
-      for (const int one : {side, 2 * side})
-        priors.push_back({x, y, static_cast<float>(one) / width, static_cast<float>(one) / height});
+  for (const auto& sides : {retinaface, ultraface}) {
+    const bool is_ultraface = sides.size() == ultraface.size();
+    const float largest = is_ultraface ? 1 : std::numeric_limits<float>::infinity();
+    std::vector<Prior> priors;
+    int stride = 8;
+    for (const std::vector<float>& of_cell : sides) {
+      const std::int64_t columns = evidence.columns(stride), rows = evidence.cells(stride) / columns;
+      // UltraFace's cells fill the input where they are no whole strides.
+      const float across = is_ultraface ? static_cast<float>(columns) : width / static_cast<float>(stride);
+      const float down = is_ultraface ? static_cast<float>(rows) : height / static_cast<float>(stride);
+      for (std::int64_t cell = 0; cell < columns * rows; ++cell) {
+        for (const float side : of_cell)
+          priors.push_back({(static_cast<float>(cell % columns) + 0.5F) / across,
+                            (static_cast<float>(cell / columns) + 0.5F) / down,
+                            std::min(side / width, largest), std::min(side / height, largest)});
+      }
+      stride *= 2;
     }
-    side *= 4;
+    if (static_cast<std::int64_t>(priors.size()) == count) return priors;
   }
-  return priors;
+  return {};
 }
 
 namespace {
@@ -42,12 +54,16 @@ constexpr double kYolov7[] = {12, 16, 19, 36, 40, 28, 36, 75, 76, 55, 72, 146, 1
 constexpr double kYoloP6[] = {19,  27,  44,  40,  38,  94,  96,  68,  86,  152, 180, 137,
                               140, 301, 303, 264, 238, 542, 436, 615, 739, 380, 925, 792};
 
+constexpr double kYolov5Face[] = {4, 5, 8, 10, 13, 16, 23, 29, 43, 55, 73, 105, 146, 217, 231, 300, 335, 433};
+
 // Anchors for a number of strides, with the name of their origin; empty if none are known.
-std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evidence, std::size_t strides) {
+std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evidence, std::size_t strides,
+                                                            bool is_face) {
   const NetworkOutputs& outputs = evidence.outputs;
   if (!outputs.anchors.empty()) return {outputs.anchors, "as given"};
   if (strides == 4) return {kYoloP6, "of YOLOv5-P6"};
   if (strides != 3) return {};
+  if (is_face) return {kYolov5Face, "of YOLOv5-face"};
   if (evidence.wanted == "yolov7" || (evidence.wanted.empty() && outputs.pools_like_yolov7))
     return {kYolov7, "of YOLOv7"};
   return {kYolov5, "of YOLOv5"};
@@ -74,7 +90,7 @@ struct AnchorMap {
     const bool is_unsure = !is_last && shape[1] > kDistributions && shape[1] != kCoco && shape[1] != kVoc &&
                            evidence.wanted.empty() && !evidence.outputs.classes;
     if (fitting > 0 && shape[0] == 1 && has_anchors && !is_unsure && shape[3] == evidence.columns(fitting) &&
-        evidence.fits_classes(numbers - 5))
+        evidence.fits_classes(evidence.count_classes(numbers)))
       stride = fitting;
   }
   Head head(const Evidence& evidence, std::int64_t anchor) const {
@@ -85,7 +101,8 @@ struct AnchorMap {
     Head head = head_of(evidence, cells, stride);
     head.box = field(0);
     head.objectness = field(4);
-    head.classes = field(5);
+    head.classes = evidence.classes_in_row(head.box, numbers);
+    if (evidence.has_points_in_row(numbers)) head.points = field(5);
     return head;
   }
 };
@@ -95,7 +112,8 @@ struct AnchorMap {
 // YOLOv5 and YOLOv7 without their last step.
 Match match_raw_yolov5(const Evidence& evidence) {
   const std::size_t outputs = evidence.outputs.all.size();
-  const auto [anchors, whose] = anchors_for(evidence, outputs);
+  const bool is_face = outputs == 3 && evidence.has_points_in_row(AnchorMap(evidence, 0, 3).numbers);
+  const auto [anchors, whose] = anchors_for(evidence, outputs, is_face);
   if (outputs == 0 || anchors.empty() || anchors.size() % (2 * outputs) != 0) return {};
   const auto per_cell = static_cast<std::int64_t>(anchors.size() / (2 * outputs));
   std::map<int, AnchorMap> maps;  // by stride
@@ -107,7 +125,8 @@ Match match_raw_yolov5(const Evidence& evidence) {
   }
   Scheme scheme;
   scheme.box = BoxForm::anchor;
-  scheme.classes = static_cast<int>(maps.begin()->second.numbers - 5);
+  scheme.classes = static_cast<int>(evidence.count_classes(maps.begin()->second.numbers));
+  scheme.points = is_face ? 5 : 0;
   std::string sizes;
   std::size_t next = 0;
   for (const auto& [stride, map] : maps) {
@@ -141,9 +160,8 @@ Match match_retinaface(const Evidence& evidence) {
     if (sheet.channels == 2)
       scheme.activation = sheet.is_probability ? ScoreFunction::none : ScoreFunction::softmax;
   }
-  scheme.priors = face_priors(evidence);
-  if (!head.box.is_there() || !head.classes.is_there() || !head.points.is_there() ||
-      static_cast<std::int64_t>(scheme.priors.size()) != head.places)
+  scheme.priors = face_priors(evidence, head.places);
+  if (!head.box.is_there() || !head.classes.is_there() || !head.points.is_there() || scheme.priors.empty())
     return {};
   scheme.heads = {head};
   scheme.has_background = true;
@@ -246,12 +264,19 @@ Match match_nanodet(const Evidence& evidence) {
     const int stride = evidence.stride_of(places);
     if (stride == 0 || sheets.size() != 2 || !evidence.all_known || sheets[0].is_map) return {};
     // Of two that could be either, the one with the name of distances.
-    const auto is_sides = [&](const Sheet& sheet) {
-      return sheet.channels % 4 == 0 && has_word(evidence.output_of(sheet).name, {"dis", "box", "reg"});
+    const auto are_scores = [&](const Sheet& sheet) {
+      return sheet.channels == evidence.outputs.classes.value_or(80);
     };
-    const bool first = is_sides(sheets[0]) || (sheets[0].channels == 4 && sheets[1].channels != 4);
+    const auto is_sides = [&](const Sheet& sheet) {
+      return sheet.channels % 4 == 0 && !are_scores(sheet) &&
+             has_word(evidence.output_of(sheet).name, {"dis", "box", "reg"});
+    };
+    const bool first = is_sides(sheets[0]) || (sheets[0].channels == 4 && sheets[1].channels != 4) ||
+                       (!are_scores(sheets[0]) && are_scores(sheets[1]));
     const Sheet &boxes = sheets[first ? 0 : 1], &scores = sheets[first ? 1 : 0];
-    if (boxes.channels % 4 != 0 || boxes.channels > 4 * 64 || !evidence.fits_classes(scores.channels))
+    const bool differs = !scheme.heads.empty() && scheme.classes != scores.channels;
+    if (boxes.channels % 4 != 0 || boxes.channels > 4 * 64 || !evidence.fits_classes(scores.channels) ||
+        differs)
       return {};
     Head head = head_of(evidence, places, stride);
     head.box = boxes.field();
@@ -262,6 +287,7 @@ Match match_nanodet(const Evidence& evidence) {
     scheme.heads.push_back(head);
   }
   if (scheme.heads.size() < 2) return {};
+  if (scheme.heads.size() == 4) scheme.preprocessing = as_image_net();  // PicoDet
   scheme.reason = "classes and distances for each stride";
   return scheme;
 }

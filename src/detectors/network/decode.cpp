@@ -140,6 +140,9 @@ class Reader {
         const Prior& p = prior(place);
         x = multiply_add(px * 0.1F, p.width, p.x) * ux;
         y = multiply_add(py * 0.1F, p.height, p.y) * uy;
+      } else if (scheme_.box == BoxForm::anchor) {
+        x = multiply_add(px, head_.anchor_width, gx * s);
+        y = multiply_add(py, head_.anchor_height, gy * s);
       } else {
         const float anchor = scheme_.box == BoxForm::cell ? 0 : scheme_.anchor;
         x = (gx + anchor + px) * s;

@@ -93,10 +93,30 @@ struct Evidence {
     }
     return 0;
   }
+  /// Whether rows are those of YOLOv5-face: coordinates, objectness, five points, and the face. Without names
+  /// there is no telling them from eleven classes, which hardly anybody has.
+  bool has_points_in_row(std::int64_t channels) const {
+    constexpr std::int64_t kOfFace = 4 + 1 + 10 + 1;
+    return channels == kOfFace && outputs.classes.value_or(1) == 1 &&
+           (wanted.empty() || wanted == "yolov5-face");
+  }
+  /// Behind coordinates and objectness, and maybe points.
+  Field classes_in_row(const Field& row, std::int64_t channels) const {
+    return {row.output, row.offset + (has_points_in_row(channels) ? 15 : 5) * row.channel_step,
+            row.place_step, row.channel_step};
+  }
+  std::int64_t count_classes(std::int64_t channels) const {
+    return channels - (has_points_in_row(channels) ? 15 : 5);
+  }
   bool is_single() const { return all_known && sheets.size() == 1; }
   const NetworkOutputs::Output& output_of(const Sheet& sheet) const {
     return outputs.all[static_cast<std::size_t>(sheet.output)];
   }
+  std::string metadata(const std::string& key) const {
+    const auto found = outputs.metadata.find(key);
+    return found == outputs.metadata.end() ? std::string() : found->second;
+  }
+  bool has_more_than_boxes() const { return metadata("task") == "segment" || metadata("task") == "pose"; }
   bool fits_classes(std::int64_t count) const {
     return count >= 1 && (outputs.classes ? count == *outputs.classes : count <= 10'000);
   }
@@ -148,8 +168,16 @@ inline bool has_word(const std::string& name, std::initializer_list<const char*>
   return std::ranges::any_of(words, [&](const char* word) { return name.find(word) != std::string::npos; });
 }
 
-/// Priors of two sizes in each cell, as RetinaFace has them.
-std::vector<Prior> face_priors(const Evidence& evidence);
+/// PaddleDetection's networks tell their input by their activation: PP-YOLOE and RT-DETR have a smooth one.
+inline Preprocessing as_paddle(const Evidence& evidence) {
+  constexpr int kFew = 16;  // of those that make scores alone
+  const auto sigmoids = evidence.outputs.operators.find("Sigmoid");
+  const bool is_smooth = sigmoids != evidence.outputs.operators.end() && sigmoids->second > kFew;
+  return is_smooth ? usual(Fit::standard, 0, true, {0, 0, 0}, {255, 255, 255}) : as_image_net();
+}
+
+/// Square priors in each cell, as RetinaFace and UltraFace have them; empty where none are so many.
+std::vector<Prior> face_priors(const Evidence& evidence, std::int64_t count);
 
 /// Rules for groups of outputs, one for each stride.
 Match match_raw_yolov5(const Evidence& evidence);

@@ -91,6 +91,8 @@ std::string fate_of(const Network& network, const RawBox& box, std::span<const R
 // Reasons to look at where a picture has no boxes.
 std::string hint_of(const Network& network, const std::vector<RawBox>& all,
                     const std::vector<const Tensor*>& outputs) {
+  if (all.empty() && !network.scheme.suppresses)
+    return "the network itself keeps no box; its own threshold and its input (--picture) decide";
   if (all.empty()) return "no place has a score and a box that are numbers: the file may be damaged";
   if (const auto score = only_score(network.scheme, outputs); score && network.scheme.suppresses)
     return fmt::format("all places have the score {:g}: the network may be badly quantised", *score);
@@ -102,6 +104,8 @@ std::string hint_of(const Network& network, const std::vector<RawBox>& all,
 std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w,
                             const std::vector<const Tensor*>& outputs) {
   const Network& network = detector.network();
+  for (std::size_t stage = detector.stages().size() - 2; stage < detector.stages().size(); ++stage)
+    detector.run_stage(stage, w);
   std::vector<RawBox> all;
   decode(network.scheme, outputs, -std::numeric_limits<float>::infinity(), all);
   const auto higher_confidence = [](const RawBox& a, const RawBox& b) {
@@ -110,8 +114,6 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
   const std::size_t count = std::min(kBest, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
                     higher_confidence);
-  for (std::size_t stage = detector.stages().size() - 2; stage < detector.stages().size(); ++stage)
-    detector.run_stage(stage, w);
   std::string text = fmt::format("\nThe best of {}, before threshold and suppression\n",
                                  counted(static_cast<std::int64_t>(all.size()), "candidate"));
   text += "       score  class            left     top   width  height\n";

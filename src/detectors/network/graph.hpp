@@ -62,6 +62,7 @@ struct Graph {
   std::vector<Value> values;
   std::vector<GraphInput> inputs;
   std::vector<int> outputs;
+  std::vector<std::int64_t> columns;  ///< by output: the last side that the file tells; -1: none
   std::map<std::string, std::string> metadata;
   std::string producer;
   int opset = 0;

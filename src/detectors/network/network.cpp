@@ -30,6 +30,7 @@ InputRole role_of(const Graph& graph, const GraphInput& input) {
     return InputRole::frame_size;
   if (rank == 2 && name == "scale_factor") return InputRole::scale;
   if (rank == 2 && name == "im_shape") return InputRole::input_size;
+  if (rank == 3 && name == "pixel_mask" && input.type.kind == Kind::whole) return InputRole::mask;
   throw Problem("has the input '" + name + "' of " + text_of(input.type.shape) +
                 (input.type.kind == Kind::real ? "" : " whole numbers") +
                 "; supported are one picture of real numbers (1x3xHxW or 1xHxWx3) and its size");
@@ -100,6 +101,10 @@ void fix_inputs(Network& network, const Settings& settings) {
       has_picture = true;
       network.picture = i;
       fix_picture(graph, input, settings, network.preprocessing);
+    } else if (network.roles.back() == InputRole::mask) {
+      constexpr std::int64_t kSide = 64;  // where it is free; the network resizes it
+      input.type.shape[0] = 1;
+      for (std::int64_t& side : input.type.shape) side = side == -1 ? kSide : side;
     } else {
       input.type.shape = {1, 2};
     }
@@ -112,20 +117,20 @@ void fix_inputs(Network& network, const Settings& settings) {
 
 // --- outputs
 
-// Whether a sigmoid or a softmax has made a value, which may have been moved about since.
-bool is_probability(const Graph& graph, int value) {
+// The operator that has made a value, or the last part of it, which may have been moved about since; empty
+// for inputs.
+std::string_view maker_behind(const Graph& graph, int value, bool of_last = false) {
   constexpr std::string_view kMoves[] = {"Reshape", "Transpose", "Concat", "Squeeze", "Unsqueeze",
                                          "Flatten", "Identity",  "Slice",  "Split",   "Cast",
                                          "Gather",  "Clip",      "Sqrt"};
   constexpr int kMostSteps = 64;
   for (int step = 0; step < kMostSteps; ++step) {
     const Node* const maker = maker_of(graph, value);
-    if (!maker) return false;
-    if (maker->op == "Sigmoid" || maker->op == "Softmax" || maker->op == "HardSigmoid") return true;
-    if (std::ranges::find(kMoves, maker->op) == std::end(kMoves) || maker->inputs.empty()) return false;
-    value = maker->inputs[0];
+    if (!maker) break;
+    if (std::ranges::find(kMoves, maker->op) == std::end(kMoves) || maker->inputs.empty()) return maker->op;
+    value = of_last && maker->op == "Concat" ? maker->inputs.back() : maker->inputs[0];
   }
-  return false;
+  return {};
 }
 
 // By the user, or by the file.
@@ -141,25 +146,33 @@ NetworkOutputs outputs_of(const Network& network, const Settings& settings) {
   const Graph& graph = network.graph;
   NetworkOutputs outputs;
   outputs.input = network.preprocessing.size;
-  for (const int number : graph.outputs) {
-    const Value& value = graph.values[static_cast<std::size_t>(number)];
-    NetworkOutputs::Output one{value.name, Kind::real, {}, is_probability(graph, number)};
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const Value& value = graph.values[static_cast<std::size_t>(graph.outputs[i])];
+    const std::string_view maker = maker_behind(graph, graph.outputs[i]);
+    NetworkOutputs::Output one{.name = value.name, .shape = {}};
+    one.is_probability = maker == "Sigmoid" || maker == "Softmax" || maker == "HardSigmoid";
+    one.is_raw = maker == "Conv" || maker == "Add";  // of a bias
+    one.has_raw_scores = maker_behind(graph, graph.outputs[i], true) == "Conv";
+    one.columns = graph.columns[i];
     if (value.is_typed) {
       one.kind = value.type.kind;
       one.shape = value.type.shape;
+      if (!one.shape->empty()) one.columns = one.shape->back();
     }
     outputs.all.push_back(std::move(one));
   }
   const auto has = [&](const auto& is_one) { return std::ranges::any_of(graph.nodes, is_one); };
-  outputs.has_exponential = has([](const Node& node) { return node.op == "Exp"; });
+  for (const Node& node : graph.nodes) ++outputs.operators[node.op];
   outputs.pools_like_yolov7 =
       has([](const Node& node) {
         return node.op == "MaxPool" && node.integers("kernel_shape") == std::vector<std::int64_t>{2, 2};
       }) &&
       !has([](const Node& node) { return node.op == "LeakyRelu"; });
   outputs.anchors = settings.anchors;
-  outputs.knows_frame_size =
-      std::ranges::any_of(network.roles, [](InputRole role) { return role != InputRole::picture; });
+  for (const InputRole role : network.roles) {
+    outputs.knows_frame_size |= role != InputRole::picture && role != InputRole::mask;
+    outputs.knows_scale |= role == InputRole::scale;
+  }
   const std::vector<std::string> names = given_labels(graph, settings);
   if (!names.empty()) outputs.classes = static_cast<int>(names.size());
   outputs.metadata = graph.metadata;
@@ -351,6 +364,10 @@ void fill_sizes(const Network& network, Size frame, const std::function<Tensor&(
     const InputRole role = network.roles[i];
     if (role == InputRole::picture) continue;
     Tensor& tensor = input(i);
+    if (role == InputRole::mask) {
+      std::fill_n(tensor.wholes(), tensor.size(), 1);
+      continue;
+    }
     const auto set = [&](std::int64_t at, double value) {
       if (tensor.kind() == Kind::real) {
         tensor.reals()[at] = static_cast<float>(value);

@@ -50,7 +50,7 @@ inline constexpr const char* kConfigKeys[] = {"model",          "model_type",
 Settings read_settings(const Config& config);
 
 /// Content of an input.
-enum class InputRole { picture, frame_size, input_size, scale };
+enum class InputRole { picture, frame_size, input_size, scale, mask };
 
 /// Immutable once loaded.
 struct Network {
@@ -81,7 +81,7 @@ Network make_network(Graph graph, const Settings& settings);
 /// Whether a finding is one to report: its class is, and its score is high enough.
 bool is_reported(const Network& network, const RawBox& box);
 
-/// Fills the inputs other than the picture.
+/// Fills the inputs other than the picture. A mask, as DETR has it, is of the whole picture.
 void fill_sizes(const Network& network, Size frame, const std::function<Tensor&(std::size_t)>& input);
 
 }  // namespace sightline::network

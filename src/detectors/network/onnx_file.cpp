@@ -69,7 +69,9 @@ void from_list(const List& list, To* to, std::int64_t count, const Convert& conv
 
 SharedTensor read_tensor(const onnx::TensorProto& proto) {
   if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0)
-    throw Problem("keeps its data in another file; save the network as one file");
+    throw Problem(
+        "keeps its data in another file; save the network as one file (torch.onnx.export with "
+        "external_data=False)");
   const int type = proto.data_type();
   if (!is_real(type) && !is_whole(type))
     throw Problem("has data of the type " + std::to_string(type) + ", which is not supported");
@@ -143,6 +145,10 @@ Attribute read_attribute(const onnx::AttributeProto& proto) {
   }
 }
 
+bool is_standard(const onnx::NodeProto& node) {
+  return node.domain().empty() || node.domain() == "ai.onnx";
+}
+
 // Why an operator is not known, where that can be told.
 std::string why_unknown(const onnx::NodeProto& node) {
   const std::string& op = node.op_type();
@@ -157,6 +163,9 @@ std::string why_unknown(const onnx::NodeProto& node) {
   if (is_one_of({"If", "Loop", "Scan"}))
     return "branches or loops, which is not supported; simplify the network (onnxsim) or export it without "
            "its last steps";
+  if (!is_standard(node))
+    return "is an operator of '" + short_name(node.domain()) +
+           "', not of ONNX, which is not supported; export the network without it";
   std::string known;
   for (const std::string_view name : operator_names())
     known += (known.empty() ? "" : ", ") + std::string(name);
@@ -181,6 +190,9 @@ class Builder {
       if (found == numbers_.end())
         throw Problem("has the output '" + short_name(one.name()) + "', which no node makes");
       graph_.outputs.push_back(found->second);
+      const onnx::TensorShapeProto& shape = one.type().tensor_type().shape();
+      const bool has_last = shape.dim_size() > 0 && shape.dim(shape.dim_size() - 1).dim_value() > 0;
+      graph_.columns.push_back(has_last ? shape.dim(shape.dim_size() - 1).dim_value() : -1);
     }
     if (graph_.outputs.empty()) throw Problem("has no outputs");
     return std::move(graph_);
@@ -236,8 +248,7 @@ class Builder {
     node.name = proto.name().empty() ? "#" + std::to_string(index + 1) : short_name(proto.name());
     node.opset = graph_.opset;
     try {
-      const bool is_standard = proto.domain().empty() || proto.domain() == "ai.onnx";
-      node.code = is_standard ? find_operator(proto.op_type()) : nullptr;
+      node.code = is_standard(proto) ? find_operator(proto.op_type()) : nullptr;
       if (!node.code) throw Problem(why_unknown(proto));
       read_links(proto, node);
       for (const onnx::AttributeProto& one : proto.attribute())
@@ -295,7 +306,8 @@ Graph build_graph(std::span<const char> bytes) {
                              : "is damaged, or not an ONNX file");
   }
   if (!model.has_graph() || model.graph().node_size() == 0) throw Problem("has no network in it");
-  if (model.functions_size() > 0) throw Problem("has functions of its own, which are not supported");
+  if (model.functions_size() > 0)
+    throw Problem("has functions of its own, which are not supported; simplify the network (onnxsim)");
   int opset = 0;
   for (const onnx::OperatorSetIdProto& one : model.opset_import()) {
     if (one.domain().empty() || one.domain() == "ai.onnx")

@@ -1,5 +1,5 @@
 #pragma once
-/// Reads networks from ONNX files (https://onnx.ai), opsets 9 to 21.
+/// Reads networks from ONNX files (https://onnx.ai), opsets 9 to 24.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace sightline::network {
 
 inline constexpr int kOldestOpset = 9;
-inline constexpr int kNewestOpset = 21;
+inline constexpr int kNewestOpset = 24;
 /// MiB of a file unless asked otherwise (see model/size_limit.hpp).
 inline constexpr int kMaxModelSize = 512;
 

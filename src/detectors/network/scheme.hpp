@@ -86,14 +86,18 @@ struct NetworkOutputs {
     Kind kind = Kind::real;
     std::optional<Shape> shape;
     bool is_probability = false;  ///< whether a sigmoid or a softmax has made it
+    bool is_raw = false;          ///< whether a convolution has, so that no box is finished
+    bool has_raw_scores = false;  ///< whether a convolution has made its last channels
+    std::int64_t columns = -1;    ///< its last side, which the file may tell even if it tells no shape
   };
   std::vector<Output> all;
-  Size input;                      ///< pixels
-  std::optional<int> classes;      ///< as many as there are names
-  bool has_exponential = false;    ///< whether the network computes one
-  bool pools_like_yolov7 = false;  ///< whether maximum pooling halves maps of smooth activations
-  std::vector<double> anchors;     ///< that the user gives: widths and heights, by rising stride
-  bool knows_frame_size = false;   ///< whether the frame's size is one of its inputs
+  Size input;                            ///< pixels
+  std::optional<int> classes;            ///< as many as there are names
+  std::map<std::string, int> operators;  ///< how many nodes have each
+  bool pools_like_yolov7 = false;        ///< whether maximum pooling halves maps of smooth activations
+  std::vector<double> anchors;           ///< that the user gives: widths and heights, by rising stride
+  bool knows_frame_size = false;         ///< whether the frame's size is one of its inputs
+  bool knows_scale = false;  ///< whether it is told how much the frame was scaled, as PaddleDetection's are
   std::map<std::string, std::string> metadata;
 };
 
