@@ -412,6 +412,12 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   expect_box(finished.decoded(), 5, 0.5F, {100, 110, 200, 300});
   EXPECT_TRUE(choose_scheme(finished.outputs, "").in_picture);
 
+  Made with_scores;  // behind the corners, as OpenMMLab's
+  put(with_scores.add("dets", {1, 20, 5}).reals(), {10, 12, 20, 30, 0.5F});
+  with_scores.add("labels", {1, 20}, false, 0, Kind::whole).wholes()[0] = 5;
+  expect_box(with_scores.decoded(), 5, 0.5F, {10, 12, 20, 30});
+  EXPECT_FALSE(choose_scheme(with_scores.outputs, "").preprocessing.rgb);
+
   // Those with classes of YOLO count from 0, torchvision's from 1.
   for (const bool from_one : {false, true}) {
     Made made;

@@ -249,7 +249,8 @@ Match match_finished(const Evidence& evidence) {
   scheme.classes = evidence.outputs.classes.value_or(scheme.coco91 ? 90 : 80);
   scheme.suppresses = false;
   scheme.reason = "finished boxes with scores and labels";
-  scheme.preprocessing = usual(Fit::standard, 0, true, {0, 0, 0}, {255, 255, 255});
+  scheme.preprocessing = head.box.place_step == 5 ? as_openmmlab(Fit::fit_to_window, 114)  // by MMDeploy
+                                                  : usual(Fit::standard, 0, true, {0, 0, 0}, {255, 255, 255});
   return scheme;
 }
 

@@ -228,14 +228,6 @@ Match match_scrfd(const Evidence& evidence) {
   return scheme;
 }
 
-namespace {
-
-Preprocessing as_nanodet() {
-  return usual(Fit::fit_to_window_letterbox, 0, false, {103.53, 116.28, 123.675}, {57.375, 57.12, 58.395});
-}
-
-}  // namespace
-
 // Distances, four numbers or four distributions, and classes: for each stride, or all in one output.
 Match match_nanodet(const Evidence& evidence) {
   Scheme scheme;
@@ -245,7 +237,7 @@ Match match_nanodet(const Evidence& evidence) {
     scheme.box = BoxForm::distribution;
     scheme.bins = static_cast<int>(channels / 4);
   };
-  scheme.preprocessing = as_nanodet();
+  scheme.preprocessing = as_openmmlab(Fit::fit_to_window_letterbox, 0);
   if (evidence.is_single()) {
     const Sheet& sheet = evidence.sheets[0];
     const std::vector<int> strides = evidence.strides_for(sheet.places);

@@ -147,6 +147,10 @@ inline Preprocessing as_ultralytics() {
 inline Preprocessing as_bytes_in_bgr(double pad) {
   return usual(Fit::fit_to_window, pad, false, {0, 0, 0}, {1, 1, 1});
 }
+/// RTMDet's, with its fit and padding, and NanoDet's.
+inline Preprocessing as_openmmlab(Fit fit, double pad) {
+  return usual(fit, pad, false, {103.53, 116.28, 123.675}, {57.375, 57.12, 58.395});
+}
 inline Preprocessing as_image_net() {
   return usual(Fit::standard, 0, true, {123.675, 116.28, 103.53}, {58.395, 57.12, 57.375});
 }
