@@ -44,7 +44,7 @@ Match match_yolov5(const Evidence& evidence) {
   // Networks for masks have numbers of these behind the classes.
   const bool has_masks = all.size() == 2 && std::ranges::any_of(all, has_rank(4)) && evidence.outputs.classes;
   const auto are_rows = [&](const Sheet& sheet) {
-    const std::int64_t classes = evidence.count_classes(sheet.channels);
+    const std::int64_t classes = sheet.channels - evidence.first_class(sheet.channels);
     return !sheet.is_map && !evidence.strides_for(sheet.places, 3).empty() &&
            (evidence.fits_classes(classes) || (has_masks && classes > *evidence.outputs.classes));
   };
@@ -55,14 +55,14 @@ Match match_yolov5(const Evidence& evidence) {
     return match_raw_yolov5(evidence);
   const Sheet& sheet = *found;
   Scheme scheme;
-  scheme.classes =
-      has_masks ? *evidence.outputs.classes : static_cast<int>(evidence.count_classes(sheet.channels));
+  scheme.classes = has_masks ? *evidence.outputs.classes
+                             : static_cast<int>(sheet.channels - evidence.first_class(sheet.channels));
   scheme.box = BoxForm::centre;
   Head head;
   head.places = sheet.places;
   head.box = sheet.field(0);
   head.objectness = sheet.field(4);
-  head.classes = evidence.classes_in_row(head.box, sheet.channels);
+  head.classes = sheet.field(evidence.first_class(sheet.channels));
   scheme.reason =
       "three rows for each cell of strides 8, 16, ..., with four coordinates, objectness and classes";
   if (evidence.has_points_in_row(sheet.channels)) {

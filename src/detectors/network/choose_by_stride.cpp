@@ -90,7 +90,7 @@ struct AnchorMap {
     const bool is_unsure = !is_last && shape[1] > kDistributions && shape[1] != kCoco && shape[1] != kVoc &&
                            evidence.wanted.empty() && !evidence.outputs.classes;
     if (fitting > 0 && shape[0] == 1 && has_anchors && !is_unsure && shape[3] == evidence.columns(fitting) &&
-        evidence.fits_classes(evidence.count_classes(numbers)))
+        evidence.fits_classes(numbers - evidence.first_class(numbers)))
       stride = fitting;
   }
   Head head(const Evidence& evidence, std::int64_t anchor) const {
@@ -101,7 +101,7 @@ struct AnchorMap {
     Head head = head_of(evidence, cells, stride);
     head.box = field(0);
     head.objectness = field(4);
-    head.classes = evidence.classes_in_row(head.box, numbers);
+    head.classes = field(evidence.first_class(numbers));
     if (evidence.has_points_in_row(numbers)) head.points = field(5);
     return head;
   }
@@ -125,7 +125,8 @@ Match match_raw_yolov5(const Evidence& evidence) {
   }
   Scheme scheme;
   scheme.box = BoxForm::anchor;
-  scheme.classes = static_cast<int>(evidence.count_classes(maps.begin()->second.numbers));
+  scheme.classes =
+      static_cast<int>(maps.begin()->second.numbers - evidence.first_class(maps.begin()->second.numbers));
   scheme.points = is_face ? 5 : 0;
   std::string sizes;
   std::size_t next = 0;

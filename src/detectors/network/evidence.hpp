@@ -100,14 +100,8 @@ struct Evidence {
     return channels == kOfFace && outputs.classes.value_or(1) == 1 &&
            (wanted.empty() || wanted == "yolov5-face");
   }
-  /// Behind coordinates and objectness, and maybe points.
-  Field classes_in_row(const Field& row, std::int64_t channels) const {
-    return {row.output, row.offset + (has_points_in_row(channels) ? 15 : 5) * row.channel_step,
-            row.place_step, row.channel_step};
-  }
-  std::int64_t count_classes(std::int64_t channels) const {
-    return channels - (has_points_in_row(channels) ? 15 : 5);
-  }
+  /// Its first class's channel: behind coordinates and objectness, and maybe points.
+  std::int64_t first_class(std::int64_t channels) const { return has_points_in_row(channels) ? 15 : 5; }
   bool is_single() const { return all_known && sheets.size() == 1; }
   const NetworkOutputs::Output& output_of(const Sheet& sheet) const {
     return outputs.all[static_cast<std::size_t>(sheet.output)];
