@@ -69,13 +69,6 @@ inline float exponential(float x) {
   return x != x ? x : y;
 }
 
-/// 1 / d for 1 <= d < 2^126, within 2 units in the last place, without a division.
-inline float reciprocal(float d) {
-  float y = bits_as_float(0x7eb53567U - float_as_bits(d));
-  y = 1.9395974F * y * multiply_add(-d, y, 1.436142F);
-  return multiply_add(y, multiply_add(-d, y, 1.0F), y);
-}
-
 /// Coefficients of 2^f for |f| <= 1/2, highest power first; the last one is 1.
 inline constexpr float kExp2Polynomial[] = {1.33908634e-3F, 9.67603192e-3F, 5.55035711e-2F,
                                             2.40221075e-1F, 6.93147188e-1F, 1.0F};
@@ -89,7 +82,7 @@ inline float logistic(float x) {
   float p = kExp2Polynomial[0];
   for (std::size_t i = 1; i < 6; ++i) p = multiply_add(p, f, kExp2Polynomial[i]);
   // e^-c: the whole part of the exponent is in the low bits of t.
-  return reciprocal(1.0F + bits_as_float(float_as_bits(p) + (float_as_bits(t) << 23)));
+  return 1.0F / (1.0F + bits_as_float(float_as_bits(p) + (float_as_bits(t) << 23)));
 }
 
 /// 1 / (1 + e^-x); NaN stays.

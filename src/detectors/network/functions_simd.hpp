@@ -44,15 +44,8 @@ HWY_INLINE void logistic_of(Vector (&x)[N]) {
     each([&](int n) HWY_ATTR { y[n] = hn::MulAdd(y[n], x[n], constant(kExp2Polynomial[i])); });
   each([&](int n) HWY_ATTR {
     const auto scaled = hn::Add(hn::BitCast(bits, y[n]), hn::ShiftLeft<23>(hn::BitCast(bits, t[n])));
-    x[n] = hn::Add(one, hn::BitCast(Floats(), scaled));
+    x[n] = hn::Div(one, hn::Add(one, hn::BitCast(Floats(), scaled)));
   });
-  // The reciprocal.
-  each([&](int n) HWY_ATTR {
-    y[n] = hn::BitCast(Floats(), hn::Sub(hn::Set(bits, 0x7eb53567U), hn::BitCast(bits, x[n])));
-  });
-  each([&](int n) HWY_ATTR { t[n] = hn::NegMulAdd(x[n], y[n], constant(1.436142F)); });
-  each([&](int n) HWY_ATTR { y[n] = hn::Mul(hn::Mul(constant(1.9395974F), y[n]), t[n]); });
-  each([&](int n) HWY_ATTR { x[n] = hn::MulAdd(y[n], hn::NegMulAdd(x[n], y[n], one), y[n]); });
 }
 
 HWY_INLINE Vector exponential_of(Vector x) {
