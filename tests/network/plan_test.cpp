@@ -440,6 +440,38 @@ TEST_P(NetworkPlan, PaddedMapsMeansOfWindowsAndGatedTensors) {
   }
 }
 
+// Heads that share blocks: of one activation, of several, with depthwise convolutions behind all or some of
+// them, and outputs of the network in between.
+TEST_P(NetworkPlan, ConvolutionsOfOneInput) {
+  for (const bool all_deepen : {true, false}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 5, 12, 19});
+    for (const auto& [name, outputs] : {std::pair{"cls", 1}, {"obj", 1}, {"box", 4}, {"points", 10}}) {
+      const std::string head = name;
+      builder.convolution(head + "1", "x", 5, outputs, 1);
+      const bool deepens = all_deepen || outputs < 10;
+      if (deepens) builder.convolution(head + "2", head + "1", outputs, outputs, 3, 1, outputs);
+      OnnxBuilder::set(builder.node("Transpose", {head + (deepens ? "2" : "1")}, {head + "3"}), "perm",
+                       std::vector<std::int64_t>{0, 2, 3, 1});
+      builder.node("Reshape", {head + "3", builder.wholes(head + "s", {3}, {1, -1, outputs})}, {head + "4"});
+      if (outputs == 1) builder.node("Sigmoid", {head + "4"}, {head + "5"});
+      builder.output(head + (outputs == 1 ? "5" : "4"));
+    }
+    builder.convolution("a", "x", 5, 4, 3);
+    builder.convolution("b", "x", 5, 1, 3);
+    builder.node("Sigmoid", {"b"}, {"gate"});
+    builder.convolution("c", "x", 5, 20, 5);
+    builder.node("Relu", {"c"}, {"relu"});
+    builder.convolution("d", "x", 5, 7, 5);
+    builder.node("Relu", {"d"}, {"other"});
+    OnnxBuilder::set(builder.node("Concat", {"a", "gate", "relu", "other"}, {"joined"}), "axis",
+                     std::int64_t{1});
+    builder.convolution("e", "other", 7, 9, 3);
+    for (const char* output : {"joined", "e", "a"}) builder.output(output);
+    expect_equal(builder);
+  }
+}
+
 // Pictures with channels last, pools of pools, many outputs, and elements that are only moved.
 TEST_P(NetworkPlan, ChannelsLastPoolsAndMovedElements) {
   OnnxBuilder builder;

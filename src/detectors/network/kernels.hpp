@@ -20,6 +20,8 @@ struct Activation {
   enum class Kind : std::uint8_t { none, relu, leaky_relu, clip, sigmoid, silu, hard_sigmoid, hard_swish };
   Kind kind = Kind::none;
   float a = 0, b = 0;  ///< slope; limits; alpha and beta
+
+  bool operator==(const Activation&) const = default;
 };
 
 /// Operations on a block's row after its sums.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "detectors/network/plan_values.hpp"
 
@@ -48,7 +49,7 @@ class Compiler : private PlanValues {
       if (node.op == "GlobalAveragePool")
         return finish_map_step(std::make_unique<MeanStep>(), *require_blocks(in), node.outputs[0]);
       if (const auto activation = activation_of(node)) {
-        map_of(node.outputs[0]) = activated(*require_blocks(in), *activation);
+        map_of(node.outputs[0]) = activated(*require_map(in), *activation);
         return true;
       }
     }
@@ -99,19 +100,25 @@ class Compiler : private PlanValues {
     return product;
   }
 
-  // Takes an activation behind a value into its step. Returns the value that it then has.
-  int fuse_activation(int number, Activation& activation) {
-    if (const Node* const product = silu_of(number)) {
-      for (const Node* const reader : readers(number)) is_done(*reader) = true;
-      activation = {Activation::Kind::silu};
-      return product->outputs[0];
-    }
+  // The activation behind a value, the nodes that it consists of, and the value that they make.
+  struct Behind {
+    Activation activation;
+    std::vector<const Node*> nodes;
+    int made = kAbsent;
+  };
+  Behind activation_behind(int number) const {
+    if (const Node* const product = silu_of(number))
+      return {{Activation::Kind::silu}, readers(number), product->outputs[0]};
     const Node* const reader = only_reader(number);
     const auto next = reader && reader->inputs[0] == number ? activation_of(*reader) : std::nullopt;
-    if (!next) return number;
-    activation = *next;
-    is_done(*reader) = true;
-    return reader->outputs[0];
+    return next ? Behind{*next, {reader}, reader->outputs[0]} : Behind{{}, {}, number};
+  }
+  // Takes an activation behind a value into its step. Returns the value that it then has.
+  int fuse_activation(int number, Activation& activation) {
+    const Behind behind = activation_behind(number);
+    for (const Node* const node : behind.nodes) is_done(*node) = true;
+    activation = behind.activation;
+    return behind.made;
   }
 
   // Takes a sum with a map that is there already into a convolution.
@@ -129,37 +136,122 @@ class Compiler : private PlanValues {
     return sum->outputs[0];
   }
 
-  bool compile_convolution(const Node& node) {
+  // The geometry of a convolution that is a step; none for other nodes.
+  std::optional<ConvolutionPlan> convolution_of(const Node& node) const {
     const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kAbsent;
-    if (!is_constant(node.inputs[1]) || (has_bias && !is_constant(node.inputs[2])) ||
-        !require_map(node.inputs[0]))
-      return false;
+    if (node.op != "Conv" || !is_map_type(node.outputs[0]) || !is_map_type(node.inputs[0]) ||
+        !is_constant(node.inputs[1]) || (has_bias && !is_constant(node.inputs[2])))
+      return {};
     const KnownInputs known(graph(), node);
     const ConvolutionPlan plan = convolution_plan({node, known.inputs});
-    const bool is_depthwise = plan.groups > 1 && plan.groups == plan.inputs && plan.inputs == plan.outputs;
-    if (plan.groups > 1 && !is_depthwise) return false;
-    const Map in = is_depthwise ? *require_blocks(node.inputs[0]) : *require_map(node.inputs[0]);
+    return plan.groups == 1 || has_a_group_each(plan) ? std::optional(plan) : std::nullopt;
+  }
+  static bool has_a_group_each(const ConvolutionPlan& plan) {
+    return plan.groups == plan.inputs && plan.inputs == plan.outputs;
+  }
+
+  // Convolutions that one step computes: those of one input whose outputs fit into fewer blocks together, and
+  // those of one channel each behind them. The node alone where there are no others.
+  std::vector<const Node*> merged_with(const Node& node, const ConvolutionPlan& plan) const {
+    const auto parts = parts_.find(node.inputs[0]);
+    std::vector<const Node*> all;
+    std::int64_t outputs = 0, blocks = 0;
+    if (parts == parts_.end()) {
+      all = readers(node.inputs[0]);
+    } else {
+      for (const int part : parts->second) all.push_back(only_reader(part));
+    }
+    std::erase_if(all, [&](const Node* one) {
+      const auto other = one ? convolution_of(*one) : std::nullopt;
+      if (!other || other->window != plan.window || !may_share(*one, node) ||
+          (parts == parts_.end() ? other->groups > 1 || other->outputs % kBlock == 0
+                                 : !has_a_group_each(*other)))
+        return true;
+      outputs += other->outputs;
+      blocks += (other->outputs + kBlock - 1) / kBlock;
+      return false;
+    });
+    const bool gains =
+        parts == parts_.end() ? (outputs + kBlock - 1) / kBlock < blocks : all.size() == parts->second.size();
+    return gains && std::ranges::find(all, &node) != all.end() ? all : std::vector{&node};
+  }
+  bool has_equal_activation(const Node& a, const Node& b) const {
+    return activation_behind(a.outputs[0]).activation == activation_behind(b.outputs[0]).activation;
+  }
+  // Whether both convolutions may be parts of one: activations that differ must cost little as steps of their
+  // own, and nothing that reads the results may need its channels at the beginning of a block.
+  bool may_share(const Node& a, const Node& b) const {
+    const auto is_cheap = [](const Behind& behind) {
+      return behind.activation.kind == Activation::Kind::none ||
+             behind.activation.kind == Activation::Kind::sigmoid;
+    };
+    const Behind behind = activation_behind(a.outputs[0]);
+    return (has_equal_activation(a, b) || (is_cheap(behind) && is_cheap(activation_behind(b.outputs[0])))) &&
+           std::ranges::all_of(readers(behind.made), [](const Node* reader) {
+             return reader->op == "Conv" || reader->op == "Concat" || reader->op == "Reshape" ||
+                    reader->op == "Transpose" || reader->op == "Sigmoid";
+           });
+  }
+
+  bool compile_convolution(const Node& node) {
+    const auto plan = convolution_of(node);
+    if (!plan || !require_map(node.inputs[0])) return false;
+    const std::vector<const Node*> merged = merged_with(node, *plan);
+    const bool is_alone = merged.size() == 1, of_parts = !is_alone && parts_.contains(node.inputs[0]);
+    const bool is_depthwise = of_parts || (plan->groups > 1 && has_a_group_each(*plan));
+    Map in = is_depthwise && !of_parts ? *require_blocks(node.inputs[0]) : *require_map(node.inputs[0]);
+    if (of_parts) {
+      in.channels.clear();
+      for (const Node* const one : merged) {
+        const Map& part = *map_of(one->inputs[0]);
+        in.channels.insert(in.channels.end(), part.channels.begin(), part.channels.end());
+      }
+      in = in_blocks(in);
+    }
     if (!same_steps(in)) return false;
     std::unique_ptr<ConvolutionStep> step;
     step = is_depthwise ? std::make_unique<DepthwiseStep>() : std::make_unique<ConvolutionStep>();
     step->in = InputRows(in, is_depthwise);
-    step->window = plan.window;
-    set_weights(*step, plan, *value(node.inputs[1]).constant,
-                has_bias ? value(node.inputs[2]).constant.get() : nullptr, is_depthwise);
-    const bool by_row = plan.window.kernel == Pair{1, 1} && plan.window.stride == Pair{1, 1} &&
-                        plan.window.before == Pair{0, 0} && plan.window.behind == Pair{0, 0};
-    if (!by_row) need_ends(in, plan.window);
-    Planned planned{nullptr, static_cast<int>(plan.window.out[0]), reads_of(in, by_row), {}, -1, {}};
-    int made = fuse_activation(node.outputs[0], step->finish.activation);
-    const bool had_activation = made != node.outputs[0];
-    const int summed = fuse_sum(made, step->added, planned.reads);
-    if (summed != made && !had_activation) {
-      step->finish.adds_first = true;
-      made = fuse_activation(summed, step->finish.activation);
-    } else {
-      made = summed;
+    step->window = plan->window;
+    std::size_t outputs = 0;
+    for (const Node* const one : merged) {
+      add_weights(*step, *one, outputs, is_depthwise ? 1 : plan->inputs);
+      outputs += static_cast<std::size_t>(side(one->outputs[0], 1));
     }
-    return finish_step(std::move(step), std::move(planned), static_cast<std::size_t>(plan.outputs), made);
+    const bool by_row = plan->window.kernel == Pair{1, 1} && plan->window.stride == Pair{1, 1} &&
+                        plan->window.before == Pair{0, 0} && plan->window.behind == Pair{0, 0};
+    if (!by_row) need_ends(in, plan->window);
+    Planned planned{nullptr, 0, reads_of(in, by_row), {}, -1, {}};
+    const bool fuses =
+        std::ranges::all_of(merged, [&](const Node* one) { return has_equal_activation(*one, node); });
+    std::vector<int> made;
+    for (const Node* const one : merged) {
+      is_done(*one) = true;
+      made.push_back(fuses ? fuse_activation(one->outputs[0], step->finish.activation) : one->outputs[0]);
+    }
+    const bool had_activation = made[0] != node.outputs[0];
+    const int summed = is_alone ? fuse_sum(made[0], step->added, planned.reads) : made[0];
+    if (summed != made[0] && !had_activation) {
+      step->finish.adds_first = true;
+      made[0] = fuse_activation(summed, step->finish.activation);
+    } else {
+      made[0] = summed;
+    }
+    finish_step(std::move(step), std::move(planned), outputs, made[0]);
+    if (!is_alone) divide(*map_of(made[0]), made);
+    return true;
+  }
+
+  // Gives values the channels of a map, one after the other.
+  void divide(const Map whole, const std::vector<int>& values) {
+    auto next = whole.channels.begin();
+    for (const int one : values) {
+      Map part{whole.height, whole.width, whole.row_step, whole.column_step, {}};
+      part.channels.assign(next, next + side(one, 1));
+      next += side(one, 1);
+      map_of(one) = std::move(part);
+      parts_[one] = values;
+    }
   }
 
   // Whether all channels of a map are as far apart from pixel to pixel.
@@ -180,19 +272,22 @@ class Compiler : private PlanValues {
       storage(place.storage).pad = std::max(storage(place.storage).pad, pad);
   }
 
-  static void set_weights(ConvolutionStep& step, const ConvolutionPlan& plan, const Tensor& w,
-                          const Tensor* b, bool is_depthwise) {
-    const std::int64_t blocks = (plan.outputs + kBlock - 1) / kBlock;
-    const std::int64_t inputs = is_depthwise ? 1 : plan.inputs,
-                       taps = plan.window.kernel[0] * plan.window.kernel[1];
-    step.bias.assign(static_cast<std::size_t>(blocks * kBlock), 0.0F);
-    step.weights.assign(static_cast<std::size_t>(blocks * kBlock * inputs * taps), 0.0F);
-    for (std::int64_t m = 0; m < plan.outputs; ++m) {
-      if (b) step.bias[static_cast<std::size_t>(m)] = b->reals()[m];
+  // Appends a node's weights, for outputs from the first one on.
+  void add_weights(ConvolutionStep& step, const Node& node, std::size_t first, std::int64_t inputs) const {
+    const Tensor& w = *value(node.inputs[1]).constant;
+    const std::int64_t taps = step.window.kernel[0] * step.window.kernel[1];
+    const auto begin = static_cast<std::int64_t>(first), end = begin + w.dim(0);
+    const std::int64_t places = (end + kBlock - 1) / kBlock * kBlock;
+    step.bias.resize(static_cast<std::size_t>(places), 0.0F);
+    step.weights.resize(static_cast<std::size_t>(places * inputs * taps), 0.0F);
+    for (std::int64_t m = begin; m < end; ++m) {
+      if (node.inputs.size() > 2 && node.inputs[2] != kAbsent)
+        step.bias[static_cast<std::size_t>(m)] = value(node.inputs[2]).constant->reals()[m - begin];
       for (std::int64_t c = 0; c < inputs; ++c) {
         for (std::int64_t t = 0; t < taps; ++t)
           step.weights[static_cast<std::size_t>(((m / kBlock * taps + t) * inputs + c) * kBlock +
-                                                m % kBlock)] = w.reals()[(m * inputs + c) * taps + t];
+                                                m % kBlock)] =
+              w.reals()[((m - begin) * inputs + c) * taps + t];
       }
     }
   }
@@ -260,8 +355,23 @@ class Compiler : private PlanValues {
                        made);
   }
 
-  // A map behind an activation.
-  Map activated(const Map& in, const Activation& activation) {
+  // A map behind an activation. A part of a block shares its place with the others.
+  Map activated(Map map, const Activation& activation) {
+    const ChannelPlace first = map.channels[0];
+    const bool in_block =
+        same_steps(map) && storage(first.storage).lanes == kBlock && map.row_step == 1 &&
+        map.column_step == 1 && std::ranges::all_of(map.channels, [&](const ChannelPlace& place) {
+          return place.storage == first.storage && place.channel / kBlock == first.channel / kBlock &&
+                 place.x == 0 && place.y == 0;
+        });
+    Map in = map;
+    if (in_block) {
+      in.channels.clear();
+      for (int c = 0; c < kBlock; ++c)
+        in.channels.push_back({first.storage, static_cast<int>(first.channel / kBlock * kBlock) + c});
+    } else {
+      in = map = in_blocks(map);
+    }
     const Map out = new_map(in.height, in.width, in.channels.size());
     auto step = std::make_unique<BinaryStep>();
     step->a = InputRows(in, true);
@@ -269,7 +379,10 @@ class Compiler : private PlanValues {
     step->activation = activation;
     step->out = OutputRows(out.channels[0].storage, storage(out.channels[0].storage).blocks);
     add_step(std::move(step), {nullptr, in.height, reads_of(in, true), {}, out.channels[0].storage, {}});
-    return out;
+    if (!in_block) return out;
+    for (ChannelPlace& place : map.channels)
+      place = {out.channels[0].storage, static_cast<int>(place.channel % kBlock)};
+    return map;
   }
 
   // An activation of a tensor that consists of maps.
@@ -278,7 +391,7 @@ class Compiler : private PlanValues {
     const auto activation = activation_of(node);
     if (!activation || !placed_of(node.inputs[0])) return false;
     Pieces pieces = *placed_of(node.inputs[0]);
-    for (Piece& piece : pieces) piece.map = activated(in_blocks(piece.map), *activation);
+    for (Piece& piece : pieces) piece.map = activated(piece.map, *activation);
     set_placed(node.outputs[0], std::move(pieces));
     return true;
   }
@@ -463,6 +576,7 @@ class Compiler : private PlanValues {
   }
 
   std::vector<bool> is_done_;
+  std::map<int, std::vector<int>> parts_;  // of a value that lies beside others: all of them
   std::map<int, std::vector<std::pair<int, std::int64_t>>>
       pools_;  // of a value: the largest of windows, their side
 };

@@ -14,6 +14,8 @@ struct WindowPlan {
   Pair kernel{1, 1}, stride{1, 1}, dilation{1, 1};
   Pair before{0, 0}, behind{0, 0};  ///< padding
   Pair out{0, 0};
+
+  bool operator==(const WindowPlan&) const = default;
 };
 
 /// The window of a convolution or pooling over pictures of so many rows and columns, by the node's attributes
