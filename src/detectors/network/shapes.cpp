@@ -55,6 +55,20 @@ void copy_run(const T* from, std::int64_t count, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
 }
 
+// Copies rows that are so far apart. Short ones are copied without a loop.
+template <typename T>
+void copy_rows(const T* from, std::int64_t from_step, T* to, std::int64_t to_step, std::int64_t rows,
+               std::int64_t count) {
+  const auto copy = [&](auto length) {
+    for (std::int64_t row = 0; row < rows; ++row, from += from_step, to += to_step)
+      copy_run(from, length, to);
+  };
+  if (count == 1) return copy(std::integral_constant<std::int64_t, 1>());
+  if (count == 2) return copy(std::integral_constant<std::int64_t, 2>());
+  if (count == 4) return copy(std::integral_constant<std::int64_t, 4>());
+  copy(count);
+}
+
 // Fills `out` from places of `in` that are so far apart along each axis of a shape.
 void copy_strided(const Tensor& in, Tensor& out, Shape shape, std::vector<std::int64_t> steps,
                   std::int64_t start = 0) {
@@ -65,21 +79,19 @@ void copy_strided(const Tensor& in, Tensor& out, Shape shape, std::vector<std::i
     shape.pop_back();
     steps.pop_back();
   }
-  const std::int64_t count = shape.empty() ? 1 : shape.back(), step = shape.empty() ? 0 : steps.back();
-  if (!shape.empty()) {
+  // Takes the last axis away: its length and step.
+  const auto take_axis = [&] {
+    const std::pair axis{shape.back(), steps.back()};
     shape.pop_back();
     steps.pop_back();
-  }
+    return axis;
+  };
+  const std::int64_t count = !shape.empty() && steps.back() == 1 ? take_axis().first : 1;
+  const auto [rows, apart] = shape.empty() ? std::pair<std::int64_t, std::int64_t>{1, 0} : take_axis();
   StridedWalk walk(std::move(shape), std::move(steps), start);
-  with_elements(in, out, [&](const auto* from, auto* to) {
-    for (std::int64_t i = 0; i < out.size(); i += count, walk.next()) {
-      const auto* const first = from + walk.offset();
-      if (step == 1) {
-        copy_run(first, count, to + i);
-        continue;
-      }
-      for (std::int64_t k = 0; k < count; ++k) to[i + k] = first[k * step];
-    }
+  with_elements(in, out, [&, rows = rows, apart = apart](const auto* from, auto* to) {
+    for (std::int64_t i = 0; i < out.size(); i += rows * count, walk.next())
+      copy_rows(from + walk.offset(), apart, to + i, count, rows, count);
   });
 }
 
@@ -184,8 +196,7 @@ void run_concat(const Call& call, std::span<Tensor> out) {
     const Tensor& from = call.in(i);
     const std::int64_t part = run_from(from.shape(), axis);
     with_elements(from, out[0], [&](const auto* source, auto* target) {
-      for (std::int64_t k = 0; part > 0 && k < from.size() / part; ++k)
-        copy_run(source + k * part, part, target + k * whole + offset);
+      if (part > 0) copy_rows(source, part, target + offset, whole, from.size() / part, part);
     });
     offset += part;
   }
@@ -222,8 +233,7 @@ void run_split(const Call& call, std::span<Tensor> out) {
   for (Tensor& target : out) {
     const std::int64_t part = run_from(target.shape(), axis);
     with_elements(from, target, [&](const auto* source, auto* to) {
-      for (std::int64_t k = 0; part > 0 && k < target.size() / part; ++k)
-        std::copy_n(source + k * whole + offset, part, to + k * part);
+      if (part > 0) copy_rows(source + offset, whole, to, part, target.size() / part, part);
     });
     offset += part;
   }
