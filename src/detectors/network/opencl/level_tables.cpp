@@ -119,14 +119,14 @@ class Tables : private StepVisitor {
   // Divides a chain into parts of one product each, with the steps before it whose results no other part
   // reads, and adds each to the launch behind those that it reads from.
   void divide(const Chain& chain, std::vector<std::vector<Chain>>& launches) {
+    const std::vector<bool> ends = ends_of_parts(chain);
     std::map<int, std::size_t> written;  // storages, and the launch that writes them
     Chain part{chain.height, {}};
     for (std::size_t i = 0; i < chain.steps.size(); ++i) {
       const ChainStep& one = chain.steps[i];
       part.steps.push_back(one);
-      const bool is_last = i + 1 == chain.steps.size();
-      if (!is_last && is_cheap(one) && is_local(one.writes) && !is_read_behind_product(chain, i)) continue;
-      if (!is_last && is_local(one.writes)) keep_whole(storage(one.writes));
+      if (!ends[i]) continue;
+      if (i + 1 < chain.steps.size() && is_local(one.writes)) keep_whole(storage(one.writes));
       std::size_t launch = 0;
       for (const ChainStep& step : part.steps) {
         for (const int read : step.reads) {
@@ -151,10 +151,17 @@ class Tables : private StepVisitor {
     return !is_product(one) && !dynamic_cast<const PoolStep*>(one.step) &&
            !dynamic_cast<const AverageStep*>(one.step) && !dynamic_cast<const MeanStep*>(one.step);
   }
-  static bool is_read_behind_product(const Chain& chain, std::size_t i) {
-    std::size_t product = i + 1;
-    while (product < chain.steps.size() && !is_product(chain.steps[product])) ++product;
-    return product < chain.steps.size() && reads_later(chain, product, chain.steps[i].writes);
+  // Whether parts of a chain end at its steps: at those that cost much, and at those whose results are not
+  // local or a later part reads.
+  std::vector<bool> ends_of_parts(const Chain& chain) {
+    std::vector<bool> ends(chain.steps.size(), true);
+    std::size_t next = chain.steps.size() - 1;  // end behind the step
+    for (std::size_t i = next; i-- > 0;) {
+      const ChainStep& one = chain.steps[i];
+      ends[i] = !is_cheap(one) || !is_local(one.writes) || reads_later(chain, next, one.writes);
+      if (ends[i]) next = i;
+    }
+    return ends;
   }
 
   void add_chain(LevelTables::Launch& launch, const Chain& chain) {
