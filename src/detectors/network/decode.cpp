@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -7,6 +8,8 @@
 
 namespace sightline::network {
 namespace {
+
+constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 // Reads fields of one head.
 class Reader {
@@ -32,37 +35,52 @@ class Reader {
     return tensor.kind() == Kind::real ? tensor.reals()[i] : static_cast<float>(tensor.wholes()[i]);
   }
 
-  // The best class and its score; NaN never is the best.
-  struct Best {
-    int label = -1;
-    float score = 0;
-  };
-  Best best(std::int64_t place) const {
-    const Head& head = head_;
-    if (head.label.is_there()) {
-      const float label = at(head.label, place);
-      const bool is_one = label >= 0 && label < 1e6F;
-      return {is_one ? static_cast<int>(label) - (scheme_.has_background ? 1 : 0) : -1,
-              activated(at(head.classes, place))};
-    }
-    const int first = scheme_.has_background ? 1 : 0, end = scheme_.classes + first;
-    Best best;
-    float largest = -std::numeric_limits<float>::infinity();
-    for (int c = first; c < end; ++c) {
-      const float score = at(head.classes, place, c);
-      if (score > largest) {
-        largest = score;
-        best.label = c - first;
+  // The largest class score of every place, before the activation; NaN is none, -infinity stands for none.
+  // Places with labels of their own have that label's.
+  std::vector<float> largest_scores() const {
+    const Field& field = head_.classes;
+    std::vector<float> largest(static_cast<std::size_t>(places_), kNone);
+    const int first = first_class(), end = end_of_classes();
+    const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
+    if (tensor.kind() != Kind::real || (field.place_step != 1 && field.channel_step != 1)) {
+      for (std::int64_t place = 0; place < places_; ++place) {
+        float& one = largest[static_cast<std::size_t>(place)];
+        for (int c = first; c < end; ++c) one = larger(at(field, place, c), one);
       }
+      return largest;
     }
-    if (best.label < 0) return best;
-    best.score = scheme_.activation == ScoreFunction::softmax
-                     ? softmax_of(place, best.label + first, end + (scheme_.has_no_object ? 1 : 0))
-                     : activated(largest);
-    if (head.objectness.is_there() && scheme_.box != BoxForm::size_at_cell)
-      best.score *= activated(at(head.objectness, place));
-    if (scheme_.takes_root) best.score = std::sqrt(best.score);
-    return best;
+    const float* const scores = tensor.reals() + field.offset;
+    for (int c = first; field.place_step == 1 && c < end; ++c) {
+      const float* const channel = scores + c * field.channel_step;
+      for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = larger(channel[i], largest[i]);
+    }
+    for (std::int64_t place = 0; field.place_step != 1 && place < places_; ++place)
+      largest[static_cast<std::size_t>(place)] =
+          largest_of(scores + place * field.place_step + first, end - first);
+    return largest;
+  }
+
+  // The score of a place whose largest class score is given.
+  float score_of(std::int64_t place, float largest) const {
+    float score = scheme_.activation == ScoreFunction::softmax && !head_.label.is_there()
+                      ? softmax_of(place, largest, end_of_classes() + (scheme_.has_no_object ? 1 : 0))
+                      : activated(largest);
+    if (head_.label.is_there()) return score;
+    if (head_.objectness.is_there() && scheme_.box != BoxForm::size_at_cell)
+      score *= activated(at(head_.objectness, place));
+    return scheme_.takes_root ? std::sqrt(score) : score;
+  }
+
+  // The first class with that score; -1: none.
+  int label_of(std::int64_t place, float largest) const {
+    const int first = scheme_.has_background ? 1 : 0;
+    if (head_.label.is_there()) {
+      const float label = at(head_.label, place);
+      return label >= 0 && label < 1e6F ? static_cast<int>(label) - first : -1;
+    }
+    int c = first;
+    while (at(head_.classes, place, c) != largest) ++c;
+    return c - first;
   }
 
   // Whether no neighbour's score is higher, and none before it is equal.
@@ -152,18 +170,38 @@ class Reader {
   }
 
  private:
+  static float larger(float score, float largest) { return score > largest ? score : largest; }
+  // The largest of neighbouring numbers, found in eight lanes.
+  static float largest_of(const float* scores, int count) {
+    constexpr int kLanes = 8;
+    std::array<float, kLanes> lanes;
+    lanes.fill(kNone);
+    int i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane)
+        lanes[static_cast<std::size_t>(lane)] =
+            larger(scores[i + lane], lanes[static_cast<std::size_t>(lane)]);
+    }
+    float largest = kNone;
+    for (; i < count; ++i) largest = larger(scores[i], largest);
+    for (const float lane : lanes) largest = larger(lane, largest);
+    return largest;
+  }
+  int first_class() const { return scheme_.has_background && !head_.label.is_there() ? 1 : 0; }
+  int end_of_classes() const { return head_.label.is_there() ? 1 : scheme_.classes + first_class(); }
+
   const Prior& prior(std::int64_t place) const {
     return scheme_.priors[head_.first_prior + static_cast<std::size_t>(place)];
   }
   float activated(float score) const {
     return scheme_.activation == ScoreFunction::sigmoid ? sigmoid(score) : score;
   }
-  float softmax_of(std::int64_t place, int chosen, int count) const {
-    float largest = -std::numeric_limits<float>::infinity();
+  float softmax_of(std::int64_t place, float chosen, int count) const {
+    float largest = kNone;
     for (int c = 0; c < count; ++c) largest = greater(at(head_.classes, place, c), largest);
     const float sum =
         tree_sum(count, [&](std::int64_t c) { return exponential(at(head_.classes, place, c) - largest); });
-    return exponential(at(head_.classes, place, chosen) - largest) / sum;
+    return exponential(chosen - largest) / sum;
   }
   // The mean of a side's distribution.
   float expected(std::int64_t place, std::int64_t side) const {
@@ -205,13 +243,15 @@ void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, flo
   int number = 0;
   for (const Head& head : scheme.heads) {
     const Reader reader(scheme, head, outputs);
+    const std::vector<float> largest = reader.largest_scores();
     for (std::int64_t place = 0; place < reader.places(); ++place, ++number) {
-      const Reader::Best best = reader.best(place);
-      if (best.label < 0 || !(best.score >= threshold)) continue;
-      if (scheme.only_peaks && !reader.is_peak(place, best.label, best.score)) continue;
+      const float own = largest[static_cast<std::size_t>(place)];
       RawBox box;
-      box.score = best.score;
-      box.label = best.label;
+      if (own == kNone) continue;
+      box.score = reader.score_of(place, own);
+      if (!(box.score >= threshold)) continue;
+      box.label = reader.label_of(place, own);
+      if (box.label < 0 || (scheme.only_peaks && !reader.is_peak(place, box.label, box.score))) continue;
       box.place = number;
       reader.read_box(place, box);
       const bool is_finite =
@@ -227,8 +267,10 @@ std::optional<float> only_score(const Scheme& scheme, const std::vector<const Te
   for (const Head& head : scheme.heads) {
     const Reader reader(scheme, head, outputs);
     places += reader.places();
+    const std::vector<float> largest = reader.largest_scores();
     for (std::int64_t place = 0; place < reader.places(); ++place) {
-      const float score = reader.best(place).score;
+      const float own = largest[static_cast<std::size_t>(place)];
+      const float score = own == kNone ? 0 : reader.score_of(place, own);
       if (score != only.value_or(score)) return {};  // a NaN equals nothing
       only = score;
     }
