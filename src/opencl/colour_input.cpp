@@ -1,9 +1,9 @@
 #include "opencl/colour_input.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "opencl/data.hpp"
+#include "opencl/row_copy.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -48,9 +48,12 @@ Event ColourInput::upload(Queue& queue, const PictureView& frame) {
   const auto bytes = static_cast<std::size_t>(is_paired ? place.plane() : 2 * place.plane());
   return queue.upload(chroma_, bytes, staging_, [&](std::byte* to) {
     const auto copy = [&](const auto& row_of) {
-      for (int row = 0; row < place.rows; ++row, to += place.row)
-        std::memcpy(to, row_of((row << chroma.shift_y) - place.y) + chroma.sample_of(-place.x),
-                    static_cast<std::size_t>(place.row));
+      const auto row_bytes = static_cast<std::size_t>(place.row);
+      copy_rows(
+          0, static_cast<std::size_t>(place.rows), row_bytes,
+          [&](int row) { return row_of((row << chroma.shift_y) - place.y) + chroma.sample_of(-place.x); }, to,
+          row_bytes);
+      to += place.plane();
     };
     if (is_paired) {
       copy([&](int y) { return std::min(chroma.u_row(y), chroma.v_row(y)); });

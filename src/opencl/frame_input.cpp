@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
-#include "base/parallel.hpp"
 #include "opencl/data.hpp"
+#include "opencl/row_copy.hpp"
 
 namespace sightline::opencl {
 
 namespace {
+
+constexpr std::size_t kManyBytes = std::size_t{4} << 20;  // size from which a frame goes in parts
+constexpr std::size_t kParts = 8;
 
 // Whether the device can take the frame's rows from where they are.
 bool goes_as_it_is(const Context& context, const PictureView& frame, int stride) {
@@ -31,46 +33,20 @@ void FrameInput::prepare(Queue& queue, const PictureView& frame, int stride) {
   if (!queue.context().maps_buffers() && staging_.bytes() < size) staging_ = StagingBuffer(queue, size);
 }
 
-namespace {
-
-constexpr std::size_t kManyBytes = std::size_t{4} << 20;  // size from which a frame is large
-constexpr std::size_t kParts = 8;                         // number of parts of a large frame
-
-// Rows [begin, end) of pixels, `to_stride` bytes apart. Large frames use all threads, since one core cannot
-// saturate the bus to a device.
-void copy_rows(const auto& pixels, std::size_t row_bytes, std::size_t begin, std::size_t end, std::byte* to,
-               std::size_t to_stride, bool is_large) {
-  const auto copy = [&](std::size_t from, std::size_t until) {
-    for (std::size_t y = from; y < until; ++y)
-      std::memcpy(to + y * to_stride, pixels.row(static_cast<int>(y)), row_bytes);
-  };
-  if (!is_large) {
-    copy(begin, end);
-    return;
-  }
-  constexpr std::size_t kTaskBytes = std::size_t{256} << 10;
-  const std::size_t rows = std::max<std::size_t>(kTaskBytes / row_bytes, 1);
-  parallel_for_isolated((end - begin + rows - 1) / rows, [&](std::size_t task) {
-    copy(begin + task * rows, std::min(begin + (task + 1) * rows, end));
-  });
-}
-
-}  // namespace
-
 FrameUpload FrameInput::upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride) {
   const auto copy = [&](const Buffer& to, std::size_t to_stride, std::size_t row_bytes, const auto& pixels) {
     const auto height = static_cast<std::size_t>(frame.height());
-    const bool is_large = to_stride * height >= kManyBytes;
-    if (!is_large || queue.context().maps_buffers()) {
+    const auto row = [&](int y) { return pixels.row(y); };
+    if (to_stride * height < kManyBytes || queue.context().maps_buffers()) {
       const Event event = queue.upload(to, to_stride * height, staging_, [&](std::byte* memory) {
-        copy_rows(pixels, row_bytes, 0, height, memory, to_stride, is_large);
+        copy_rows(0, height, row_bytes, row, memory, to_stride);
       });
       return FrameUpload{event, event};
     }
     FrameUpload upload;
     for (std::size_t part = 0; part < kParts; ++part) {
       const std::size_t begin = part * height / kParts, end = (part + 1) * height / kParts;
-      copy_rows(pixels, row_bytes, begin, end, staging_.data(), to_stride, true);
+      copy_rows(begin, end, row_bytes, row, staging_.data(), to_stride);
       upload.last =
           queue.write(to, staging_.data() + begin * to_stride, (end - begin) * to_stride, begin * to_stride);
       if (part == 0) upload.first = upload.last;
