@@ -154,9 +154,34 @@ void PlanValues::require_output(int number) {
   if (shared != kNone) storage(shared).is_result = true;
 }
 
+namespace {
+
+// Parts of a piece that come from one storage each, so that what makes them need not be one chain.
+Pieces by_storage(const Piece& piece) {
+  std::map<int, Piece> parts;
+  for (std::size_t c = 0; c < piece.offsets.size(); ++c) {
+    const ChannelPlace& place = piece.map.channels[c];
+    const auto [part, is_new] = parts.try_emplace(place.storage, piece);
+    if (is_new) {
+      part->second.map.channels.clear();
+      part->second.offsets.clear();
+    }
+    part->second.map.channels.push_back(place);
+    part->second.offsets.push_back(piece.offsets[c]);
+  }
+  Pieces all;
+  for (auto& [storage, part] : parts) all.push_back(std::move(part));
+  return all;
+}
+
+}  // namespace
+
 void PlanValues::require_tensor(int number) {
   if (number == kAbsent || is_constant(number) || has_tensor_[static_cast<std::size_t>(number)]) return;
-  const Pieces pieces = *placed_of(number);
+  Pieces pieces;
+  for (const Piece& piece : *placed_of(number)) {
+    for (Piece& part : by_storage(piece)) pieces.push_back(std::move(part));
+  }
   const int target = add_shared_tensor(number, kArenaPool);
   const bool on_device =
       std::ranges::all_of(pieces, [&](const Piece& one) { return suits_devices(one.map); });
