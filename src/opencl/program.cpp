@@ -1,5 +1,7 @@
 #include "opencl/program.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -11,6 +13,8 @@
 
 namespace sightline::opencl {
 namespace {
+
+constexpr std::size_t kMuchGenerated = 16 << 10;  // bytes of source whose building is announced
 
 std::string build_log(cl_program program, cl_device_id device) {
   std::size_t size = 0;
@@ -102,6 +106,8 @@ Program::Program(const Context& context, const std::string& name, const std::str
       cache->remove(key);
     }
   }
+  if (generated.size() > kMuchGenerated)
+    spdlog::info("{}: building kernels/{}, which takes up to a minute, once", context.name(), name);
   const char* text = source.c_str();
   const std::size_t length = source.size();
   cl_int code = CL_SUCCESS;
