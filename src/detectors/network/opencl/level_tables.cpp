@@ -152,13 +152,16 @@ class Tables : private StepVisitor {
            !dynamic_cast<const AverageStep*>(one.step) && !dynamic_cast<const MeanStep*>(one.step);
   }
   // Whether parts of a chain end at its steps: at those that cost much, and at those whose results are not
-  // local or a later part reads.
+  // local or a later part reads. Steps behind the last product are one part.
   std::vector<bool> ends_of_parts(const Chain& chain) {
     std::vector<bool> ends(chain.steps.size(), true);
     std::size_t next = chain.steps.size() - 1;  // end behind the step
+    bool is_behind = true;
     for (std::size_t i = next; i-- > 0;) {
       const ChainStep& one = chain.steps[i];
-      ends[i] = !is_cheap(one) || !is_local(one.writes) || reads_later(chain, next, one.writes);
+      is_behind = is_behind && !is_product(chain.steps[i + 1]) && !is_product(one);
+      ends[i] =
+          !is_behind && (!is_cheap(one) || !is_local(one.writes) || reads_later(chain, next, one.writes));
       if (ends[i]) next = i;
     }
     return ends;
