@@ -8,6 +8,7 @@
 #include "apps/cli/writable.hpp"
 #include "apps/common/media_options.hpp"
 #include "base/error.hpp"
+#include "characterisation/peak.hpp"
 #include "family/family_command.hpp"
 #include "media/reader.hpp"
 
@@ -42,6 +43,7 @@ ShowContext show_context(bool in_colour) {
   context.pictures = [in_colour](const std::string& path, const std::function<void(PictureView)>& each) {
     each_picture(path, in_colour, each);
   };
+  context.peak_multiply_adds = characterisation::peak_multiply_adds_of_all;
   return context;
 }
 

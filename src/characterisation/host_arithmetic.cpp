@@ -1,6 +1,7 @@
 // The CPU's arithmetic, its counters and its threads.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -37,6 +38,23 @@ std::int64_t thread_switches() {
 }
 
 }  // namespace
+
+double peak_multiply_adds_of_all() {
+  constexpr int kRepeats = 300, kRounds = 300'000;
+  double best = 0;
+  for (int i = 0; i < kRepeats; ++i) {
+    std::atomic<double> done{0};
+    const double seconds = host_seconds([&] {
+      parallel_for_isolated(oneapi::tbb::this_task_arena::max_concurrency(), [&](int) {
+        float sink[2] = {0, 0};
+        done.fetch_add(run_peak(PeakWork::float_numbers, kRounds, sink), std::memory_order_relaxed);
+        keep(sink[0]);
+      });
+    });
+    best = std::max(best, done / seconds);
+  }
+  return best;
+}
 
 void measure_host_operations(const Effort& effort, Characteristics& result) {
   for_each_chain([&](auto chain) {

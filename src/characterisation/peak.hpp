@@ -6,6 +6,8 @@ namespace sightline::characterisation {
 /// Float multiply-adds a second of one thread, in the instruction set that the kernels use: chains of
 /// independent fused multiply-adds in registers. Best of several short runs, about 50 ms in all.
 double peak_multiply_adds();
+/// The same of all threads of the calling TBB arena together; 0.2 s.
+double peak_multiply_adds_of_all();
 
 /// The same for 8-bit multiply-adds by the four-element dot product; 0 if the processor has none.
 double peak_dot_products();

@@ -18,6 +18,8 @@ struct ShowContext {
   /// Calls `each` with every picture of a file or a folder. Throws Error (input), and Error (failed) where
   /// the user has asked to stop.
   std::function<void(const std::string& path, const std::function<void(PictureView)>& each)> pictures;
+  /// Measures float multiply-adds a second of all the CPU's threads.
+  std::function<double()> peak_multiply_adds;
 };
 
 /// Describes models: `model show`. The values of its options go into the object itself, so that one object

@@ -151,9 +151,9 @@ TEST_F(NetworkProgram, RunsBesideAnotherDetector) {
 
 TEST_F(NetworkProgram, ExplainsANetworkAndAPicture) {
   const std::string input = folder_ / "input.png";
-  const Outcome outcome = run({"network", "explain", model_, picture_, "--picture", input});
+  const Outcome outcome = run({"network", "explain", model_, picture_, "--picture", input, "--times"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {"yolox", "64x64", "ball, box", "rejected"})
+  for (const char* words : {"yolox", "64x64", "ball, box", "3x3/2 3>16", "rejected"})
     EXPECT_THAT(outcome.out, HasSubstr(words));
   EXPECT_GT(load(input).size(), 100U);
 }

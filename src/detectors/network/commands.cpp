@@ -38,6 +38,13 @@ struct NetworkArguments {
   }
 };
 
+// Fills the inputs with fixed values.
+void fill_inputs(const Network& network, Runner& runner) {
+  constexpr Size kFrame{640, 480};
+  fill_fixed(network, runner.input(network.picture));
+  fill_sizes(network, kFrame, [&](std::size_t i) -> Tensor& { return runner.input(i); });
+}
+
 class Explain : public FamilyCommand {
  public:
   std::string name() const override { return "explain"; }
@@ -49,12 +56,14 @@ class Explain : public FamilyCommand {
     network_.add_to(options);
     options.add("image", &image_,
                 "Picture to search: shows the outputs, and what rejected the best candidates");
+    options.add("--times", &times_, "Time each level of the plan on all threads of the CPU");
     options.add("--picture FILE", &picture_, "Write the network's input as a picture (.png)").needs("image");
     return options;
   }
   void run(const ShowContext& context) override {
     const NetworkDetector detector(load_network(network_.settings(context)));
     context.print(network_text(detector.network()) + plan_text(detector));
+    if (times_) print_times(detector, context);
     if (image_.empty()) return;
     context.pictures(image_, [&](PictureView picture) {
       const auto workspace = detector.make_workspace();
@@ -65,6 +74,13 @@ class Explain : public FamilyCommand {
   }
 
  private:
+  static void print_times(const NetworkDetector& detector, const ShowContext& context) {
+    const auto workspace = detector.make_workspace();
+    auto& w = static_cast<NetworkWorkspace&>(*workspace);
+    fill_inputs(detector.network(), *w.runner);
+    context.print(times_text(level_times(detector, w), context.peak_multiply_adds()));
+  }
+
   void write_input(const Network& network, NetworkWorkspace& workspace) const {
     const Size size = network.preprocessing.size;
     const std::vector<std::uint8_t> rgb = input_picture(network, workspace.runner->input(network.picture));
@@ -75,6 +91,7 @@ class Explain : public FamilyCommand {
 
   NetworkArguments network_;
   std::string image_, picture_;
+  bool times_ = false;
 };
 
 class Compare : public FamilyCommand {
@@ -106,9 +123,8 @@ class Compare : public FamilyCommand {
     const Network& network = detector.network();
     const auto workspace = detector.make_workspace();
     Runner& runner = *static_cast<NetworkWorkspace&>(*workspace).runner;
-    fill(network, runner.input(network.picture));
-    constexpr Size kFrame{640, 480};
-    fill_sizes(network, kFrame, [&](std::size_t i) -> Tensor& { return runner.input(i); });
+    fill_inputs(network, runner);
+    if (!input_.empty()) read_input(runner.input(network.picture));
     runner.run_all(&workspace->work);
     bool differs = false;
     for (const std::string& file : references_) differs |= !compare(network, runner, file, context);
@@ -122,8 +138,7 @@ class Compare : public FamilyCommand {
   }
 
  private:
-  void fill(const Network& network, Tensor& input) const {
-    if (input_.empty()) return fill_fixed(network, input);
+  void read_input(Tensor& input) const {
     const Tensor given = read_npy(input_);
     if (given.size() != input.size() || given.kind() != Kind::real)
       throw Error(ExitCode::input, fmt::format("'{}' has {} values, but the input is {}", input_,

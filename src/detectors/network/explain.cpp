@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -132,6 +133,15 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
   return text;
 }
 
+// As "80x80 depthwise 3x3 32, 1x1 32>64".
+std::string parts_text(const Plan& plan, const Chain& chain) {
+  std::string text;
+  for (const ChainStep& one : chain.steps) text += (text.empty() ? "" : ", ") + one.step->text();
+  const int made = chain.steps.front().writes;
+  const Storage map = made < 0 ? Storage() : plan.storages[static_cast<std::size_t>(made)];
+  return map.height == chain.height ? fmt::format("{}x{} {}", map.width, map.height, text) : text;
+}
+
 }  // namespace
 
 std::string network_text(const Network& n) {
@@ -184,6 +194,54 @@ std::string plan_text(const NetworkDetector& detector) {
                         4 * kMebi * static_cast<double>(plan->pool_floats[kFirstResultPool + i]),
                         segment.suits_devices ? "CPU or devices" : "CPU only");
   }
+  return text;
+}
+
+std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& w) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kLong{1};
+  constexpr int kLeast = 3;
+  std::vector<LevelTime> levels;
+  if (!detector.plan()) return levels;
+  for (const Level& level : detector.plan()->levels) {
+    LevelTime& made = levels.emplace_back();
+    for (const Chain& chain : level.chains) {
+      made.parts += (made.parts.empty() ? "" : "; ") + parts_text(*detector.plan(), chain);
+      for (const ChainStep& one : chain.steps) made.multiply_adds += one.step->multiply_adds();
+    }
+  }
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < kLeast || Clock::now() - start < kLong; ++i) {
+    const std::vector<double> seconds = w.runner->time_levels();
+    for (std::size_t l = 0; l < levels.size(); ++l)
+      levels[l].seconds = std::min(levels[l].seconds, seconds[l]);
+  }
+  return levels;
+}
+
+std::string times_text(const std::vector<LevelTime>& levels, double peak) {
+  if (levels.empty()) return "\nThere are no levels to time: the network has no plan.\n";
+  LevelTime all{"", 0, 0};
+  for (const LevelTime& level : levels) {
+    all.multiply_adds += level.multiply_adds;
+    all.seconds += level.seconds;
+  }
+  std::string text = fmt::format(
+      "\nTimes of levels: each the fastest of several runs, on all threads. The CPU's peak is {:.0f} G "
+      "multiply-adds/s\n  level        ms   share  M multiply-adds    G/s  of peak  maps and steps\n",
+      1e-9 * peak);
+  const auto add = [&](const std::string& number, const LevelTime& level) {
+    const auto count = static_cast<double>(level.multiply_adds);
+    const double rate = count / level.seconds;
+    text += fmt::format("  {:>5}  {:8.3f}  {:5.1f}%", number, 1e3 * level.seconds,
+                        100 * level.seconds / all.seconds);
+    text += count > 0
+                ? fmt::format("  {:15.2f}  {:5.1f}  {:6.1f}%", 1e-6 * count, 1e-9 * rate, 100 * rate / peak)
+                : fmt::format("  {:>15}  {:>5}  {:>7}", "-", "-", "-");
+    text += "  " + level.parts + "\n";
+  };
+  for (std::size_t l = 0; l < levels.size(); ++l) add(std::to_string(l + 1), levels[l]);
+  add("all", all);
   return text;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// Describes networks in words, and compares their outputs with another engine's.
 
+#include <limits>
 #include <string>
 
 #include "detectors/network/detector.hpp"
@@ -12,6 +13,17 @@ std::string network_text(const Network& network);
 
 /// How the detector runs the network on the CPU.
 std::string plan_text(const NetworkDetector& detector);
+
+/// A level of the plan.
+struct LevelTime {
+  std::string parts;  ///< width and height of its maps, and its steps in few words
+  std::int64_t multiply_adds = 0;
+  double seconds = std::numeric_limits<double>::infinity();  ///< of the fastest of several runs
+};
+/// Times levels on the calling TBB arena. The workspace's inputs are filled. Empty where there is no plan.
+std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& workspace);
+/// @param peak  multiply-adds a second that the CPU can do
+std::string times_text(const std::vector<LevelTime>& levels, double peak);
 
 /// Results of a network on a picture: ranges of its outputs, and its ten best candidates with what became
 /// of them. The workspace keeps the input.

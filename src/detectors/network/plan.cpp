@@ -237,6 +237,7 @@ class Compiler : private PlanValues {
     } else {
       made[0] = summed;
     }
+    step->channels = static_cast<std::int64_t>(outputs);
     finish_step(std::move(step), std::move(planned), outputs, made[0]);
     if (!is_alone) divide(*map_of(made[0]), made);
     return true;

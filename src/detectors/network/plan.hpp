@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "detectors/network/kernels.hpp"
@@ -91,6 +92,8 @@ class Step {
   virtual bool suits_devices() const { return true; }
   virtual void accept(StepVisitor& visitor) const = 0;
   virtual std::int64_t multiply_adds() const { return 0; }
+  /// What it does, in a word or two.
+  virtual std::string text() const = 0;
 };
 
 /// A step in its chain.

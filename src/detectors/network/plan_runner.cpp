@@ -1,5 +1,6 @@
 // Runs plans.
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -9,6 +10,8 @@
 
 namespace sightline::network {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr int kMostParticipants = 64;
 constexpr int kSpins = 2000;  // before a thread that waits offers its processor
@@ -60,6 +63,22 @@ class PlanRunner : public Runner {
     parallel_for_isolated(
         participants, [&](int i) { take_part(i); }, meter);
     if (failure_) std::rethrow_exception(failure_);
+  }
+
+  std::vector<double> time_levels() override {
+    ends_.resize(plan_.levels.size());
+    std::vector<double> seconds;
+    for (std::size_t i = 0; i < plan_.segments.size(); ++i) {
+      Clock::time_point begin = Clock::now();
+      run(i, nullptr);
+      for (std::size_t level = segment_->first_level; level < segment_->last_level; ++level) {
+        const Clock::time_point end = std::max(begin, ends_[level]);
+        seconds.push_back(std::chrono::duration<double>(end - begin).count());
+        begin = end;
+      }
+    }
+    ends_.clear();
+    return seconds;
   }
 
  private:
@@ -151,7 +170,10 @@ class PlanRunner : public Runner {
       const int i = begin + next.fetch_add(1, std::memory_order_relaxed);
       if (i >= end) break;
       run_item(items[static_cast<std::size_t>(i)], memory);
-      done_[level].fetch_add(1, std::memory_order_release);
+      // Before it is counted: whoever sees the level done reads a later time.
+      const Clock::time_point now = ends_.empty() ? Clock::time_point() : Clock::now();
+      const bool is_last = done_[level].fetch_add(1, std::memory_order_release) + 1 == count;
+      if (is_last && !ends_.empty()) ends_[level] = now;
     }
   }
 
@@ -177,6 +199,7 @@ class PlanRunner : public Runner {
   std::vector<std::vector<Item>> items_;  // by level
   std::vector<std::atomic<int>> next_;    // by level and band
   std::vector<std::atomic<int>> done_;    // by level
+  std::vector<Clock::time_point> ends_;   // by level; empty unless levels are timed
   std::vector<Own> own_;
   std::mutex mutex_;
   std::exception_ptr failure_;

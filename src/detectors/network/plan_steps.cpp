@@ -1,5 +1,7 @@
 #include "detectors/network/plan_steps.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstring>
 
@@ -19,6 +21,22 @@ void ConvolutionStep::lay_out(const std::vector<Storage>& storages) {
 std::size_t ConvolutionStep::pointers() const {
   return static_cast<std::size_t>(window.kernel[0]) * in.map().channels.size() +
          2 * static_cast<std::size_t>(out.blocks());
+}
+
+namespace {
+std::string window_text(const WindowPlan& window) {
+  const std::string stride =
+      window.stride == Pair{1, 1} ? "" : "/" + std::to_string(std::max(window.stride[0], window.stride[1]));
+  return fmt::format("{}x{}{}", window.kernel[1], window.kernel[0], stride);
+}
+}  // namespace
+
+std::string ConvolutionStep::text() const {
+  return fmt::format("{} {}>{}", window_text(window), in.map().channels.size(), channels);
+}
+
+std::string DepthwiseStep::text() const {
+  return fmt::format("depthwise {} {}", window_text(window), channels);
 }
 
 std::int64_t ConvolutionStep::zeros() const {

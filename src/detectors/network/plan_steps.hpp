@@ -2,6 +2,7 @@
 /// The steps of a plan.
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,7 @@ class ConvolutionStep : public Step {
   WindowPlan window;
   /// By block of outputs, tap (kernel row and column), input, and output in the block; by output.
   std::vector<float> weights, bias;
+  std::int64_t channels = 0;  ///< without those that fill the last block
   float weight(std::int64_t output, std::int64_t tap, std::int64_t input) const {
     const std::int64_t taps = window.kernel[0] * window.kernel[1];
     const auto inputs = static_cast<std::int64_t>(in.map().channels.size());
@@ -136,8 +138,9 @@ class ConvolutionStep : public Step {
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::int64_t multiply_adds() const override {
-    return window.out[0] * window.out[1] * static_cast<std::int64_t>(weights.size());
+    return window.out[0] * window.out[1] * channels * static_cast<std::int64_t>(weights.size() / bias.size());
   }
+  std::string text() const override;
   std::size_t pointers() const override;
   std::int64_t zeros() const override;
 };
@@ -147,6 +150,7 @@ class DepthwiseStep : public ConvolutionStep {
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
+  std::string text() const override;
 };
 
 /// a op b, or an activation alone. The second input may be one value a channel: a map of 1x1, or a constant.
@@ -162,6 +166,12 @@ class BinaryStep : public Step {
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override {
+    return !has_b                   ? "activation"
+           : op == Binary::multiply ? "product"
+           : op == Binary::add      ? "sum"
+                                    : "difference";
+  }
 };
 
 /// A step that makes one map from another.
@@ -179,6 +189,7 @@ class PoolStep : public MapStep {
 
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "maximum pooling"; }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
   std::int64_t spare() const override { return std::int64_t{in.map().width} * kBlock; }
 };
@@ -191,6 +202,7 @@ class AverageStep : public MapStep {
 
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "average pooling"; }
 };
 
 /// A map with a constant around it.
@@ -201,6 +213,7 @@ class PadStep : public MapStep {
 
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "padding"; }
 };
 
 class ResizeStep : public MapStep {
@@ -210,6 +223,7 @@ class ResizeStep : public MapStep {
 
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "resize"; }
 };
 
 /// Mean of each channel.
@@ -218,6 +232,7 @@ class MeanStep : public MapStep {
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "mean"; }
 
  private:
   std::int64_t row_step_ = 0;
@@ -228,6 +243,7 @@ class CopyStep : public MapStep {
  public:
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "copy"; }
 };
 
 /// Channels of a map, or of a tensor that only the CPU has, into planes with ends.
@@ -242,6 +258,7 @@ class PackStep : public Step {
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return has_map(); }
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "pack"; }
 };
 
 /// A map's elements into a tensor that segments share: channel c of pixel (x, y) becomes element
@@ -256,6 +273,7 @@ class PlaceStep : public Step {
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
+  std::string text() const override { return "place"; }
 
  private:
   RowPlace out_;
@@ -271,6 +289,7 @@ class ReshapeStep : public Step {
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return false; }
   void accept(StepVisitor&) const override {}
+  std::string text() const override { return "Reshape"; }
 };
 
 /// A node in its scalar form, or by kernels on tensors, as one row.
@@ -281,7 +300,9 @@ class NodeStep : public Step {
   void lay_out(const std::vector<Storage>&) override {}
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return false; }
+  std::int64_t multiply_adds() const override { return multiply_adds_of(graph_, node_); }
   void accept(StepVisitor&) const override {}
+  std::string text() const override { return node_.op; }
 
  private:
   const Graph& graph_;

@@ -2,6 +2,7 @@
 /// Runs a network on one frame: the interpreter, which defines the result, or a plan, which is faster.
 
 #include <span>
+#include <vector>
 
 #include "detectors/network/graph.hpp"
 #include "processing/inter_stage_buffer.hpp"
@@ -29,6 +30,8 @@ class Runner {
   void run_all(WorkMeter* meter = nullptr) {
     for (std::size_t i = 0; i < segments(); ++i) run(i, meter);
   }
+  /// Runs all segments. Returns the seconds of each of the plan's levels; none where there is no plan.
+  virtual std::vector<double> time_levels() { return {}; }
   /// The value of an output, until the next frame.
   virtual const Tensor& output(std::size_t i) = 0;
   /// Memory that segments share: the picture's first, then the results of each segment. Empty where only the
