@@ -142,12 +142,24 @@ Event Kernel::enqueue(Queue& queue, const NDRange& range) const {
   // An empty range, as of a share of a frame without a single window, is an error in OpenCL 1.2.
   if (range.global[0] * range.global[1] * range.global[2] == 0) return queue.marker();
   cl_event event = nullptr;
-  const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
-  const cl_int code = clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(),
-                                             local, 0, nullptr, &event);
+  const cl_int code = start(queue, range, &event);
   Event result = event_of(event);  // owned before anything throws
-  check(code, "clEnqueueNDRangeKernel", context_->name() + "' for kernel '" + name_);
+  check_start(code);
   return result;
+}
+
+void Kernel::enqueue_unwatched(Queue& queue, const NDRange& range) const {
+  check_start(start(queue, range, nullptr));
+}
+
+cl_int Kernel::start(Queue& queue, const NDRange& range, cl_event* event) const {
+  const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
+  return clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(), local, 0,
+                                nullptr, event);
+}
+
+void Kernel::check_start(cl_int code) const {
+  check(code, "clEnqueueNDRangeKernel", context_->name() + "' for kernel '" + name_);
 }
 
 std::size_t Kernel::largest_work_group() const {

@@ -69,11 +69,15 @@ class Kernel {
   }
 
   Event enqueue(Queue& queue, const NDRange& range) const;
+  /// The same without an event, which spares the host some microseconds.
+  void enqueue_unwatched(Queue& queue, const NDRange& range) const;
   std::size_t largest_work_group() const;
   /// Work-items that the device runs as one (a sub-group, a vector): groups are best multiples of it.
   std::size_t work_group_multiple() const;
 
  private:
+  cl_int start(Queue& queue, const NDRange& range, cl_event* event) const;
+  void check_start(cl_int code) const;
   void set(cl_uint index, const Buffer& buffer);
   template <typename T>
   requires std::is_arithmetic_v<T>

@@ -101,7 +101,8 @@ void DeviceLevels::enqueue(opencl::Queue& queue, Kernels& kernels, const opencl:
   for (std::size_t i = own.size(); manner_.by_level && i < host.launches.size(); ++i)
     own.emplace_back(variant.program, "level" + std::to_string(i));
   const auto frame_floats = static_cast<cl_long>(host.frame_floats);
-  for (std::size_t i = host.first_launches[first]; i < host.first_launches[last]; ++i) {
+  const std::size_t begin = host.first_launches[first], end = host.first_launches[last];
+  for (std::size_t i = begin; i < end; ++i) {
     const LevelTables::Launch& launch = host.launches[i];
     opencl::Kernel& kernel = own[manner_.by_level ? i : 0];
     if (manner_.by_level) {
@@ -110,9 +111,14 @@ void DeviceLevels::enqueue(opencl::Queue& queue, Kernels& kernels, const opencl:
       kernel.arguments(arena, frame_floats, variant.places, variant.numbers, weights_, variant.chains,
                        variant.ops, launch.groups, launch.first_chain, launch.chains);
     }
-    launched(kernel.enqueue(
-        queue, opencl::groups(static_cast<std::size_t>(frames) * static_cast<std::size_t>(launch.groups),
-                              static_cast<std::size_t>(variant.group))));
+    const opencl::NDRange range =
+        opencl::groups(static_cast<std::size_t>(frames) * static_cast<std::size_t>(launch.groups),
+                       static_cast<std::size_t>(variant.group));
+    if (i == begin || i + 1 == end) {
+      launched(kernel.enqueue(queue, range));
+    } else {
+      kernel.enqueue_unwatched(queue, range);
+    }
   }
 }
 

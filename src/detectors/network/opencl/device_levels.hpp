@@ -45,7 +45,7 @@ class DeviceLevels {
   std::size_t pool_bytes(std::size_t pool) const;
 
   /// Enqueues levels [first, last) for a number of frames. `arena` is their memory.
-  /// @param launched  is told of every command
+  /// @param launched  is told of the first command and of the last
   /// Throws DeviceError.
   void enqueue(opencl::Queue& queue, Kernels& kernels, const opencl::Buffer& arena, int frames,
                std::size_t first, std::size_t last, const std::function<void(opencl::Event)>& launched) const;
