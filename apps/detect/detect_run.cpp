@@ -218,8 +218,12 @@ class DetectRun {
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
     if (!a_.report.empty()) options.traces.push_back(&history_);
-    controller_->follow_plan(
-        engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_));
+    // Pictures of one run share the first one's schedule: measuring each of them takes longer than searching
+    // it.
+    if (!only_pictures_ || !std::exchange(has_plan_, true)) {
+      controller_->follow_plan(
+          engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_));
+    }
     if (controller_->is_active()) options.traces.push_back(controller_.get());
     ProgressDisplay display(verbosity_ >= 0);
     if (only_pictures_) display.count_pictures();
@@ -370,6 +374,7 @@ class DetectRun {
   pipeline::RunReport total_;
   Answer answer_;
   std::size_t opened_ = 0;           ///< inputs
+  bool has_plan_ = false;            ///< made for an earlier picture
   bool only_pictures_ = true;        ///< among them
   std::int64_t damaged_inputs_ = 0;  ///< that could not be read whole
   std::string damaged_;              ///< says so; empty where there are none
