@@ -218,8 +218,7 @@ class DetectRun {
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
     if (!a_.report.empty()) options.traces.push_back(&history_);
-    // Pictures of one run share the first one's schedule: measuring each of them takes longer than searching
-    // it.
+    // Pictures share the first one's schedule: to measure a picture takes longer than to search it.
     if (!only_pictures_ || !std::exchange(has_plan_, true)) {
       controller_->follow_plan(
           engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_));

@@ -174,7 +174,7 @@ inline Preprocessing as_paddle(const Evidence& evidence) {
   return is_smooth ? usual(Fit::standard, 0, true, {0, 0, 0}, {255, 255, 255}) : as_image_net();
 }
 
-/// Square priors in each cell, as RetinaFace and UltraFace have them; empty where none are so many.
+/// Square priors in each cell, as RetinaFace and UltraFace have them; empty unless there are `count`.
 std::vector<Prior> face_priors(const Evidence& evidence, std::int64_t count);
 
 /// Rules for groups of outputs, one for each stride.

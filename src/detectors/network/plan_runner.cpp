@@ -170,7 +170,7 @@ class PlanRunner : public Runner {
       const int i = begin + next.fetch_add(1, std::memory_order_relaxed);
       if (i >= end) break;
       run_item(items[static_cast<std::size_t>(i)], memory);
-      // Before it is counted: whoever sees the level done reads a later time.
+      // The time is taken before the item is counted, so that the next level starts later.
       const Clock::time_point now = ends_.empty() ? Clock::time_point() : Clock::now();
       const bool is_last = done_[level].fetch_add(1, std::memory_order_release) + 1 == count;
       if (is_last && !ends_.empty()) ends_[level] = now;

@@ -83,8 +83,7 @@ class Tables : private StepVisitor {
 
  private:
   static constexpr int kFewestPixels = 4, kFewestOfDense = 32;
-  // Maps of fewer pixels than tiles of so many for each group that keeps the device busy: products are
-  // divided.
+  // Products are divided where tiles of this many pixels would be too few to keep the device busy.
   static constexpr int kNarrowTile = 4;
   static constexpr int kMostStaged = 10240;  // floats of a tile
 
