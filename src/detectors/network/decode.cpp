@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/parallel.hpp"
 #include "detectors/network/functions.hpp"
 #include "detectors/network/scheme.hpp"
 
@@ -35,28 +36,30 @@ class Reader {
     return tensor.kind() == Kind::real ? tensor.reals()[i] : static_cast<float>(tensor.wholes()[i]);
   }
 
-  // The largest class score of every place, before the activation; NaN is none, -infinity stands for none.
-  // Places with labels of their own have that label's.
-  std::vector<float> largest_scores() const {
+  // How many scores `largest_scores` reads of a place.
+  int scores() const { return end_of_classes() - first_class(); }
+
+  // The largest class score of each place of a range, before the activation; NaN is none, -infinity stands
+  // for none. Places with labels of their own have that label's.
+  std::vector<float> largest_scores(std::int64_t begin, std::int64_t end) const {
     const Field& field = head_.classes;
-    std::vector<float> largest(static_cast<std::size_t>(places_), kNone);
-    const int first = first_class(), end = end_of_classes();
+    std::vector<float> largest(static_cast<std::size_t>(end - begin), kNone);
+    const int first = first_class();
     const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
     if (tensor.kind() != Kind::real || (field.place_step != 1 && field.channel_step != 1)) {
-      for (std::int64_t place = 0; place < places_; ++place) {
-        float& one = largest[static_cast<std::size_t>(place)];
-        for (int c = first; c < end; ++c) one = larger(at(field, place, c), one);
+      for (std::int64_t place = begin; place < end; ++place) {
+        float& one = largest[static_cast<std::size_t>(place - begin)];
+        for (int c = first; c < first + scores(); ++c) one = larger(at(field, place, c), one);
       }
       return largest;
     }
-    const float* const scores = tensor.reals() + field.offset;
-    for (int c = first; field.place_step == 1 && c < end; ++c) {
-      const float* const channel = scores + c * field.channel_step;
+    const float* const values = tensor.reals() + field.offset + begin * field.place_step;
+    for (int c = first; field.place_step == 1 && c < first + scores(); ++c) {
+      const float* const channel = values + c * field.channel_step;
       for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = larger(channel[i], largest[i]);
     }
-    for (std::int64_t place = 0; field.place_step != 1 && place < places_; ++place)
-      largest[static_cast<std::size_t>(place)] =
-          largest_of(scores + place * field.place_step + first, end - first);
+    for (std::size_t i = 0; field.place_step != 1 && i < largest.size(); ++i)
+      largest[i] = largest_of(values + static_cast<std::int64_t>(i) * field.place_step + first, scores());
     return largest;
   }
 
@@ -236,29 +239,51 @@ class Reader {
   std::int64_t places_;
 };
 
+// Places of a head, and their boxes.
+struct Part {
+  std::size_t head = 0;
+  std::int64_t begin = 0, end = 0;
+  std::int64_t first_number = 0;  // of the head's places among all
+  std::vector<RawBox> boxes;
+};
+constexpr int kScoresOfPart = 16 << 10;
+
+void read_boxes(const Scheme& scheme, const Reader& reader, float threshold, Part& part) {
+  const std::vector<float> largest = reader.largest_scores(part.begin, part.end);
+  for (std::int64_t place = part.begin; place < part.end; ++place) {
+    const float own = largest[static_cast<std::size_t>(place - part.begin)];
+    if (own == kNone) continue;
+    RawBox box;
+    box.score = reader.score_of(place, own);
+    if (!(box.score >= threshold)) continue;
+    box.label = reader.label_of(place, own);
+    if (box.label < 0 || (scheme.only_peaks && !reader.is_peak(place, box.label, box.score))) continue;
+    box.place = static_cast<int>(part.first_number + place);
+    reader.read_box(place, box);
+    const bool is_finite =
+        std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) && std::isfinite(box.y2);
+    if (is_finite && box.x2 > box.x1 && box.y2 > box.y1) part.boxes.push_back(box);
+  }
+}
+
 }  // namespace
 
 void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, float threshold,
-            std::vector<RawBox>& boxes) {
-  int number = 0;
+            std::vector<RawBox>& boxes, WorkMeter* meter) {
+  std::vector<Reader> readers;
+  std::vector<Part> parts;
+  std::int64_t first_number = 0;
   for (const Head& head : scheme.heads) {
-    const Reader reader(scheme, head, outputs);
-    const std::vector<float> largest = reader.largest_scores();
-    for (std::int64_t place = 0; place < reader.places(); ++place, ++number) {
-      const float own = largest[static_cast<std::size_t>(place)];
-      RawBox box;
-      if (own == kNone) continue;
-      box.score = reader.score_of(place, own);
-      if (!(box.score >= threshold)) continue;
-      box.label = reader.label_of(place, own);
-      if (box.label < 0 || (scheme.only_peaks && !reader.is_peak(place, box.label, box.score))) continue;
-      box.place = number;
-      reader.read_box(place, box);
-      const bool is_finite =
-          std::isfinite(box.x1) && std::isfinite(box.y1) && std::isfinite(box.x2) && std::isfinite(box.y2);
-      if (is_finite && box.x2 > box.x1 && box.y2 > box.y1) boxes.push_back(box);
-    }
+    const Reader& reader = readers.emplace_back(scheme, head, outputs);
+    const std::int64_t step = std::max(kScoresOfPart / std::max(reader.scores(), 1), 1);
+    for (std::int64_t begin = 0; begin < reader.places(); begin += step)
+      parts.push_back({readers.size() - 1, begin, std::min(begin + step, reader.places()), first_number, {}});
+    first_number += reader.places();
   }
+  parallel_for_isolated(
+      parts.size(), [&](std::size_t i) { read_boxes(scheme, readers[parts[i].head], threshold, parts[i]); },
+      meter);
+  for (const Part& part : parts) boxes.insert(boxes.end(), part.boxes.begin(), part.boxes.end());
 }
 
 std::optional<float> only_score(const Scheme& scheme, const std::vector<const Tensor*>& outputs) {
@@ -267,7 +292,7 @@ std::optional<float> only_score(const Scheme& scheme, const std::vector<const Te
   for (const Head& head : scheme.heads) {
     const Reader reader(scheme, head, outputs);
     places += reader.places();
-    const std::vector<float> largest = reader.largest_scores();
+    const std::vector<float> largest = reader.largest_scores(0, reader.places());
     for (std::int64_t place = 0; place < reader.places(); ++place) {
       const float own = largest[static_cast<std::size_t>(place)];
       const float score = own == kNone ? 0 : reader.score_of(place, own);

@@ -111,7 +111,7 @@ void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
   std::vector<const Tensor*> outputs;
   for (std::size_t i = 0; i < network_.graph.outputs.size(); ++i) outputs.push_back(&w.runner->output(i));
   try {
-    decode(network_.scheme, outputs, static_cast<float>(network_.threshold), w.boxes);
+    decode(network_.scheme, outputs, static_cast<float>(network_.threshold), w.boxes, &w.work);
     if (w.boxes.empty() && !has_looked_.test_and_set()) warn_of_equal_scores(outputs);
   } catch (const Problem& problem) {
     throw Error(ExitCode::failed, "the network '" + network_.name + "' " + problem.what());

@@ -12,6 +12,10 @@
 #include "detectors/network/graph.hpp"
 #include "detectors/network/preprocessing.hpp"
 
+namespace sightline {
+class WorkMeter;
+}
+
 namespace sightline::network {
 
 /// Numbers of a place: the c-th of place i is element `offset + i * place_step + c * channel_step` of an
@@ -118,10 +122,12 @@ struct RawBox {
 };
 
 /// Adds the findings of at least this score, by rising place. A score that is NaN is none.
+/// Runs on all threads.
 /// @param outputs  as many as the scheme was chosen for
+/// @param meter    is told how long threads were busy; may be null
 /// Throws Problem where outputs are not as large as expected.
 void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, float threshold,
-            std::vector<RawBox>& boxes);
+            std::vector<RawBox>& boxes, WorkMeter* meter = nullptr);
 
 /// The score that all places have; none where they differ, as they do unless something is wrong: a network
 /// that was quantised badly, or one whose outputs do not depend on the picture. Throws as decode.
