@@ -84,24 +84,6 @@ Crop crop_of(const Box& box, const BoxPart& part, Size frame) {
   return {left, top, {std::max(right - left, 0), std::max(bottom - top, 0)}};
 }
 
-PictureView view_of(PictureView picture, const Crop& crop) {
-  const auto [width, height] = crop.size;
-  if (picture.is_gray()) {
-    const GrayView gray = picture.gray();
-    std::optional<ChromaView> chroma = picture.chroma();
-    if (chroma) {
-      chroma->x += crop.x;
-      chroma->y += crop.y;
-    }
-    return {GrayView(gray.row(crop.y) + crop.x, width, height, gray.stride()), chroma};
-  }
-  PackedView colour = picture.colour();
-  colour.data = colour.row(crop.y) + static_cast<std::ptrdiff_t>(crop.x) * bytes_per_pixel(colour.format);
-  colour.width = width;
-  colour.height = height;
-  return colour;
-}
-
 namespace {
 
 class InsideWorkspace : public Workspace {
@@ -211,7 +193,7 @@ std::vector<Detection> InsideSearch::search_crop(std::size_t inside, const Crop&
   const Detector& detector = *inside_[inside].detector;
   Workspace& own = *w.own[inside]->local();
   if (crop.size.width == 0 || crop.size.height == 0) return {};
-  if (!detector.prepare(own, view_of(w.frame, crop))) return {};
+  if (!detector.prepare(own, part_of(w.frame, crop.x, crop.y, crop.size))) return {};
   for (std::size_t stage = 0; stage < detector.stages().size(); ++stage) {
     const Clock::time_point start = Clock::now();
     own.work.take();

@@ -34,8 +34,6 @@ struct Crop {
 
 /// All whole pixels that touch the part of a box inside the frame. May be empty.
 Crop crop_of(const Box& box, const BoxPart& part, Size frame);
-/// The pixels themselves, not copied. The crop lies in the picture.
-PictureView view_of(PictureView picture, const Crop& crop);
 
 /// Stage `inside`, on the CPU: it runs detectors on the pixels of each box as they are, without resizing.
 /// Sizes of these detectors are therefore frame pixels, too.

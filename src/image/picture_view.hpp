@@ -67,4 +67,22 @@ class PictureView {
   std::optional<ChromaView> chroma_;
 };
 
+/// The pixels of a part, which lies in the picture; not copied.
+inline PictureView part_of(const PictureView& picture, int x, int y, Size size) {
+  if (!picture.is_gray()) {
+    PackedView part = picture.colour();
+    part.data = part.row(y) + static_cast<std::ptrdiff_t>(x) * bytes_per_pixel(part.format);
+    part.width = size.width;
+    part.height = size.height;
+    return part;
+  }
+  const GrayView gray = picture.gray();
+  std::optional<ChromaView> chroma = picture.chroma();
+  if (chroma) {
+    chroma->x += x;
+    chroma->y += y;
+  }
+  return {GrayView(gray.row(y) + x, size.width, size.height, gray.stride()), chroma};
+}
+
 }  // namespace sightline

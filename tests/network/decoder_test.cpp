@@ -561,7 +561,7 @@ TEST(NetworkInput, IsPlacedAndNormalised) {
     p.fit = fit;
     const Letterbox letterbox({2, 1}, p);
     std::vector<float> tensor(3 * 64, -1);
-    letterbox.fill(colour_of(frame), tensor.data(), 0, 8);
+    letterbox.fill(frame, tensor.data(), 0, 8);
     const int top = fit == Fit::fit_to_window_letterbox ? 2 : 0;
     const int height = fit == Fit::standard ? 8 : 4;
     for (int c = 0; c < 3; ++c) {

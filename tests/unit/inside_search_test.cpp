@@ -151,13 +151,13 @@ TEST(Crop, IsAllThatThePartTouchesInTheFrame) {
 TEST(Crop, IsAViewOfThePixels) {
   Image<std::uint8_t> gray = dark(20, 10);
   gray.view().at(7, 3) = 77;
-  const PictureView part = view_of(gray.view(), {5, 2, {6, 4}});
+  const PictureView part = part_of(gray.view(), 5, 2, {6, 4});
   EXPECT_EQ(part.size(), (Size{6, 4}));
   EXPECT_EQ(&part.gray().at(2, 1), &gray.view().at(7, 3));
   std::vector<std::uint8_t> rgb(20 * 10 * 3);
   // Bottom up, as some files have it.
   const PackedView colour{rgb.data() + 9 * 60, 20, 10, -60, PackedFormat::rgb24};
-  const PictureView colour_part = view_of(colour, {5, 2, {6, 4}});
+  const PictureView colour_part = part_of(colour, 5, 2, {6, 4});
   EXPECT_EQ(colour_part.size(), (Size{6, 4}));
   EXPECT_EQ(colour_part.colour().row(1) + 3 * 2, colour.row(3) + 3 * 7);
 }

@@ -77,7 +77,6 @@ bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition
   NetworkWorkspace& w = own(workspace);
   if (frame.width() < 1 || frame.height() < 1) return false;
   w.frame = frame;
-  w.colour.begin(frame);
   w.boxes.clear();
   w.detections.clear();
   if (w.planned != frame.size()) {
@@ -99,12 +98,9 @@ void NetworkDetector::run_stage(std::size_t stage, Workspace& workspace) const {
 }
 
 void NetworkDetector::fill_input(NetworkWorkspace& w) const {
-  const bool has_chroma = w.frame.chroma() && network_.preprocessing.channels == 3;
-  if (has_chroma) w.colour.make(w);
-  const ColourView frame = has_chroma ? colour_of_planes(w.colour.rgb()) : colour_of(w.frame);
   float* const tensor = w.runner->input(network_.picture).reals();
   for_each_rows(network_.preprocessing.size.height, w,
-                [&](int begin, int end) { w.letterbox.fill(frame, tensor, begin, end); });
+                [&](int begin, int end) { w.letterbox.fill(w.frame, tensor, begin, end); });
 }
 
 void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {

@@ -10,7 +10,7 @@
 #include "detection/detector.hpp"
 #include "detectors/network/network.hpp"
 #include "detectors/network/plan.hpp"
-#include "processing/frame_colour.hpp"
+#include "processing/frame_luma.hpp"
 
 namespace sightline::network {
 
@@ -29,8 +29,7 @@ class NetworkWorkspace : public Workspace {
   explicit NetworkWorkspace(std::unique_ptr<Runner> runs) : runner(std::move(runs)) {}
 
   PictureView frame;
-  FrameColour colour;  ///< of a frame with chroma
-  Size planned;        ///< frame that `letterbox` is for
+  Size planned;  ///< frame that `letterbox` is for
   Letterbox letterbox;
   std::unique_ptr<Runner> runner;
   std::vector<RawBox> boxes;

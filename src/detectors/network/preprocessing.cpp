@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.hpp"
+#include "image/colour.hpp"
 
 namespace sightline::network {
 namespace {
 
 constexpr int kMixBits = 11;
-constexpr std::uint32_t kMixOne = 1U << kMixBits;
+constexpr int kMixOne = 1 << kMixBits;
 constexpr const char* kFitNames[] = {"standard", "fit_to_window", "fit_to_window_letterbox"};
 
 }  // namespace
@@ -37,24 +39,6 @@ std::string text_of(const Preprocessing& p) {
   if (p.fit != Fit::standard) text += fmt::format(", pad {:g}", p.pad);
   return text + fmt::format(", mean {:g} {:g} {:g}, scale {:g} {:g} {:g}", p.mean[0], p.mean[1], p.mean[2],
                             p.scale[0], p.scale[1], p.scale[2]);
-}
-
-ColourView colour_of(const PictureView& frame) {
-  if (frame.is_gray()) {
-    const GrayView gray = frame.gray();
-    return {{gray.data(), gray.data(), gray.data()}, gray.stride(), 1, gray.size()};
-  }
-  const PackedView& colour = frame.colour();
-  const int red = red_byte(colour.format);
-  return {{colour.data + red, colour.data + 1, colour.data + 2 - red},
-          colour.stride,
-          bytes_per_pixel(colour.format),
-          colour.size()};
-}
-
-ColourView colour_of_planes(GrayView rgb) {
-  const int height = rgb.height() / 3;
-  return {{rgb.row(0), rgb.row(height), rgb.row(2 * height)}, rgb.stride(), 1, {rgb.width(), height}};
 }
 
 Placement place(Size frame, const Preprocessing& p) {
@@ -108,52 +92,60 @@ std::vector<float> normalised_values(const Preprocessing& preprocessing) {
   return values;
 }
 
-void Letterbox::fill_row(const ColourView& frame, int channel, int y, float* row, std::ptrdiff_t step) const {
-  const auto c = static_cast<std::size_t>(channel);
-  const int width = preprocessing_.size.width, place = y - placement_.top;
-  const float* const values = values_.data() + 256 * c;
-  const float pad = values_[256 * static_cast<std::size_t>(preprocessing_.channels) + c];
-  if (place < 0 || place >= placement_.height) {
-    for (int x = 0; x < width; ++x) row[x * step] = pad;
-    return;
-  }
-  for (int x = 0; x < placement_.left; ++x) row[x * step] = pad;
-  for (int x = placement_.left + placement_.width; x < width; ++x) row[x * step] = pad;
-  const auto r = static_cast<std::size_t>(place);
-  const std::ptrdiff_t upper = rows_.first[r] * frame.row_step, lower = rows_.second[r] * frame.row_step;
-  float* const to = row + placement_.left * step;
-  // Sums have 30 bits. `pixel` gives the value at an offset.
-  const auto mix_row = [&](const auto& pixel) {
-    const auto below = static_cast<std::uint32_t>(rows_.weight[r]), above = kMixOne - below;
-    for (int x = 0; x < placement_.width; ++x) {
-      const auto i = static_cast<std::size_t>(x);
-      const std::ptrdiff_t first = columns_.first[i] * frame.pixel_step;
-      const std::ptrdiff_t second = columns_.second[i] * frame.pixel_step;
-      const auto right = static_cast<std::uint32_t>(columns_.weight[i]), left = kMixOne - right;
-      const std::uint32_t sum = (pixel(upper + first) * left + pixel(upper + second) * right) * above +
-                                (pixel(lower + first) * left + pixel(lower + second) * right) * below;
-      to[x * step] = values[(sum + (1U << (2 * kMixBits - 1))) >> (2 * kMixBits)];
-    }
-  };
-  if (preprocessing_.channels == 1) {  // the luma of image/gray.hpp
-    mix_row([&](std::ptrdiff_t at) -> std::uint32_t {
-      return (77U * frame.channel[0][at] + 150U * frame.channel[1][at] + 29U * frame.channel[2][at] + 128U) >>
-             8;
-    });
-  } else {
-    const std::uint8_t* const plane = frame.channel[preprocessing_.rgb ? c : 2 - c];
-    mix_row([plane](std::ptrdiff_t at) -> std::uint32_t { return plane[at]; });
+// Mixes have 30 bits. (Differences of neighbours need half the multiplications of weighted sums.)
+void Letterbox::mix_rows(const std::uint8_t* upper, const std::uint8_t* lower, int below, const float* values,
+                         float* row, std::ptrdiff_t step) const {
+  const auto mix = [](int a, int b, int weight) { return (a << kMixBits) + (b - a) * weight; };
+  const std::size_t width = columns_.first.size();
+  for (std::size_t x = 0; x < width; ++x) {
+    // A column whose second place is beyond the last one has no weight for it.
+    const std::int32_t first = columns_.first[x], right = columns_.weight[x];
+    const int sum =
+        mix(mix(upper[first], upper[first + 1], right), mix(lower[first], lower[first + 1], right), below);
+    row[static_cast<std::ptrdiff_t>(x) * step] = values[(sum + (1 << (2 * kMixBits - 1))) >> (2 * kMixBits)];
   }
 }
 
-void Letterbox::fill(const ColourView& frame, float* tensor, int begin, int end) const {
+void Letterbox::fill(const PictureView& frame, float* tensor, int begin, int end) const {
   const Preprocessing& p = preprocessing_;
-  const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(p.size.width) * p.size.height;
-  for (int c = 0; c < p.channels; ++c) {
-    for (int y = begin; y < end; ++y) {
-      const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(y) * p.size.width;
-      float* const row = p.channels_last ? tensor + offset * p.channels + c : tensor + c * plane + offset;
-      fill_row(frame, c, y, row, p.channels_last ? p.channels : 1);
+  const int width = p.size.width, right = placement_.left + placement_.width;
+  const std::ptrdiff_t step = p.channels_last ? p.channels : 1;
+  const std::ptrdiff_t plane = p.channels_last ? 1 : std::ptrdiff_t{width} * p.size.height;
+  // Rows of the frame, even and odd ones: those that are mixed are neighbours.
+  Image<std::uint8_t> converted[2];
+  int held[2] = {-1, -1};
+  const auto row_of = [&](int y) {
+    Image<std::uint8_t>& image = converted[y % 2];
+    if (std::exchange(held[y % 2], y) != y) {
+      image.resize(frame.width(), p.channels);
+      const PictureView row = part_of(frame, 0, y, {frame.width(), 1});
+      if (p.channels == 3) {
+        to_planar_rgb(row, image.view(), 0, 1);
+      } else if (row.is_gray()) {
+        std::copy_n(row.gray().row(0), frame.width(), image.view().row(0));
+      } else {
+        to_gray(row.colour(), image.view(), 0, 1);
+      }
+    }
+    return std::as_const(image).view();
+  };
+  for (int y = begin; y < end; ++y) {
+    float* const first = tensor + std::ptrdiff_t{y} * width * step;
+    const int place = y - placement_.top;
+    const bool is_inside = place >= 0 && place < placement_.height;
+    for (int c = 0; c < p.channels; ++c) {
+      const float pad = values_[static_cast<std::size_t>(256 * p.channels + c)];
+      float* const row = first + c * plane;
+      for (int x = 0; x < (is_inside ? placement_.left : width); ++x) row[x * step] = pad;
+      for (int x = right; is_inside && x < width; ++x) row[x * step] = pad;
+    }
+    if (!is_inside) continue;
+    const auto r = static_cast<std::size_t>(place);
+    const GrayView upper = row_of(rows_.first[r]), lower = row_of(rows_.second[r]);
+    for (int c = 0; c < p.channels; ++c) {
+      const int colour = p.channels == 1 || p.rgb ? c : 2 - c;
+      mix_rows(upper.row(colour), lower.row(colour), rows_.weight[r],
+               values_.data() + std::ptrdiff_t{256} * c, first + c * plane + placement_.left * step, step);
     }
   }
 }

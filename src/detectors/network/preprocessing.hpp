@@ -34,19 +34,6 @@ struct Preprocessing {
 /// "416x416, BGR, fit_to_window, pad 114, mean 0 0 0, scale 1 1 1".
 std::string text_of(const Preprocessing& preprocessing);
 
-/// Pixels of a frame in colour: channel c (red, green, blue) of pixel (x, y) is
-/// `channel[c][y * row_step + x * pixel_step]`. Owned by somebody else.
-struct ColourView {
-  std::array<const std::uint8_t*, 3> channel{};
-  std::ptrdiff_t row_step = 0;
-  std::ptrdiff_t pixel_step = 1;
-  Size size;
-};
-/// Channels of a frame without chroma; those of a gray frame are equal.
-ColourView colour_of(const PictureView& frame);
-/// Channels of planar RGB: three planes of equal height, one below the other.
-ColourView colour_of_planes(GrayView rgb);
-
 /// Values of the input's channels: what 256 bytes become in each, then what surrounds the frame in each.
 std::vector<float> normalised_values(const Preprocessing& preprocessing);
 
@@ -77,11 +64,13 @@ class Letterbox {
   };
   const Axis& columns() const { return columns_; }
   const Axis& rows() const { return rows_; }
-  /// Fills rows [begin, end) of all channels.
-  void fill(const ColourView& frame, float* tensor, int begin, int end) const;
+  /// Fills rows [begin, end) of all channels. Only rows of the frame that are mixed are converted to RGB (or
+  /// luma).
+  void fill(const PictureView& frame, float* tensor, int begin, int end) const;
 
  private:
-  void fill_row(const ColourView& frame, int channel, int y, float* row, std::ptrdiff_t step) const;
+  void mix_rows(const std::uint8_t* upper, const std::uint8_t* lower, int below, const float* values,
+                float* row, std::ptrdiff_t step) const;
 
   Preprocessing preprocessing_;
   Placement placement_;
