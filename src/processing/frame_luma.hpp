@@ -10,13 +10,12 @@
 
 namespace sightline {
 
-/// Runs `work(begin, end)` for rows [0, height), a few at a time, on all threads: for images that are not cut
-/// into bands beforehand.
+/// Runs `work(begin, end)` for rows [0, height), `rows` at a time, on all threads: for images that are not
+/// cut into bands beforehand.
 template <typename Work>
-void for_each_rows(int height, Workspace& workspace, const Work& work) {
-  constexpr int kRows = 32;
-  const auto rows_of = [&](int task) { work(task * kRows, std::min((task + 1) * kRows, height)); };
-  parallel_for_isolated((height + kRows - 1) / kRows, rows_of, &workspace.work);
+void for_each_rows(int height, Workspace& workspace, const Work& work, int rows = 32) {
+  const auto rows_of = [&](int task) { work(task * rows, std::min((task + 1) * rows, height)); };
+  parallel_for_isolated((height + rows - 1) / rows, rows_of, &workspace.work);
 }
 
 /// The frame itself if it is gray, otherwise its luma, computed on first use. Keeps its memory.

@@ -99,8 +99,10 @@ void NetworkDetector::run_stage(std::size_t stage, Workspace& workspace) const {
 
 void NetworkDetector::fill_input(NetworkWorkspace& w) const {
   float* const tensor = w.runner->input(network_.picture).reals();
-  for_each_rows(network_.preprocessing.size.height, w,
-                [&](int begin, int end) { w.letterbox.fill(w.frame, tensor, begin, end); });
+  constexpr int kRows = 8;
+  for_each_rows(
+      network_.preprocessing.size.height, w,
+      [&](int begin, int end) { w.letterbox.fill(w.frame, tensor, begin, end); }, kRows);
 }
 
 void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
