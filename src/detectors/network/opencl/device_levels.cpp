@@ -43,15 +43,20 @@ DeviceLevels::Manner DeviceLevels::manner_for(const opencl::DeviceInfo& device) 
 
 DeviceLevels::DeviceLevels(const Plan& plan, const opencl::Context& context, opencl::ProgramCache* cache,
                            const Manner& manner)
-    : plan_(&plan), context_(&context), cache_(cache), manner_(manner), one_(make_variant(1)) {
+    : plan_(&plan),
+      context_(&context),
+      cache_(cache),
+      manner_(manner),
+      placed_(weights_of(plan)),
+      one_(make_variant(1)) {
   opencl::Queue queue(context);
-  opencl::upload(queue, weights_, one_.host.weights);
-  one_.host.weights = {};
+  opencl::upload(queue, weights_, placed_.floats);
+  placed_.floats = {};
 }
 
 DeviceLevels::Variant DeviceLevels::make_variant(int frames) const {
   const LaunchShape shape = shape_for(context_->device(), manner_.groups, frames);
-  Variant made{make_level_tables(*plan_, shape), {}, {}, {}, {}, {}, shape.group};
+  Variant made{make_level_tables(*plan_, placed_, shape), {}, {}, {}, {}, {}, shape.group};
   opencl::Queue queue(*context_);
   std::string options = define("GROUP", shape.group);
   const bool is_cpu = context_->device().type == opencl::DeviceType::cpu;
@@ -70,10 +75,7 @@ DeviceLevels::Variant DeviceLevels::make_variant(int frames) const {
 
 const DeviceLevels::Variant& DeviceLevels::variant_for(int frames) const {
   if (frames == 1 || !manner_.by_level) return one_;
-  std::call_once(several_made_, [&] {
-    several_ = make_variant(kSeveral);
-    several_.host.weights = {};  // as of one frame
-  });
+  std::call_once(several_made_, [&] { several_ = make_variant(kSeveral); });
   return several_;
 }
 

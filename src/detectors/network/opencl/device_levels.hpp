@@ -53,7 +53,7 @@ class DeviceLevels {
  private:
   // Kernels and tables, with tiles that suit a number of frames.
   struct Variant {
-    LevelTables host;  // without weights
+    LevelTables host;
     opencl::Program program;
     opencl::Buffer chains, ops, places, numbers;
     int group = 1;  // work-items
@@ -65,6 +65,7 @@ class DeviceLevels {
   const opencl::Context* context_;
   opencl::ProgramCache* cache_;
   Manner manner_;
+  Weights placed_;  // without the floats themselves, which the device has
   Variant one_;
   opencl::Buffer weights_;
   mutable std::once_flag several_made_;

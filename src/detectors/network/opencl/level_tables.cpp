@@ -7,47 +7,19 @@
 #include <optional>
 #include <utility>
 
-#include "detectors/network/plan_steps.hpp"
+#include "detectors/network/opencl/local_memory.hpp"
 #include "opencl/data.hpp"
 
 namespace sightline::network {
 namespace {
 
-constexpr int kBlockChannels = static_cast<int>(kBlock);
 constexpr int kPitchPad = 4;  // floats between pixels in local memory, against conflicts of banks
-
-int aligned_to(int value, int multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 // A work-item's part of a product.
 struct Tile {
   int pixels = 0, outputs = 0;
 };
 constexpr std::array<Tile, 6> kTiles{{{1, 1}, {2, 1}, {4, 1}, {4, 2}, {4, 4}, {8, 4}}};  // of level.cl
-
-// Local memory of a chain, while its tables are made.
-class LocalMemory {
- public:
-  int take(int floats) {
-    int at = 0;
-    for (const auto& [begin, end] : taken_) {
-      if (at + floats <= begin) break;
-      at = std::max(at, end);
-    }
-    taken_.insert(std::ranges::upper_bound(taken_, std::pair(at, 0)), {at, at + floats});
-    most_ = std::max(most_, at + floats);
-    return at;
-  }
-  void give_back(int at) {
-    std::erase_if(taken_, [&](const auto& one) { return one.first == at; });
-  }
-  int most() const { return most_; }
-
- private:
-  std::vector<std::pair<int, int>> taken_;  // sorted
-  int most_ = 0;
-};
 
 // The local copy of a storage of one row.
 struct LocalMap {
@@ -56,8 +28,9 @@ struct LocalMap {
 
 class Tables : private StepVisitor {
  public:
-  Tables(const Plan& plan, const LaunchShape& shape)
+  Tables(const Plan& plan, const Weights& weights, const LaunchShape& shape)
       : plan_(plan),
+        weights_(weights.places),
         shape_(shape),
         storages_(plan.storages),
         local_(plan.storages.size()),
@@ -65,7 +38,6 @@ class Tables : private StepVisitor {
         stands_for_(plan.storages.size(), -1) {}
 
   LevelTables make() {
-    place_weights();
     for (std::size_t pool = 0; pool < plan_.pool_floats.size(); ++pool) {
       made_.pools.push_back(made_.frame_floats);
       if (pool != kRowPool) made_.frame_floats += aligned(plan_.pool_floats[pool]);
@@ -77,7 +49,6 @@ class Tables : private StepVisitor {
     }
     made_.first_launches.push_back(made_.launches.size());
     opencl::checked(made_.frame_floats);
-    opencl::checked(static_cast<std::int64_t>(made_.weights.size()));
     return std::move(made_);
   }
 
@@ -389,57 +360,6 @@ class Tables : private StepVisitor {
     write_blocks(op);
   }
 
-  // --- weights
-
-  struct Weights {
-    cl_int first = 0, bias = 0, last = 0;  // the last one past
-  };
-
-  // Lays out the weights of all steps, in the order of the plan.
-  void place_weights() {
-    for (const PlanSegment& segment : plan_.segments) {
-      if (!segment.suits_devices) continue;
-      for (std::size_t level = segment.first_level; level < segment.last_level; ++level) {
-        for (const Chain& chain : plan_.levels[level].chains) {
-          for (const ChainStep& one : chain.steps) place_weights(*one.step);
-        }
-      }
-    }
-  }
-  void place_weights(const Step& step) {
-    Weights placed{end_of_weights(), 0, 0};
-    if (const auto* const convolution = dynamic_cast<const ConvolutionStep*>(&step)) {
-      if (dynamic_cast<const DepthwiseStep*>(&step)) {
-        append(convolution->weights);
-      } else {
-        append_by_column(*convolution);
-      }
-      placed.bias = end_of_weights();
-      append(convolution->bias);
-    } else if (const auto* const binary = dynamic_cast<const BinaryStep*>(&step)) {
-      append(binary->constant);
-    }
-    placed.last = end_of_weights();
-    weights_[&step] = placed;
-  }
-  cl_int end_of_weights() const { return static_cast<cl_int>(made_.weights.size()); }
-  void append(const std::vector<float>& values) {
-    made_.weights.insert(made_.weights.end(), values.begin(), values.end());
-  }
-  // By column and output. What no input stands for is -0: adding 0 * -0 changes no sum.
-  void append_by_column(const ConvolutionStep& step) {
-    const int inputs = static_cast<int>(step.in.map().channels.size());
-    for (int t = 0; t < taps_of(step); ++t) {
-      for (int c = 0; c < aligned_to(inputs, 4); ++c) {
-        for (int o = 0; o < step.out.blocks() * kBlockChannels; ++o)
-          made_.weights.push_back(c < inputs ? step.weight(o, t, c) : -0.0F);
-      }
-    }
-  }
-  static int taps_of(const ConvolutionStep& step) {
-    return static_cast<int>(step.window.kernel[0] * step.window.kernel[1]);
-  }
-
   // --- convolutions
 
   // Whether four channels lie side by side wherever a column of four begins.
@@ -523,7 +443,7 @@ class Tables : private StepVisitor {
       return;
     }
 
-    const Weights& placed = weights_.at(&step);
+    const Weights::Place& placed = weights_.at(&step);
     divided_.weights = placed.first;
     divided_.rows = taps * columns;
     divided_.all_outputs = outputs;
@@ -716,13 +636,13 @@ class Tables : private StepVisitor {
   }
 
   const Plan& plan_;
+  const std::map<const Step*, Weights::Place>& weights_;
   const LaunchShape shape_;
   std::vector<Storage> storages_;  // with those that local memory does not hold in the frame's
   std::vector<std::optional<LocalMap>> local_;
   std::vector<bool> is_spilled_;
   std::vector<int> stands_for_;  // the storage of which one is a copy that the device does not make; -1: none
   LocalMemory memory_;
-  std::map<const Step*, Weights> weights_;
   LevelTables made_;
   // The product whose outputs are divided among groups, if any.
   struct {
@@ -736,8 +656,8 @@ class Tables : private StepVisitor {
 
 }  // namespace
 
-LevelTables make_level_tables(const Plan& plan, const LaunchShape& shape) {
-  return Tables(plan, shape).make();
+LevelTables make_level_tables(const Plan& plan, const Weights& weights, const LaunchShape& shape) {
+  return Tables(plan, weights, shape).make();
 }
 
 }  // namespace sightline::network

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "detectors/network/plan.hpp"
-#include "opencl/api.hpp"
+#include "detectors/network/opencl/weights.hpp"
 
 namespace sightline::network {
 
@@ -76,7 +75,6 @@ struct LevelTables {
   std::vector<Op> ops;
   std::vector<cl_int2> places;
   std::vector<cl_int> tables;
-  std::vector<float> weights;       ///< the same for every number of frames
   std::vector<std::int64_t> pools;  ///< by pool: floats from the start of a frame's memory
   std::int64_t frame_floats = 0;
 };
@@ -91,6 +89,6 @@ struct LaunchShape {
 };
 
 /// Throws Error (failed) where a frame needs more memory than the kernels' indices reach.
-LevelTables make_level_tables(const Plan& plan, const LaunchShape& shape);
+LevelTables make_level_tables(const Plan& plan, const Weights& weights, const LaunchShape& shape);
 
 }  // namespace sightline::network
