@@ -306,6 +306,17 @@ TEST_P(NetworkPlan, PoolingResizingAndGates) {
   }
 }
 
+// More than local memory has room for at once.
+TEST_P(NetworkPlan, MeansOfManyChannels) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 5, 7});
+  builder.convolution("a", "x", 4, 900, 1);
+  builder.node("GlobalAveragePool", {"a"}, {"mean"});
+  builder.convolution("y", "mean", 900, 20, 1);
+  builder.output("y");
+  expect_equal(builder);
+}
+
 // Nodes in their scalar form between maps, and values that are both.
 TEST_P(NetworkPlan, OtherNodesBetweenMaps) {
   OnnxBuilder builder;

@@ -575,14 +575,29 @@ class Tables : private StepVisitor {
     add_quads(op);
   }
 
+  // By as many blocks at once as have room for their sums.
   void visit(const MeanStep& step) override {
-    Op op = quads_from(OpKind::mean_lanes, step.in, step.out);
-    op.local_pitch = 4 * op.count + kPitchPad;
-    op.local_at = memory_.take(16 * op.local_pitch);
-    made_.ops.push_back(op);
-    op.kind = OpKind::mean;
-    add_quads(op);
-    memory_.give_back(op.local_at);
+    constexpr int kAtOnce = 16;
+    const int blocks = step.out.blocks();
+    Op whole;
+    whole.kind = OpKind::mean_lanes;
+    read_map(whole, step.in);
+    whole.local_pitch = std::min(blocks, kAtOnce) * kBlockChannels + kPitchPad;
+    whole.local_at = memory_.take(16 * whole.local_pitch);
+    for (int first = 0; first < blocks; first += kAtOnce) {
+      const int end = std::min(first + kAtOnce, blocks);
+      Op op = whole;
+      op.count = 4 * (end - first);
+      op.in = sources_of(step.in.map(), static_cast<std::size_t>(first * kBlockChannels),
+                         static_cast<std::size_t>((end - first) * kBlockChannels), kBlock);
+      made_.ops.push_back(op);
+      op.kind = OpKind::mean;
+      write_blocks(op);
+      op.out_local += first * kBlockChannels;
+      op.out += first * op.out_block;
+      made_.ops.push_back(op);
+    }
+    memory_.give_back(whole.local_at);
   }
 
   void visit(const CopyStep& step) override {
