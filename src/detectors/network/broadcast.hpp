@@ -1,5 +1,5 @@
 #pragma once
-/// Walks over elements of tensors.
+/// Elements of tensors, and walks over them.
 
 #include <algorithm>
 #include <vector>
@@ -13,6 +13,19 @@ inline std::vector<std::int64_t> strides_of(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
   for (std::size_t axis = shape.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * shape[axis];
   return strides;
+}
+
+/// Elements of a tensor that only has the axes [begin, end) of a shape.
+inline std::int64_t elements_between(const Shape& shape, std::size_t begin, std::size_t end) {
+  std::int64_t count = 1;
+  for (std::size_t axis = begin; axis < end; ++axis) count *= shape[axis];
+  return count;
+}
+
+/// Calls `f` with pointers to the elements of tensors that are all of the first one's kind.
+template <typename F, typename First, typename... Others>
+void with_elements(const F& f, First& first, Others&... others) {
+  first.kind() == Kind::real ? f(first.reals(), others.reals()...) : f(first.wholes(), others.wholes()...);
 }
 
 /// The shape that two shapes have together by NumPy's rule. Throws Problem where they do not fit.

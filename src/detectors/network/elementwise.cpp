@@ -1,6 +1,7 @@
 // Operators that work element by element, with NumPy's broadcasting.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "detectors/network/broadcast.hpp"
@@ -28,46 +29,29 @@ void map_reals(const Call& call, std::span<Tensor> out, const F& f) {
   for (std::int64_t i = 0; i < x.size(); ++i) out[0].reals()[i] = f(x.reals()[i]);
 }
 
-template <float (*f)(float)>
+template <auto f>
 void map_run(const Call& call, std::span<Tensor> out) {
   map_reals(call, out, f);
 }
 
-// For numbers of both kinds.
-template <typename F>
-void map_any(const Call& call, std::span<Tensor> out, const F& f) {
-  const Tensor& x = call.in(0);
-  if (x.kind() == Kind::real) return map_reals(call, out, f);
-  for (std::int64_t i = 0; i < x.size(); ++i) out[0].wholes()[i] = f(x.wholes()[i]);
+// The same on numbers of both kinds.
+template <auto f>
+void map_any(const Call& call, std::span<Tensor> out) {
+  with_elements([&](const auto* from, auto* to) { std::transform(from, from + out[0].size(), to, f); },
+                call.in(0), out[0]);
 }
 
 float relu(float x) {
   return x < 0 ? 0 : x;
 }
-float square_root(float x) {
-  return std::sqrt(x);
-}
-float one_over(float x) {
-  return 1 / x;
-}
-float rounded_down(float x) {
-  return std::floor(x);
-}
-float rounded_up(float x) {
-  return std::ceil(x);
-}
-float rounded(float x) {
-  return std::nearbyint(x);
-}
+
+constexpr auto kAbsolute = [](auto x) { return x < 0 ? -x : x == 0 ? decltype(x){0} : x; };
+constexpr auto kSign = [](auto x) { return x > 0 ? decltype(x){1} : x < 0 ? decltype(x){-1} : x; };
+constexpr auto kNot = [](auto x) { return static_cast<decltype(x)>(x == 0); };
+
 // log(1 + e^x)
 float softplus(float x) {
   return relu(x) + logarithm(1.0F + exponential(-std::fabs(x)));
-}
-float softsign(float x) {
-  return x / (1.0F + std::fabs(x));
-}
-float mish(float x) {
-  return x * hyperbolic_tangent(softplus(x));
 }
 float hard_sigmoid_of(float x, float alpha, float beta) {
   const float y = multiply_add(alpha, x, beta);
@@ -76,22 +60,10 @@ float hard_sigmoid_of(float x, float alpha, float beta) {
 float hard_swish(float x) {
   return x * hard_sigmoid_of(x, 1.0F / 6, 0.5F);
 }
+float mish(float x) {
+  return x * hyperbolic_tangent(softplus(x));
+}
 
-void run_negate(const Call& call, std::span<Tensor> out) {
-  map_any(call, out, [](auto x) { return -x; });
-}
-void run_absolute(const Call& call, std::span<Tensor> out) {
-  map_any(call, out, [](auto x) { return x < 0 ? -x : x == 0 ? decltype(x){0} : x; });
-}
-void run_sign(const Call& call, std::span<Tensor> out) {
-  map_any(call, out, [](auto x) -> decltype(x) {
-    using T = decltype(x);
-    return x > 0 ? T{1} : x < 0 ? T{-1} : x;
-  });
-}
-void run_not(const Call& call, std::span<Tensor> out) {
-  map_any(call, out, [](auto x) { return static_cast<decltype(x)>(x == 0); });
-}
 void run_leaky_relu(const Call& call, std::span<Tensor> out) {
   const float slope = call.node.real("alpha", 0.01F);
   map_reals(call, out, [=](float x) { return x < 0 ? slope * x : x; });
@@ -134,31 +106,17 @@ void run_gelu(const Call& call, std::span<Tensor> out) {
 // Limits are inputs from opset 11 on.
 void run_clip(const Call& call, std::span<Tensor> out) {
   const auto limit = [&]<typename T>(std::size_t i, std::string_view attribute, T fallback) -> T {
-    if (call.has(i) && call.data(i).size() == 1)
-      return call.in(i).kind() == Kind::real ? static_cast<T>(call.in(i).reals()[0])
-                                             : static_cast<T>(call.in(i).wholes()[0]);
+    if (call.has(i) && call.data(i).size() == 1) return call.in(i).as<T>(0);
     return call.node.has(attribute) ? static_cast<T>(call.node.real(attribute, 0)) : fallback;
   };
-  const auto clip = [&]<typename T>(T) {
-    const T low = limit(1, "min", std::numeric_limits<T>::lowest());
-    const T high = limit(2, "max", std::numeric_limits<T>::max());
-    return [=](T x) { return x < low ? low : x > high ? high : x; };
+  const auto clip = [&]<typename T>(const T* from, T* to) {
+    using Limits = std::numeric_limits<T>;
+    const T low = limit(1, "min", Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+    const T high = limit(2, "max", Limits::has_infinity ? Limits::infinity() : Limits::max());
+    for (std::int64_t i = 0; i < out[0].size(); ++i)
+      to[i] = from[i] < low ? low : from[i] > high ? high : from[i];
   };
-  // Without a limit, infinity stays.
-  if (call.in(0).kind() == Kind::real) {
-    const bool low = call.has(1) || call.node.has("min"), high = call.has(2) || call.node.has("max");
-    const float smallest = low ? limit(1, "min", 0.0F) : -std::numeric_limits<float>::infinity();
-    const float largest = high ? limit(2, "max", 0.0F) : std::numeric_limits<float>::infinity();
-    map_reals(call, out, [=](float x) { return x < smallest ? smallest : x > largest ? largest : x; });
-  } else {
-    const auto f = clip(std::int64_t{});
-    const Tensor& x = call.in(0);
-    for (std::int64_t i = 0; i < x.size(); ++i) out[0].wholes()[i] = f(x.wholes()[i]);
-  }
-}
-
-void run_copy(const Call& call, std::span<Tensor> out) {
-  map_any(call, out, [](auto x) { return x; });
+  with_elements(clip, call.in(0), out[0]);
 }
 
 // --- conversion
@@ -180,26 +138,28 @@ std::int64_t whole_of(float x) {
   if (x != x) return 0;
   return static_cast<std::int64_t>(std::clamp(x, -kLimit, kLimit));
 }
+std::int64_t whole_of(std::int64_t x) {
+  return x;
+}
 
 void run_cast(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
   const bool to_bool = call.node.integer("to", 0) == kOnnxBool;
-  const auto convert = [&](auto from, auto to) {
-    using To = std::remove_reference_t<decltype(*to)>;
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      if constexpr (std::is_same_v<To, std::int64_t> && std::is_same_v<decltype(from), const float*>) {
-        to[i] = to_bool ? from[i] != 0 : whole_of(from[i]);
-      } else {
-        to[i] = to_bool ? static_cast<To>(from[i] != 0) : static_cast<To>(from[i]);
+  const auto convert = [&](const auto* from) {
+    const auto to_kind = [&]<typename To>(To* to) {
+      for (std::int64_t i = 0; i < x.size(); ++i) {
+        if (to_bool) {
+          to[i] = from[i] != 0;
+        } else if constexpr (std::is_same_v<To, float>) {
+          to[i] = static_cast<float>(from[i]);
+        } else {
+          to[i] = whole_of(from[i]);
+        }
       }
-    }
+    };
+    with_elements(to_kind, out[0]);
   };
-  const bool to_real = out[0].kind() == Kind::real;
-  if (x.kind() == Kind::real) {
-    to_real ? convert(x.reals(), out[0].reals()) : convert(x.reals(), out[0].wholes());
-  } else {
-    to_real ? convert(x.wholes(), out[0].reals()) : convert(x.wholes(), out[0].wholes());
-  }
+  with_elements(convert, x);
 }
 
 // --- two and more inputs
@@ -224,29 +184,20 @@ Types power_type(const Call& call) {
 // Runs `f(a, b)` on pairs of elements; of more than two inputs, from the first on.
 template <typename F>
 void fold_any(const Call& call, std::span<Tensor> out, const F& f) {
-  const Shape& shape = out[0].shape();
-  const auto fold = [&](auto data_of, auto* y) {
-    const std::int64_t count = out[0].size();
-    if (call.inputs.size() == 1) {
-      std::copy_n(data_of(call.in(0)), count, y);
-      return;
-    }
-    const auto* first = data_of(call.in(0));
-    BroadcastWalk from(shape, call.in(0).shape());
-    for (std::size_t k = 1; k < call.inputs.size(); ++k) {
-      const auto* second = data_of(call.in(k));
-      BroadcastWalk other(shape, call.in(k).shape());
-      for (std::int64_t i = 0; i < count; ++i, from.next(), other.next()) {
-        const auto a = k == 1 ? first[from.offset()] : y[i];
-        y[i] = f(a, second[other.offset()]);
-      }
-    }
-  };
-  if (call.in(0).kind() == Kind::real) {
-    fold([](const Tensor& t) { return t.reals(); }, out[0].reals());
-  } else {
-    fold([](const Tensor& t) { return t.wholes(); }, out[0].wholes());
+  if (call.inputs.size() == 1) return copy_all(call, out);
+  for (std::size_t k = 1; k < call.inputs.size(); ++k) {
+    const Tensor& first = k == 1 ? call.in(0) : out[0];
+    BroadcastWalk one(out[0].shape(), first.shape()), other(out[0].shape(), call.in(k).shape());
+    const auto combine = [&](const auto* a, const auto* b, auto* y) {
+      for (std::int64_t i = 0; i < out[0].size(); ++i, one.next(), other.next())
+        y[i] = f(a[one.offset()], b[other.offset()]);
+    };
+    with_elements(combine, first, call.in(k), out[0]);
   }
+}
+template <auto f>
+void fold_run(const Call& call, std::span<Tensor> out) {
+  fold_any(call, out, f);
 }
 
 // Whole numbers wrap around; a division by zero gives 0.
@@ -265,12 +216,10 @@ void run_arithmetic(const Call& call, std::span<Tensor> out) {
   });
 }
 
-void run_minimum(const Call& call, std::span<Tensor> out) {
-  fold_any(call, out, [](auto a, auto b) { return a != a || a < b ? a : b; });
-}
-void run_maximum(const Call& call, std::span<Tensor> out) {
-  fold_any(call, out, [](auto a, auto b) { return a != a || a > b ? a : b; });
-}
+constexpr auto kSmaller = [](auto a, auto b) { return a != a || a < b ? a : b; };
+constexpr auto kLarger = [](auto a, auto b) { return a != a || a > b ? a : b; };
+constexpr auto kSloped = [](auto x, auto slope) { return x < 0 ? slope * x : x; };
+constexpr auto kDiffer = [](auto a, auto b) { return (a != 0) != (b != 0); };
 
 void run_modulo(const Call& call, std::span<Tensor> out) {
   const bool as_c = call.node.integer("fmod", 0) != 0;
@@ -288,11 +237,8 @@ void run_modulo(const Call& call, std::span<Tensor> out) {
 void run_power(const Call& call, std::span<Tensor> out) {
   const Tensor &a = call.in(0), &b = call.in(1);
   BroadcastWalk base(out[0].shape(), a.shape()), exponent(out[0].shape(), b.shape());
-  const auto value = [](const Tensor& t, std::int64_t i) {
-    return t.kind() == Kind::real ? t.reals()[i] : static_cast<float>(t.wholes()[i]);
-  };
   for (std::int64_t i = 0; i < out[0].size(); ++i, base.next(), exponent.next()) {
-    const float y = power(value(a, base.offset()), value(b, exponent.offset()));
+    const float y = power(a.as<float>(base.offset()), b.as<float>(exponent.offset()));
     if (out[0].kind() == Kind::real) {
       out[0].reals()[i] = y;
     } else {
@@ -301,44 +247,15 @@ void run_power(const Call& call, std::span<Tensor> out) {
   }
 }
 
-// Calls `f(a, b)` for pairs of elements of both kinds, with a whole number as result.
-template <typename F>
-void compare(const Call& call, std::span<Tensor> out, const F& f) {
-  const Tensor &a = call.in(0), &b = call.in(1);
-  BroadcastWalk first(out[0].shape(), a.shape()), second(out[0].shape(), b.shape());
-  for (std::int64_t i = 0; i < out[0].size(); ++i, first.next(), second.next()) {
-    out[0].wholes()[i] = a.kind() == Kind::real ? f(a.reals()[first.offset()], b.reals()[second.offset()])
-                                                : f(a.wholes()[first.offset()], b.wholes()[second.offset()]);
-  }
-}
-
-void run_equal(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return a == b; });
-}
-void run_less(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return a < b; });
-}
-void run_greater(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return a > b; });
-}
-void run_less_or_equal(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return a <= b; });
-}
-void run_greater_or_equal(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return a >= b; });
-}
-void run_and(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return a != 0 && b != 0; });
-}
-void run_or(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return a != 0 || b != 0; });
-}
-void run_xor(const Call& call, std::span<Tensor> out) {
-  compare(call, out, [](auto a, auto b) { return (a != 0) != (b != 0); });
-}
-
-void run_prelu(const Call& call, std::span<Tensor> out) {
-  fold_any(call, out, [](auto x, auto slope) { return x < 0 ? slope * x : x; });
+// Runs `f(a, b)` on pairs of elements of both kinds, with a whole number as result.
+template <auto f>
+void compare(const Call& call, std::span<Tensor> out) {
+  BroadcastWalk first(out[0].shape(), call.in(0).shape()), second(out[0].shape(), call.in(1).shape());
+  const auto run = [&](const auto* a, const auto* b) {
+    for (std::int64_t i = 0; i < out[0].size(); ++i, first.next(), second.next())
+      out[0].wholes()[i] = f(a[first.offset()], b[second.offset()]);
+  };
+  with_elements(run, call.in(0), call.in(1));
 }
 
 Types where_type(const Call& call) {
@@ -351,72 +268,67 @@ void run_where(const Call& call, std::span<Tensor> out) {
   const Shape& shape = out[0].shape();
   BroadcastWalk test(shape, call.in(0).shape()), yes(shape, call.in(1).shape()),
       no(shape, call.in(2).shape());
-  for (std::int64_t i = 0; i < out[0].size(); ++i, test.next(), yes.next(), no.next()) {
-    const bool chosen = call.in(0).wholes()[test.offset()] != 0;
-    const Tensor& from = call.in(chosen ? 1 : 2);
-    const std::int64_t offset = chosen ? yes.offset() : no.offset();
-    if (from.kind() == Kind::real) {
-      out[0].reals()[i] = from.reals()[offset];
-    } else {
-      out[0].wholes()[i] = from.wholes()[offset];
-    }
-  }
+  const auto choose = [&](const auto* a, const auto* b, auto* y) {
+    for (std::int64_t i = 0; i < out[0].size(); ++i, test.next(), yes.next(), no.next())
+      y[i] = call.in(0).wholes()[test.offset()] != 0 ? a[yes.offset()] : b[no.offset()];
+  };
+  with_elements(choose, call.in(1), call.in(2), out[0]);
 }
 
 constexpr std::size_t kManyTerms = 64;
 
 constexpr Operator kElementwise[] = {
-    {"Abs", 1, 1, 1, same_type, run_absolute},
+    {"Abs", 1, 1, 1, same_type, map_any<kAbsolute>},
     {"Add", 2, 2, 1, broadcast_type, run_arithmetic<'+'>},
-    {"And", 2, 2, 1, comparison_type, run_and},
+    {"And", 2, 2, 1, comparison_type, compare<std::logical_and<>{}>},
     {"Cast", 1, 1, 1, cast_type, run_cast},
-    {"Ceil", 1, 1, 1, same_real, map_run<rounded_up>},
+    {"Ceil", 1, 1, 1, same_real, map_run<[](float x) { return std::ceil(x); }>},
     {"Clip", 1, 3, 1, same_type, run_clip},
     {"Cos", 1, 1, 1, same_real, map_run<cosine>},
     {"Div", 2, 2, 1, broadcast_type, run_arithmetic<'/'>},
-    {"Dropout", 1, 3, 1, same_type, run_copy},
+    {"Dropout", 1, 3, 1, same_type, copy_all},
     {"Elu", 1, 1, 1, same_real, run_elu},
-    {"Equal", 2, 2, 1, comparison_type, run_equal},
+    {"Equal", 2, 2, 1, comparison_type, compare<std::equal_to<>{}>},
     {"Erf", 1, 1, 1, same_real, map_run<error_function>},
     {"Exp", 1, 1, 1, same_real, map_run<exponential>},
-    {"Floor", 1, 1, 1, same_real, map_run<rounded_down>},
+    {"Floor", 1, 1, 1, same_real, map_run<[](float x) { return std::floor(x); }>},
     {"Gelu", 1, 1, 1, same_real, run_gelu},
-    {"Greater", 2, 2, 1, comparison_type, run_greater},
-    {"GreaterOrEqual", 2, 2, 1, comparison_type, run_greater_or_equal},
+    {"Greater", 2, 2, 1, comparison_type, compare<std::greater<>{}>},
+    {"GreaterOrEqual", 2, 2, 1, comparison_type, compare<std::greater_equal<>{}>},
     {"HardSigmoid", 1, 1, 1, same_real, run_hard_sigmoid},
     {"HardSwish", 1, 1, 1, same_real, map_run<hard_swish>},
-    {"Identity", 1, 1, 1, same_type, run_copy},
+    {"Identity", 1, 1, 1, same_type, copy_all},
     {"IsNaN", 1, 1, 1, truth_type, run_is_nan},
     {"LeakyRelu", 1, 1, 1, same_real, run_leaky_relu},
-    {"Less", 2, 2, 1, comparison_type, run_less},
-    {"LessOrEqual", 2, 2, 1, comparison_type, run_less_or_equal},
+    {"Less", 2, 2, 1, comparison_type, compare<std::less<>{}>},
+    {"LessOrEqual", 2, 2, 1, comparison_type, compare<std::less_equal<>{}>},
     {"Log", 1, 1, 1, same_real, map_run<logarithm>},
-    {"Max", 1, kManyTerms, 1, broadcast_type, run_maximum},
-    {"Min", 1, kManyTerms, 1, broadcast_type, run_minimum},
+    {"Max", 1, kManyTerms, 1, broadcast_type, fold_run<kLarger>},
+    {"Min", 1, kManyTerms, 1, broadcast_type, fold_run<kSmaller>},
     {"Mish", 1, 1, 1, same_real, map_run<mish>},
     {"Mod", 2, 2, 1, broadcast_type, run_modulo},
     {"Mul", 2, 2, 1, broadcast_type, run_arithmetic<'*'>},
-    {"Neg", 1, 1, 1, same_type, run_negate},
-    {"Not", 1, 1, 1, same_type, run_not},
-    {"Or", 2, 2, 1, comparison_type, run_or},
-    {"PRelu", 2, 2, 1, broadcast_type, run_prelu},
+    {"Neg", 1, 1, 1, same_type, map_any<[](auto x) { return -x; }>},
+    {"Not", 1, 1, 1, same_type, map_any<kNot>},
+    {"Or", 2, 2, 1, comparison_type, compare<std::logical_or<>{}>},
+    {"PRelu", 2, 2, 1, broadcast_type, fold_run<kSloped>},
     {"Pow", 2, 2, 1, power_type, run_power},
-    {"Reciprocal", 1, 1, 1, same_real, map_run<one_over>},
+    {"Reciprocal", 1, 1, 1, same_real, map_run<[](float x) { return 1 / x; }>},
     {"Relu", 1, 1, 1, same_real, map_run<relu>},
-    {"Round", 1, 1, 1, same_real, map_run<rounded>},
+    {"Round", 1, 1, 1, same_real, map_run<[](float x) { return std::nearbyint(x); }>},
     {"Selu", 1, 1, 1, same_real, run_selu},
     {"Sigmoid", 1, 1, 1, same_real, map_run<sigmoid>},
-    {"Sign", 1, 1, 1, same_type, run_sign},
+    {"Sign", 1, 1, 1, same_type, map_any<kSign>},
     {"Sin", 1, 1, 1, same_real, map_run<sine>},
     {"Softplus", 1, 1, 1, same_real, map_run<softplus>},
-    {"Softsign", 1, 1, 1, same_real, map_run<softsign>},
-    {"Sqrt", 1, 1, 1, same_real, map_run<square_root>},
+    {"Softsign", 1, 1, 1, same_real, map_run<[](float x) { return x / (1.0F + std::fabs(x)); }>},
+    {"Sqrt", 1, 1, 1, same_real, map_run<[](float x) { return std::sqrt(x); }>},
     {"Sub", 2, 2, 1, broadcast_type, run_arithmetic<'-'>},
     {"Sum", 1, kManyTerms, 1, broadcast_type, run_arithmetic<'+'>},
     {"Swish", 1, 1, 1, same_real, run_swish},
     {"Tanh", 1, 1, 1, same_real, map_run<hyperbolic_tangent>},
     {"Where", 3, 3, 1, where_type, run_where},
-    {"Xor", 2, 2, 1, comparison_type, run_xor},
+    {"Xor", 2, 2, 1, comparison_type, compare<kDiffer>},
 };
 
 }  // namespace

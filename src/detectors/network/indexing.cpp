@@ -24,22 +24,6 @@ std::int64_t checked_index(std::int64_t index, std::int64_t side) {
   return index < 0 ? index + side : index;
 }
 
-// Calls `copy(from, to)` with the elements of both, of one kind.
-template <typename F>
-void with_both(const Tensor& from, Tensor& to, const F& copy) {
-  if (from.kind() == Kind::real) {
-    copy(from.reals(), to.reals());
-  } else {
-    copy(from.wholes(), to.wholes());
-  }
-}
-
-std::int64_t product(const Shape& shape, std::size_t begin, std::size_t end) {
-  std::int64_t all = 1;
-  for (std::size_t i = begin; i < end; ++i) all *= shape[i];
-  return all;
-}
-
 Types gather_type(const Call& call) {
   const Shape &from = call.in(0).shape(), &index = indices_of(call, 1).shape();
   const std::size_t axis = Call::axis(call.node.integer("axis", 0), from.size());
@@ -52,9 +36,9 @@ Types gather_type(const Call& call) {
 void run_gather(const Call& call, std::span<Tensor> out) {
   const Tensor &in = call.in(0), &index = call.in(1);
   const std::size_t axis = Call::axis(call.node.integer("axis", 0), in.rank());
-  const std::int64_t outer = product(in.shape(), 0, axis), side = in.dim(axis);
-  const std::int64_t inner = product(in.shape(), axis + 1, in.rank());
-  with_both(in, out[0], [&](const auto* from, auto* to) {
+  const std::int64_t outer = elements_between(in.shape(), 0, axis), side = in.dim(axis);
+  const std::int64_t inner = elements_between(in.shape(), axis + 1, in.rank());
+  const auto copy = [&](const auto* from, auto* to) {
     for (std::int64_t o = 0; o < outer; ++o) {
       for (std::int64_t i = 0; i < index.size(); ++i) {
         const std::int64_t at = checked_index(index.wholes()[i], side);
@@ -62,7 +46,8 @@ void run_gather(const Call& call, std::span<Tensor> out) {
         to += inner;
       }
     }
-  });
+  };
+  with_elements(copy, in, out[0]);
 }
 
 Types gather_elements_type(const Call& call) {
@@ -88,10 +73,11 @@ void run_gather_elements(const Call& call, std::span<Tensor> out) {
   const std::size_t axis = Call::axis(call.node.integer("axis", 0), in.rank());
   const std::vector<std::int64_t> strides = strides_of(in.shape());
   StridedWalk places(index.shape(), std::vector<std::int64_t>(index.rank(), 0));
-  with_both(in, out[0], [&](const auto* from, auto* to) {
+  const auto copy = [&](const auto* from, auto* to) {
     for (std::int64_t i = 0; i < index.size(); ++i, places.next())
       to[i] = from[offset_at(places.place(), strides, axis, checked_index(index.wholes()[i], in.dim(axis)))];
-  });
+  };
+  with_elements(copy, in, out[0]);
 }
 
 Types scatter_type(const Call& call) {
@@ -110,12 +96,13 @@ void run_scatter_elements(const Call& call, std::span<Tensor> out) {
     if (k != axis && index.dim(k) > in.dim(k)) throw Problem("has indices that do not fit");
   }
   const std::vector<std::int64_t> strides = strides_of(in.shape());
-  with_both(in, out[0], [&](const auto* from, auto* to) { std::copy_n(from, in.size(), to); });
+  copy_all(call, out);
   StridedWalk places(index.shape(), std::vector<std::int64_t>(index.rank(), 0));
-  with_both(updates, out[0], [&](const auto* from, auto* to) {
+  const auto copy = [&](const auto* from, auto* to) {
     for (std::int64_t i = 0; i < index.size(); ++i, places.next())
       to[offset_at(places.place(), strides, axis, checked_index(index.wholes()[i], in.dim(axis)))] = from[i];
-  });
+  };
+  with_elements(copy, updates, out[0]);
 }
 
 // Of operators ...ND: the last axis of the indices holds places on the axes from `batch` on.
@@ -137,8 +124,8 @@ NdPlan nd_plan(const Call& call) {
     if (from[i] != index[i]) throw Problem("has indices that do not fit " + text_of(from));
   }
   plan.depth = static_cast<std::size_t>(index.back());
-  plan.slices = product(index, 0, index.size() - 1);
-  plan.inner = product(from, plan.batch + plan.depth, from.size());
+  plan.slices = elements_between(index, 0, index.size() - 1);
+  plan.inner = elements_between(from, plan.batch + plan.depth, from.size());
   return plan;
 }
 
@@ -149,7 +136,7 @@ std::int64_t nd_offset(const Call& call, const NdPlan& plan, std::int64_t i,
   std::int64_t offset = 0;
   if (plan.batch > 0) {
     const std::int64_t per_batch =
-        plan.slices / std::max<std::int64_t>(1, product(index.shape(), 0, plan.batch));
+        plan.slices / std::max<std::int64_t>(1, elements_between(index.shape(), 0, plan.batch));
     offset = i / per_batch * strides[plan.batch - 1];
   }
   for (std::size_t k = 0; k < plan.depth; ++k) {
@@ -171,10 +158,11 @@ Types gather_nd_type(const Call& call) {
 void run_gather_nd(const Call& call, std::span<Tensor> out) {
   const NdPlan plan = nd_plan(call);
   const std::vector<std::int64_t> strides = strides_of(call.in(0).shape());
-  with_both(call.in(0), out[0], [&](const auto* from, auto* to) {
+  const auto copy = [&](const auto* from, auto* to) {
     for (std::int64_t i = 0; i < plan.slices; ++i)
       std::copy_n(from + nd_offset(call, plan, i, strides), plan.inner, to + i * plan.inner);
-  });
+  };
+  with_elements(copy, call.in(0), out[0]);
 }
 
 void run_scatter_nd(const Call& call, std::span<Tensor> out) {
@@ -182,11 +170,12 @@ void run_scatter_nd(const Call& call, std::span<Tensor> out) {
   const Tensor &in = call.in(0), &updates = call.in(2);
   if (updates.size() != plan.slices * plan.inner) throw Problem("has updates that do not fit");
   const std::vector<std::int64_t> strides = strides_of(in.shape());
-  with_both(in, out[0], [&](const auto* from, auto* to) { std::copy_n(from, in.size(), to); });
-  with_both(updates, out[0], [&](const auto* from, auto* to) {
+  copy_all(call, out);
+  const auto copy = [&](const auto* from, auto* to) {
     for (std::int64_t i = 0; i < plan.slices; ++i)
       std::copy_n(from + i * plan.inner, plan.inner, to + nd_offset(call, plan, i, strides));
-  });
+  };
+  with_elements(copy, updates, out[0]);
 }
 
 // --- bilinear samples at places that the network computes

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "detectors/network/broadcast.hpp"
+
 namespace sightline::network {
 namespace {
 
@@ -82,6 +84,11 @@ std::size_t Call::axis(std::int64_t number, std::size_t rank) {
     throw Problem("axis " + std::to_string(number) + " of a tensor of " + std::to_string(rank) +
                   " dimensions");
   return static_cast<std::size_t>(number < 0 ? number + sides : number);
+}
+
+void copy_all(const Call& call, std::span<Tensor> outputs) {
+  with_elements([&](const auto* from, auto* to) { std::copy_n(from, call.in(0).size(), to); }, call.in(0),
+                outputs[0]);
 }
 
 const Operator* find_operator(std::string_view name) {

@@ -63,6 +63,9 @@ const Operator* find_operator(std::string_view name);
 /// Names of all, in alphabetical order.
 std::vector<std::string_view> operator_names();
 
+/// Copies the first input's elements: `run` of operators that give them another shape, or the same.
+void copy_all(const Call& call, std::span<Tensor> outputs);
+
 // Their parts, by file.
 std::span<const Operator> elementwise_operators();
 std::span<const Operator> shape_operators();

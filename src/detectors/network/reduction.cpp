@@ -153,9 +153,8 @@ void run_reduce(const Call& call, std::span<Tensor> out) {
 // Calls `f(from, to, step, count)` for each row along an axis.
 template <typename F>
 void for_each_row(const Tensor& x, float* out, std::size_t begin, std::size_t end, const F& f) {
-  std::int64_t step = 1, count = 1;
-  for (std::size_t i = end; i < x.rank(); ++i) step *= x.dim(i);
-  for (std::size_t i = begin; i < end; ++i) count *= x.dim(i);
+  const std::int64_t step = elements_between(x.shape(), end, x.rank()),
+                     count = elements_between(x.shape(), begin, end);
   if (step * count == 0) return;
   for (std::int64_t block = 0; block < x.size() / (step * count); ++block) {
     for (std::int64_t i = 0; i < step; ++i) {
@@ -212,7 +211,7 @@ void run_cumulative(const Call& call, std::span<Tensor> out) {
   const auto add = [&](const auto* from, auto* to) {
     for (std::int64_t i = 0; i < x.size(); ++i) to[i] = from[i] + (i / step % side == 0 ? 0 : to[i - step]);
   };
-  x.kind() == Kind::real ? add(x.reals(), out[0].reals()) : add(x.wholes(), out[0].wholes());
+  with_elements(add, x, out[0]);
 }
 
 // --- normalisations
@@ -229,8 +228,7 @@ Types batch_norm_type(const Call& call) {
 void run_batch_norm(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
   const float epsilon = call.node.real("epsilon", 1e-5F);
-  std::int64_t plane = 1;
-  for (std::size_t i = 2; i < x.rank(); ++i) plane *= x.dim(i);
+  const std::int64_t plane = elements_between(x.shape(), 2, x.rank());
   for (std::int64_t i = 0; i < x.size(); ++i) {
     const std::int64_t c = i / plane % x.dim(1);
     const float scale = call.in(1).reals()[c] / std::sqrt(call.in(4).reals()[c] + epsilon);

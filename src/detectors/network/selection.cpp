@@ -71,7 +71,7 @@ void run_top(const Call& call, std::span<Tensor> out) {
       }
     });
   };
-  x.kind() == Kind::real ? choose(x.reals(), out[0].reals()) : choose(x.wholes(), out[0].wholes());
+  with_elements(choose, x, out[0]);
 }
 
 Types arg_type(const Call& call) {
@@ -102,7 +102,7 @@ void run_arg(const Call& call, std::span<Tensor> out) {
       out[0].wholes()[place] = best;
     });
   };
-  x.kind() == Kind::real ? choose(x.reals()) : choose(x.wholes());
+  with_elements(choose, x);
 }
 
 // --- NonMaxSuppression: boxes [batch, N, 4], scores [batch, classes, N]
@@ -131,7 +131,7 @@ float single(const Call& call, std::size_t i, float fallback) {
   if (!call.has(i)) return fallback;
   const Tensor& tensor = call.data(i);
   if (tensor.size() < 1) return fallback;
-  return tensor.kind() == Kind::real ? tensor.reals()[0] : static_cast<float>(tensor.wholes()[0]);
+  return tensor.as<float>(0);
 }
 
 constexpr std::size_t kMostKept = 10'000;  // of a class: each is compared with all that follow
@@ -189,7 +189,7 @@ template <typename F>
 void for_each_nonzero(const Tensor& x, const F& f) {
   StridedWalk places(x.shape(), std::vector<std::int64_t>(x.rank(), 0));
   for (std::int64_t i = 0; i < x.size(); ++i, places.next()) {
-    if (x.kind() == Kind::real ? x.reals()[i] != 0 : x.wholes()[i] != 0) f(places.place());
+    if (x.as<double>(i) != 0) f(places.place());
   }
 }
 

@@ -30,21 +30,6 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-// Calls `f(from, to)` with the elements of two tensors of one kind.
-template <typename F>
-void with_elements(const Tensor& from, Tensor& to, const F& f) {
-  if (from.kind() == Kind::real) {
-    f(from.reals(), to.reals());
-  } else {
-    f(from.wholes(), to.wholes());
-  }
-}
-
-void copy_all(const Call& call, std::span<Tensor> out) {
-  with_elements(call.in(0), out[0],
-                [&](const auto* from, auto* to) { std::copy_n(from, call.in(0).size(), to); });
-}
-
 // std::copy_n, which is a call, for long runs alone.
 template <typename T>
 void copy_run(const T* from, std::int64_t count, T* to) {
@@ -89,10 +74,11 @@ void copy_strided(const Tensor& in, Tensor& out, Shape shape, std::vector<std::i
   const std::int64_t count = !shape.empty() && steps.back() == 1 ? take_axis().first : 1;
   const auto [rows, apart] = shape.empty() ? std::pair<std::int64_t, std::int64_t>{1, 0} : take_axis();
   StridedWalk walk(std::move(shape), std::move(steps), start);
-  with_elements(in, out, [&, rows = rows, apart = apart](const auto* from, auto* to) {
+  const auto copy = [&, rows = rows, apart = apart](const auto* from, auto* to) {
     for (std::int64_t i = 0; i < out.size(); i += rows * count, walk.next())
       copy_rows(from + walk.offset(), apart, to + i, count, rows, count);
-  });
+  };
+  with_elements(copy, in, out);
 }
 
 // --- other shapes of the same elements
@@ -125,10 +111,7 @@ Types flatten_type(const Call& call) {
   const std::int64_t number = call.node.integer("axis", 1);
   const std::size_t axis =
       number == static_cast<std::int64_t>(from.size()) ? from.size() : Call::axis(number, from.size());
-  const auto product = [&](std::size_t begin, std::size_t end) {
-    return std::accumulate(from.begin() + begin, from.begin() + end, std::int64_t{1}, std::multiplies<>());
-  };
-  return {{call.in(0).kind(), {product(0, axis), product(axis, from.size())}}};
+  return {{call.in(0).kind(), {elements_between(from, 0, axis), elements_between(from, axis, from.size())}}};
 }
 
 Types squeeze_type(const Call& call) {
@@ -181,23 +164,18 @@ Types concat_type(const Call& call) {
   return {{call.in(0).kind(), shape}};
 }
 
-// Elements that lie together from an axis on.
-std::int64_t run_from(const Shape& shape, std::size_t axis) {
-  return std::accumulate(shape.begin() + static_cast<std::ptrdiff_t>(axis), shape.end(), std::int64_t{1},
-                         std::multiplies<>());
-}
-
 void run_concat(const Call& call, std::span<Tensor> out) {
   const Shape& shape = out[0].shape();
   const std::size_t axis = Call::axis(call.node.integer("axis", 1), shape.size());
-  const std::int64_t whole = run_from(shape, axis);
+  const std::int64_t whole = elements_between(shape, axis, shape.size());
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const Tensor& from = call.in(i);
-    const std::int64_t part = run_from(from.shape(), axis);
-    with_elements(from, out[0], [&](const auto* source, auto* target) {
+    const std::int64_t part = elements_between(from.shape(), axis, from.shape().size());
+    const auto copy = [&](const auto* source, auto* target) {
       if (part > 0) copy_rows(source, part, target + offset, whole, from.size() / part, part);
-    });
+    };
+    with_elements(copy, from, out[0]);
     offset += part;
   }
 }
@@ -228,13 +206,14 @@ Types split_type(const Call& call) {
 void run_split(const Call& call, std::span<Tensor> out) {
   const Tensor& from = call.in(0);
   const std::size_t axis = Call::axis(call.node.integer("axis", 0), from.rank());
-  const std::int64_t whole = run_from(from.shape(), axis);
+  const std::int64_t whole = elements_between(from.shape(), axis, from.shape().size());
   std::int64_t offset = 0;
   for (Tensor& target : out) {
-    const std::int64_t part = run_from(target.shape(), axis);
-    with_elements(from, target, [&](const auto* source, auto* to) {
+    const std::int64_t part = elements_between(target.shape(), axis, target.shape().size());
+    const auto copy = [&](const auto* source, auto* to) {
       if (part > 0) copy_rows(source + offset, whole, to, part, target.size() / part, part);
-    });
+    };
+    with_elements(copy, from, target);
     offset += part;
   }
 }
@@ -326,13 +305,14 @@ void run_tile(const Call& call, std::span<Tensor> out) {
   const Tensor& in = call.in(0);
   const std::vector<std::int64_t> strides = strides_of(in.shape());
   StridedWalk places(out[0].shape(), std::vector<std::int64_t>(in.rank(), 0));
-  with_elements(in, out[0], [&](const auto* from, auto* to) {
+  const auto copy = [&](const auto* from, auto* to) {
     for (std::int64_t i = 0; i < out[0].size(); ++i, places.next()) {
       std::int64_t offset = 0;
       for (std::size_t k = 0; k < in.rank(); ++k) offset += places.place()[k] % in.dim(k) * strides[k];
       to[i] = from[offset];
     }
-  });
+  };
+  with_elements(copy, in, out[0]);
 }
 
 // --- padding
@@ -367,11 +347,9 @@ void run_pad(const Call& call, std::span<Tensor> out) {
   const std::string mode = call.node.text("mode", "constant");
   const float value = call.node.real("value", 0);
   StridedWalk places(out[0].shape(), std::vector<std::int64_t>(in.rank(), 0));
-  with_elements(in, out[0], [&]<typename T>(const T* from, T* to) {
-    T fill = static_cast<T>(value);
-    if (call.has(2) && call.data(2).size() > 0)
-      fill = call.in(2).kind() == Kind::real ? static_cast<T>(call.in(2).reals()[0])
-                                             : static_cast<T>(call.in(2).wholes()[0]);
+  const auto run = [&]<typename T>(const T* from, T* to) {
+    const bool is_given = call.has(2) && call.data(2).size() > 0;
+    const T fill = is_given ? call.in(2).as<T>(0) : static_cast<T>(value);
     if (mode == "constant" && std::ranges::min(pads) >= 0) {
       std::fill_n(to, out[0].size(), fill);
       std::int64_t start = 0;
@@ -393,23 +371,30 @@ void run_pad(const Call& call, std::span<Tensor> out) {
       }
       to[i] = offset < 0 ? fill : from[offset];
     }
-  });
+  };
+  with_elements(run, in, out[0]);
 }
 
 // --- blocks and channels
 
-Types depth_to_space_type(const Call& call) {
+// The side of a block, of which some axes must be multiples: of its square, or of itself.
+std::int64_t block_side(const Call& call, bool by_channel) {
   const Shape& from = call.in(0).shape();
   const std::int64_t block = call.node.integer("blocksize", 0);
-  if (from.size() != 4 || block < 1 || block > 64 || from[1] % (block * block) != 0)
+  if (from.size() != 4 || block < 1 || block > 64 ||
+      (by_channel ? from[1] % (block * block) != 0 : from[2] % block != 0 || from[3] % block != 0))
     throw Problem("has a block size that does not fit " + text_of(from));
+  return block;
+}
+
+Types depth_to_space_type(const Call& call) {
+  const Shape& from = call.in(0).shape();
+  const std::int64_t block = block_side(call, true);
   return {{call.in(0).kind(), {from[0], from[1] / (block * block), from[2] * block, from[3] * block}}};
 }
 Types space_to_depth_type(const Call& call) {
   const Shape& from = call.in(0).shape();
-  const std::int64_t block = call.node.integer("blocksize", 0);
-  if (from.size() != 4 || block < 1 || block > 64 || from[2] % block != 0 || from[3] % block != 0)
-    throw Problem("has a block size that does not fit " + text_of(from));
+  const std::int64_t block = block_side(call, false);
   return {{call.in(0).kind(), {from[0], from[1] * block * block, from[2] / block, from[3] / block}}};
 }
 
@@ -486,7 +471,7 @@ Types constant_type(const Call& call) {
 void run_constant(const Call& call, std::span<Tensor> out) {
   const Node& node = call.node;
   if (const SharedTensor value = node.tensor("value")) {
-    with_elements(*value, out[0], [&](const auto* from, auto* to) { std::copy_n(from, value->size(), to); });
+    copy_all({node, {value.get()}}, out);
   } else if (node.has("value_float")) {
     *out[0].reals() = node.real("value_float", 0);
   } else if (node.has("value_int")) {
@@ -501,7 +486,7 @@ void run_constant(const Call& call, std::span<Tensor> out) {
 
 double number_of(const Tensor& tensor) {
   if (tensor.size() != 1) throw Problem("needs single numbers");
-  return tensor.kind() == Kind::real ? tensor.reals()[0] : static_cast<double>(tensor.wholes()[0]);
+  return tensor.as<double>(0);
 }
 Types range_type(const Call& call) {
   const double start = number_of(call.data(0)), limit = number_of(call.data(1));
@@ -512,10 +497,11 @@ Types range_type(const Call& call) {
 }
 void run_range(const Call& call, std::span<Tensor> out) {
   if (call.in(2).kind() != call.in(0).kind()) throw Problem("mixes real and whole numbers");
-  with_elements(call.in(0), out[0], [&]<typename T>(const T* start, T* to) {
-    const T step = static_cast<T>(number_of(call.in(2)));
-    for (std::int64_t i = 0; i < out[0].size(); ++i) to[i] = *start + static_cast<T>(i) * step;
-  });
+  const auto count = [&](const auto* start, const auto* step, auto* to) {
+    for (std::int64_t i = 0; i < out[0].size(); ++i)
+      to[i] = *start + static_cast<std::remove_reference_t<decltype(*to)>>(i) * *step;
+  };
+  with_elements(count, call.in(0), call.in(2), out[0]);
 }
 
 constexpr std::size_t kManyParts = 1024;

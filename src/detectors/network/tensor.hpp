@@ -85,6 +85,11 @@ class Tensor {
   const float* reals() const { return reals_.data(); }
   std::int64_t* wholes() { return wholes_.data(); }
   const std::int64_t* wholes() const { return wholes_.data(); }
+  /// An element as a number of type T, whatever its kind.
+  template <typename T>
+  T as(std::int64_t i) const {
+    return kind() == Kind::real ? static_cast<T>(reals()[i]) : static_cast<T>(wholes()[i]);
+  }
   std::span<const std::int64_t> whole_span() const { return {wholes(), static_cast<std::size_t>(size_)}; }
   std::span<const float> real_span() const { return {reals(), static_cast<std::size_t>(size_)}; }
 
