@@ -127,9 +127,7 @@ int time_on_request(const std::string& model, int threads) {
   const network::NetworkDetector detector(network::load_network(settings));
   const auto workspace = detector.make_workspace();
   network::Runner& runner = *static_cast<network::NetworkWorkspace&>(*workspace).runner;
-  network::fill_fixed(detector.network(), runner.input(detector.network().picture));
-  network::fill_sizes(detector.network(), {640, 480},
-                      [&](std::size_t i) -> network::Tensor& { return runner.input(i); });
+  network::fill_fixed(detector.network(), runner);
   oneapi::tbb::task_arena arena(threads);
   for (int runs = 0; std::cin >> runs;) {
     std::printf("%.4f\n", arena.execute([&] { return median_of(runner, std::max(1, runs)); }));

@@ -44,9 +44,24 @@ class ReferenceNetwork : public testing::TestWithParam<Reference> {
     return folder_ / (std::string(GetParam().name) + "." + output + ".npy");
   }
 
+  // Runs the network on the fixed input of the references.
+  void run() {
+    detector_ = std::make_unique<NetworkDetector>(load_network(settings_));
+    workspace_ = detector_->make_workspace();
+    Runner& runner = *static_cast<NetworkWorkspace&>(*workspace_).runner;
+    fill_fixed(detector_->network(), runner);
+    runner.run_all();
+    const Graph& graph = detector_->network().graph;
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+      outputs_[graph.values[static_cast<std::size_t>(graph.outputs[i])].name] = &runner.output(i);
+  }
+
   const fs::path folder_ = shared_data() / "networks";
   Json json_;
   Settings settings_;
+  std::unique_ptr<NetworkDetector> detector_;
+  std::unique_ptr<Workspace> workspace_;
+  std::map<std::string, const Tensor*> outputs_;
 };
 
 TEST_P(ReferenceNetwork, IsReadAsWhatItIs) {
@@ -64,17 +79,10 @@ TEST_P(ReferenceNetwork, IsReadAsWhatItIs) {
 }
 
 TEST_P(ReferenceNetwork, HasTheOutputsOfOnnxRuntime) {
-  const NetworkDetector detector(load_network(settings_));
-  const Network& network = detector.network();
-  const auto workspace = detector.make_workspace();
-  Runner& runner = *static_cast<NetworkWorkspace&>(*workspace).runner;
-  fill_fixed(network, runner.input(network.picture));
-  fill_sizes(network, {640, 480}, [&](std::size_t i) -> Tensor& { return runner.input(i); });
-  runner.run_all();
-  for (std::size_t i = 0; i < network.graph.outputs.size(); ++i) {
-    const std::string& name = network.graph.values[static_cast<std::size_t>(network.graph.outputs[i])].name;
+  run();
+  for (const auto& [name, output] : outputs_) {
     if (GetParam().is_sorted && name != "scores") continue;
-    const OutputDifference difference = difference_to(name, runner.output(i), read_npy(reference(name)));
+    const OutputDifference difference = difference_to(name, *output, read_npy(reference(name)));
     // ONNX Runtime's own sigmoid is off by so much near 0.
     EXPECT_LE(difference.largest, std::max(2e-7, 1e-4 * difference.largest_value)) << name;
   }
@@ -84,16 +92,7 @@ TEST_P(ReferenceNetwork, HasTheOutputsOfOnnxRuntime) {
 class SortedReferenceNetwork : public ReferenceNetwork {};
 
 TEST_P(SortedReferenceNetwork, HasTheSameRowsWhereScoresAreApart) {
-  const NetworkDetector detector(load_network(settings_));
-  const Network& network = detector.network();
-  const auto workspace = detector.make_workspace();
-  Runner& runner = *static_cast<NetworkWorkspace&>(*workspace).runner;
-  fill_fixed(network, runner.input(network.picture));
-  fill_sizes(network, {640, 480}, [&](std::size_t i) -> Tensor& { return runner.input(i); });
-  runner.run_all();
-  std::map<std::string, const Tensor*> got;
-  for (std::size_t i = 0; i < network.graph.outputs.size(); ++i)
-    got[network.graph.values[static_cast<std::size_t>(network.graph.outputs[i])].name] = &runner.output(i);
+  run();
   const Tensor scores = read_npy(reference("scores")), boxes = read_npy(reference("boxes")),
                labels = read_npy(reference("labels"));
   int compared = 0;
@@ -101,9 +100,9 @@ TEST_P(SortedReferenceNetwork, HasTheSameRowsWhereScoresAreApart) {
     const float* s = scores.reals() + i;
     if (s[-1] - s[0] <= 1e-5F || s[0] - s[1] <= 1e-5F) continue;
     ++compared;
-    EXPECT_EQ(static_cast<float>(got["labels"]->wholes()[i]), labels.reals()[i]) << i;
+    EXPECT_EQ(static_cast<float>(outputs_["labels"]->wholes()[i]), labels.reals()[i]) << i;
     for (std::int64_t k = 4 * i; k < 4 * i + 4; ++k)
-      EXPECT_NEAR(got["boxes"]->reals()[k], boxes.reals()[k], 0.07) << i;
+      EXPECT_NEAR(outputs_["boxes"]->reals()[k], boxes.reals()[k], 0.07) << i;
   }
   EXPECT_GT(compared, 50);
 }

@@ -38,15 +38,11 @@ Tensor load_tensor(const fs::path& file) {
   return test::tensor_of(proto);
 }
 
-double at(const Tensor& tensor, std::int64_t i) {
-  return tensor.kind() == Kind::real ? double{tensor.reals()[i]} : static_cast<double>(tensor.wholes()[i]);
-}
-
 std::string difference(const Tensor& got, const Tensor& expected) {
   if (got.shape() != expected.shape())
     return text_of(got.shape()) + " instead of " + text_of(expected.shape());
   for (std::int64_t i = 0; i < got.size(); ++i) {
-    const double a = at(got, i), b = at(expected, i);
+    const double a = got.as<double>(i), b = expected.as<double>(i);
     const bool same =
         a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-6 + 1e-3 * std::fabs(b);
     if (!same) return std::to_string(a) + " instead of " + std::to_string(b) + " at " + std::to_string(i);

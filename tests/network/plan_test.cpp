@@ -306,13 +306,40 @@ TEST_P(NetworkPlan, PoolingResizingAndGates) {
   }
 }
 
+// One launch has both, and the product waits for what is multiplied before it.
+TEST_P(NetworkPlan, ProductsBehindElements) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 6, 10});
+  builder.convolution("a", "x", 4, 16, 1);
+  builder.convolution("b", "x", 4, 16, 1);
+  builder.node("Mul", {"a", "b"}, {"c"});
+  builder.convolution("y", "c", 16, 16, 1);
+  builder.output("y");
+  expect_equal(builder, true);
+}
+
+// Rows of the first map have ends, for the other convolution.
+TEST_P(NetworkPlan, JoinedBlocksOfOtherRows) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 16, 9, 13});
+  builder.convolution("a", "x", 16, 16, 1);
+  builder.convolution("b", "x", 16, 16, 1);
+  builder.convolution("c", "a", 16, 16, 3);
+  OnnxBuilder::set(builder.node("Concat", {"a", "b"}, {"joined"}), "axis", std::int64_t{1});
+  OnnxBuilder::set(builder.node("MaxPool", {"joined"}, {"y"}), "kernel_shape",
+                   std::vector<std::int64_t>{3, 3});
+  builder.output("c");
+  builder.output("y");
+  expect_equal(builder);
+}
+
 // More than local memory has room for at once.
 TEST_P(NetworkPlan, MeansOfManyChannels) {
   OnnxBuilder builder;
   builder.input("x", {1, 4, 5, 7});
   builder.convolution("a", "x", 4, 900, 1);
   builder.node("GlobalAveragePool", {"a"}, {"mean"});
-  builder.convolution("y", "mean", 900, 20, 1);
+  builder.convolution("y", "mean", 900, 96, 1);  // in parts of several blocks
   builder.output("y");
   expect_equal(builder);
 }

@@ -38,13 +38,6 @@ struct NetworkArguments {
   }
 };
 
-// Fills the inputs with fixed values.
-void fill_inputs(const Network& network, Runner& runner) {
-  constexpr Size kFrame{640, 480};
-  fill_fixed(network, runner.input(network.picture));
-  fill_sizes(network, kFrame, [&](std::size_t i) -> Tensor& { return runner.input(i); });
-}
-
 class Explain : public FamilyCommand {
  public:
   std::string name() const override { return "explain"; }
@@ -77,7 +70,7 @@ class Explain : public FamilyCommand {
   static void print_times(const NetworkDetector& detector, const ShowContext& context) {
     const auto workspace = detector.make_workspace();
     auto& w = static_cast<NetworkWorkspace&>(*workspace);
-    fill_inputs(detector.network(), *w.runner);
+    fill_fixed(detector.network(), *w.runner);
     context.print(times_text(level_times(detector, w), context.peak_multiply_adds()));
   }
 
@@ -123,7 +116,7 @@ class Compare : public FamilyCommand {
     const Network& network = detector.network();
     const auto workspace = detector.make_workspace();
     Runner& runner = *static_cast<NetworkWorkspace&>(*workspace).runner;
-    fill_inputs(network, runner);
+    fill_fixed(network, runner);
     if (!input_.empty()) read_input(runner.input(network.picture));
     runner.run_all(&workspace->work);
     bool differs = false;

@@ -33,7 +33,7 @@ class Reader {
   float at(const Field& field, std::int64_t place, std::int64_t channel = 0) const {
     const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
     const std::int64_t i = field.offset + place * field.place_step + channel * field.channel_step;
-    return tensor.kind() == Kind::real ? tensor.reals()[i] : static_cast<float>(tensor.wholes()[i]);
+    return tensor.as<float>(i);
   }
 
   // How many scores `largest_scores` reads of a place.
@@ -314,9 +314,7 @@ double overlap(const RawBox& a, const RawBox& b) {
 }
 
 void suppress(std::vector<RawBox>& boxes, double iou, bool agnostic) {
-  std::ranges::sort(boxes, [](const RawBox& a, const RawBox& b) {
-    return a.score != b.score ? a.score > b.score : a.place < b.place;
-  });
+  std::ranges::sort(boxes, has_higher_confidence);
   std::vector<RawBox> kept;
   for (const RawBox& box : boxes) {
     const bool falls = std::ranges::any_of(kept, [&](const RawBox& surer) {

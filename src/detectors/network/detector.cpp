@@ -128,14 +128,11 @@ void NetworkDetector::warn_of_equal_scores(const std::vector<const Tensor*>& out
 }
 
 void NetworkDetector::group(NetworkWorkspace& w) const {
-  const auto higher_confidence = [](const RawBox& a, const RawBox& b) {
-    return a.score != b.score ? a.score > b.score : a.place < b.place;
-  };
-  limit_.keep_top_k(w.boxes, higher_confidence);
+  limit_.keep_top_k(w.boxes, has_higher_confidence);
   if (network_.scheme.suppresses) {
     suppress(w.boxes, network_.iou, network_.class_agnostic);
   } else {
-    std::ranges::sort(w.boxes, higher_confidence);
+    std::ranges::sort(w.boxes, has_higher_confidence);
   }
   for (const RawBox& box : w.boxes) {
     Detection detection = detection_of(network_, box, w.letterbox.placement(), w.planned);

@@ -44,8 +44,7 @@ struct Range {
 Range range_of(const Tensor& tensor) {
   Range range;
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const float value =
-        tensor.kind() == Kind::real ? tensor.reals()[i] : static_cast<float>(tensor.wholes()[i]);
+    const float value = tensor.as<float>(i);
     if (value != value) ++range.nans;
     if (value < range.smallest) range.smallest = value;
     if (value > range.largest) range.largest = value;
@@ -109,12 +108,9 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
     detector.run_stage(stage, w);
   std::vector<RawBox> all;
   decode(network.scheme, outputs, -std::numeric_limits<float>::infinity(), all);
-  const auto higher_confidence = [](const RawBox& a, const RawBox& b) {
-    return a.score != b.score ? a.score > b.score : a.place < b.place;
-  };
   const std::size_t count = std::min(kBest, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
-                    higher_confidence);
+                    has_higher_confidence);
   std::string text = fmt::format("\nThe best of {}, before threshold and suppression\n",
                                  counted(static_cast<std::int64_t>(all.size()), "candidate"));
   text += "       score  class            left     top   width  height\n";
@@ -282,7 +278,8 @@ std::vector<std::uint8_t> input_picture(const Network& network, const Tensor& in
   return rgb;
 }
 
-void fill_fixed(const Network& network, Tensor& input) {
+void fill_fixed(const Network& network, Runner& runner) {
+  Tensor& input = runner.input(network.picture);
   const Preprocessing& p = network.preprocessing;
   const std::int64_t plane = static_cast<std::int64_t>(p.size.width) * p.size.height;
   for (std::int64_t i = 0; i < input.size(); ++i) {
@@ -290,6 +287,7 @@ void fill_fixed(const Network& network, Tensor& input) {
     const auto c = static_cast<std::size_t>(p.channels_last ? i % p.channels : i / plane % p.channels);
     input.reals()[i] = static_cast<float>((byte - p.mean[c]) / p.scale[c]);
   }
+  fill_sizes(network, {640, 480}, [&](std::size_t k) -> Tensor& { return runner.input(k); });
 }
 
 OutputDifference difference_to(const std::string& name, const Tensor& output, const Tensor& reference) {
@@ -305,11 +303,8 @@ OutputDifference difference_to(const std::string& name, const Tensor& output, co
                 fmt::format("the reference of output '{}' has {} values, which do not fit {}", name, count,
                             text_of(output.shape())));
   OutputDifference difference{name, 0, 0, static_cast<std::size_t>(count)};
-  const auto at = [](const Tensor& tensor, std::int64_t i) {
-    return tensor.kind() == Kind::real ? double{tensor.reals()[i]} : static_cast<double>(tensor.wholes()[i]);
-  };
   for (std::int64_t i = 0; i < count; ++i) {
-    const double expected = at(reference, i), got = at(output, i * every);
+    const double expected = reference.as<double>(i), got = output.as<double>(i * every);
     const double off = got == expected ? 0 : std::fabs(got - expected);
     if (off > difference.largest || off != off) difference.largest = off;  // once NaN, it stays
     difference.largest_value = std::max(difference.largest_value, std::fabs(expected));

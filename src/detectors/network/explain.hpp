@@ -32,8 +32,9 @@ std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& work
 /// The network's input as an RGB picture, 3 bytes a pixel, normalisation undone.
 std::vector<std::uint8_t> input_picture(const Network& network, const Tensor& input);
 
-/// Fills the picture's input with fixed bytes, normalised: element i is (i * 2654435761 mod 2^32) >> 24.
-void fill_fixed(const Network& network, Tensor& input);
+/// Fills the picture's input with fixed bytes, normalised: element i is (i * 2654435761 mod 2^32) >> 24. The
+/// others are those of a frame of 640x480.
+void fill_fixed(const Network& network, Runner& runner);
 
 struct OutputDifference {
   std::string output;

@@ -232,40 +232,33 @@ std::int64_t multiply_adds_of(const Graph& graph, const Node& node) {
   return 0;
 }
 
-std::vector<int> last_uses(const Graph& graph) {
-  std::vector<int> last(graph.values.size(), -1);
+std::vector<std::vector<int>> ends_of(const Graph& graph) {
+  std::map<int, std::size_t> last;  // by value
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const int input : graph.nodes[i].inputs) {
-      if (input != kAbsent) last[static_cast<std::size_t>(input)] = static_cast<int>(i);
-    }
+    for (const int input : graph.nodes[i].inputs) last[input] = i;
+    for (const int output : graph.nodes[i].outputs) last[output] = i;
   }
-  for (const int output : graph.outputs)
-    last[static_cast<std::size_t>(output)] = static_cast<int>(graph.nodes.size());
-  return last;
+  for (const int output : graph.outputs) last[output] = graph.nodes.size();
+  last.erase(kAbsent);
+  std::vector<std::vector<int>> ends(graph.nodes.size() + 1);
+  for (const auto& [value, node] : last) ends[node].push_back(value);
+  return ends;
 }
 
 GraphCost cost_of(const Graph& graph) {
   GraphCost cost;
-  const std::vector<int> last = last_uses(graph);
+  const std::vector<std::vector<int>> ends = ends_of(graph);
   std::int64_t live = 0;
   for (const GraphInput& input : graph.inputs)
     live += running_bytes(graph.values[static_cast<std::size_t>(input.value)]);
-  std::vector<std::vector<int>> ends(graph.nodes.size() + 1);
-  for (std::size_t i = 0; i < last.size(); ++i) {
-    if (last[i] >= 0) ends[static_cast<std::size_t>(last[i])].push_back(static_cast<int>(i));
-    if (graph.values[i].constant) cost.weight_bytes += bytes_of(graph.values[i].constant->type());
+  for (const Value& value : graph.values) {
+    if (value.constant) cost.weight_bytes += bytes_of(value.constant->type());
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     cost.multiply_adds = std::min(cost.multiply_adds + multiply_adds_of(graph, graph.nodes[i]), kMostCounted);
-    std::int64_t unread = 0;
-    for (const int output : graph.nodes[i].outputs) {
-      if (output == kAbsent) continue;
-      const std::int64_t bytes = running_bytes(graph.values[static_cast<std::size_t>(output)]);
-      live += bytes;
-      if (last[static_cast<std::size_t>(output)] < 0) unread += bytes;
-    }
+    for (const int output : graph.nodes[i].outputs)
+      live += output == kAbsent ? 0 : running_bytes(graph.values[static_cast<std::size_t>(output)]);
     cost.peak_bytes = std::max(cost.peak_bytes, live);
-    live -= unread;
     for (const int value : ends[i]) live -= running_bytes(graph.values[static_cast<std::size_t>(value)]);
   }
   return cost;

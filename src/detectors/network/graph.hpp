@@ -86,9 +86,9 @@ GraphCost cost_of(const Graph& graph);
 /// Multiply-adds of one node; 0 where a type is not known.
 std::int64_t multiply_adds_of(const Graph& graph, const Node& node);
 
-/// By value: the last node that reads it; the number of nodes for the network's outputs, -1 for values that
-/// nobody reads.
-std::vector<int> last_uses(const Graph& graph);
+/// By node: the values that it is the last to read or, where nobody reads them, makes. The network's outputs
+/// are the last element's, behind all nodes.
+std::vector<std::vector<int>> ends_of(const Graph& graph);
 
 /// The node that makes a value; null for inputs and constants.
 const Node* maker_of(const Graph& graph, int value);

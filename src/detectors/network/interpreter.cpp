@@ -2,25 +2,15 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "detectors/network/operators.hpp"
 
 namespace sightline::network {
 
 Interpreter::Interpreter(const Graph& graph, std::int64_t memory_limit)
-    : graph_(graph), limit_(memory_limit), ends_(graph.nodes.size() + 1), values_(graph.values.size()) {
-  const std::vector<int> last = last_uses(graph);
-  for (std::size_t i = 0; i < last.size(); ++i) {
-    if (last[i] >= 0) ends_[static_cast<std::size_t>(last[i])].push_back(static_cast<int>(i));
-  }
+    : graph_(graph), limit_(memory_limit), ends_(ends_of(graph)), values_(graph.values.size()) {
   for (const GraphInput& input : graph.inputs) {
     values_[static_cast<std::size_t>(input.value)].allocate(input.type);
-  }
-  // Inputs stay.
-  for (auto& all : ends_) {
-    std::erase_if(all, [&](int value) {
-      return std::ranges::any_of(graph.inputs, [&](const GraphInput& one) { return one.value == value; });
-    });
+    for (auto& all : ends_) std::erase(all, input.value);  // they stay
   }
 }
 
@@ -31,7 +21,7 @@ void Interpreter::run(std::size_t /*segment*/, WorkMeter* /*meter*/) {
     try {
       run_one(node);
     } catch (const Problem& problem) {
-      throw Error(ExitCode::failed, "the network's node " + node.title() + " " + problem.what());
+      throw node_error(node, problem);
     }
     for (const int value : ends_[i]) {
       Tensor& tensor = values_[static_cast<std::size_t>(value)];
@@ -42,15 +32,7 @@ void Interpreter::run(std::size_t /*segment*/, WorkMeter* /*meter*/) {
 }
 
 void Interpreter::run_one(const Node& node) {
-  Call call{node, {}};
-  for (const int input : node.inputs) {
-    const Tensor* tensor = nullptr;
-    if (input != kAbsent) {
-      const Value& value = graph_.values[static_cast<std::size_t>(input)];
-      tensor = value.constant ? value.constant.get() : &values_[static_cast<std::size_t>(input)];
-    }
-    call.inputs.push_back(tensor);
-  }
+  const Call call = call_of(graph_, node, values_);
   std::vector<TensorType> types = node.code->infer(call);
   for (const TensorType& type : types) live_bytes_ += bytes_of(type);
   if (live_bytes_ > limit_)

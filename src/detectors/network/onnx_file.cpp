@@ -46,25 +46,26 @@ bool is_whole(int type) {
          type == onnx::TensorProto::BOOL;
 }
 
-// Elements of type T from a tensor's raw bytes, through `convert`.
-template <typename T, typename To, typename Convert>
-void from_bytes(const std::string& bytes, To* to, std::int64_t count, const Convert& convert) {
-  if (bytes.size() != static_cast<std::size_t>(count) * sizeof(T))
-    throw Problem("has " + std::to_string(bytes.size()) + " bytes of data, not " +
-                  std::to_string(static_cast<std::size_t>(count) * sizeof(T)));
+// Elements of a tensor, from its raw bytes as numbers of type T or from a list of numbers, through `convert`.
+template <typename T, typename List, typename To, typename Convert>
+void read_elements(const onnx::TensorProto& proto, const List& list, std::int64_t count, To* to,
+                   const Convert& convert) {
+  const std::string& bytes = proto.raw_data();
+  const bool is_raw = proto.has_raw_data();
+  const std::size_t there = is_raw ? bytes.size() : static_cast<std::size_t>(list.size());
+  const std::size_t wanted = static_cast<std::size_t>(count) * (is_raw ? sizeof(T) : 1);
+  if (there != wanted)
+    throw Problem("has " + std::to_string(there) + (is_raw ? " bytes of data" : " numbers") + ", not " +
+                  std::to_string(wanted));
   for (std::int64_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, bytes.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
-    to[i] = convert(value);
+    if (is_raw) {
+      T value;
+      std::memcpy(&value, bytes.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+      to[i] = convert(value);
+    } else {
+      to[i] = convert(list.Get(static_cast<int>(i)));
+    }
   }
-}
-
-// The same from a list of numbers.
-template <typename List, typename To, typename Convert>
-void from_list(const List& list, To* to, std::int64_t count, const Convert& convert) {
-  if (list.size() != count)
-    throw Problem("has " + std::to_string(list.size()) + " numbers, not " + std::to_string(count));
-  for (int i = 0; i < list.size(); ++i) to[i] = convert(list.Get(i));
 }
 
 SharedTensor read_tensor(const onnx::TensorProto& proto) {
@@ -84,45 +85,21 @@ SharedTensor read_tensor(const onnx::TensorProto& proto) {
                             static_cast<std::size_t>(proto.double_data_size());
   if (there < static_cast<std::size_t>(count)) throw Problem("has less data than its shape needs");
   auto tensor = std::make_shared<Tensor>(is_real(type) ? Kind::real : Kind::whole, std::move(shape));
-  const std::string& raw = proto.raw_data();
-  const bool has_raw = proto.has_raw_data();
+  float* const reals = tensor->reals();
+  std::int64_t* const wholes = tensor->wholes();
   const auto real = [](auto x) { return static_cast<float>(x); };
   const auto half = [](auto x) { return from_half(static_cast<std::uint16_t>(x)); };
   const auto whole = [](auto x) { return static_cast<std::int64_t>(x); };
   const auto truth = [](auto x) { return static_cast<std::int64_t>(x != 0); };
-  switch (type) {
-    case onnx::TensorProto::FLOAT:
-      has_raw ? from_bytes<float>(raw, tensor->reals(), count, real)
-              : from_list(proto.float_data(), tensor->reals(), count, real);
-      break;
-    case onnx::TensorProto::DOUBLE:
-      has_raw ? from_bytes<double>(raw, tensor->reals(), count, real)
-              : from_list(proto.double_data(), tensor->reals(), count, real);
-      break;
-    case onnx::TensorProto::FLOAT16:
-      has_raw ? from_bytes<std::uint16_t>(raw, tensor->reals(), count, half)
-              : from_list(proto.int32_data(), tensor->reals(), count, half);
-      break;
-    case onnx::TensorProto::INT64:
-      has_raw ? from_bytes<std::int64_t>(raw, tensor->wholes(), count, whole)
-              : from_list(proto.int64_data(), tensor->wholes(), count, whole);
-      break;
-    case onnx::TensorProto::INT32:
-      has_raw ? from_bytes<std::int32_t>(raw, tensor->wholes(), count, whole)
-              : from_list(proto.int32_data(), tensor->wholes(), count, whole);
-      break;
-    case onnx::TensorProto::UINT8:
-      has_raw ? from_bytes<std::uint8_t>(raw, tensor->wholes(), count, whole)
-              : from_list(proto.int32_data(), tensor->wholes(), count, whole);
-      break;
-    case onnx::TensorProto::INT8:
-      has_raw ? from_bytes<std::int8_t>(raw, tensor->wholes(), count, whole)
-              : from_list(proto.int32_data(), tensor->wholes(), count, whole);
-      break;
-    default:
-      has_raw ? from_bytes<std::uint8_t>(raw, tensor->wholes(), count, truth)
-              : from_list(proto.int32_data(), tensor->wholes(), count, truth);
-  }
+  using Proto = onnx::TensorProto;
+  if (type == Proto::FLOAT) read_elements<float>(proto, proto.float_data(), count, reals, real);
+  if (type == Proto::DOUBLE) read_elements<double>(proto, proto.double_data(), count, reals, real);
+  if (type == Proto::FLOAT16) read_elements<std::uint16_t>(proto, proto.int32_data(), count, reals, half);
+  if (type == Proto::INT64) read_elements<std::int64_t>(proto, proto.int64_data(), count, wholes, whole);
+  if (type == Proto::INT32) read_elements<std::int32_t>(proto, proto.int32_data(), count, wholes, whole);
+  if (type == Proto::UINT8) read_elements<std::uint8_t>(proto, proto.int32_data(), count, wholes, whole);
+  if (type == Proto::INT8) read_elements<std::int8_t>(proto, proto.int32_data(), count, wholes, whole);
+  if (type == Proto::BOOL) read_elements<std::uint8_t>(proto, proto.int32_data(), count, wholes, truth);
   return tensor;
 }
 

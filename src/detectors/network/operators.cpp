@@ -86,6 +86,21 @@ std::size_t Call::axis(std::int64_t number, std::size_t rank) {
   return static_cast<std::size_t>(number < 0 ? number + sides : number);
 }
 
+Call call_of(const Graph& graph, const Node& node, const std::vector<Tensor>& values) {
+  Call call{node, {}};
+  for (const int input : node.inputs) {
+    const auto number = static_cast<std::size_t>(input);
+    call.inputs.push_back(input == kAbsent                ? nullptr
+                          : graph.values[number].constant ? graph.values[number].constant.get()
+                                                          : &values[number]);
+  }
+  return call;
+}
+
+Error node_error(const Node& node, const Problem& problem) {
+  return {ExitCode::failed, "the network's node " + node.title() + " " + problem.what()};
+}
+
 void copy_all(const Call& call, std::span<Tensor> outputs) {
   with_elements([&](const auto* from, auto* to) { std::copy_n(from, call.in(0).size(), to); }, call.in(0),
                 outputs[0]);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
 #include "detectors/network/graph.hpp"
 
 namespace sightline::network {
@@ -34,6 +35,9 @@ struct Call {
   /// An axis from -rank to rank - 1, as one from 0. Throws Problem out of range.
   static std::size_t axis(std::int64_t number, std::size_t rank);
 };
+
+/// A node with its inputs, by the values of the graph that are no constants.
+Call call_of(const Graph& graph, const Node& node, const std::vector<Tensor>& values);
 
 /// Facts about a node's inputs before it runs: constants, and the types of others.
 struct KnownInputs {
@@ -74,6 +78,9 @@ std::span<const Operator> convolution_operators();
 std::span<const Operator> pooling_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> selection_operators();
+
+/// The error of a node that cannot run.
+Error node_error(const Node& node, const Problem& problem);
 
 /// Infers the types of all outputs that a node's operator has, and allocates them.
 void allocate_outputs(const Call& call, std::vector<Tensor>& outputs);

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 
-#include "base/error.hpp"
 #include "detectors/network/tensor_kernels.hpp"
 
 namespace sightline::network {
@@ -310,16 +309,7 @@ NodeStep::NodeStep(const Graph& graph, const Node& node) : graph_(graph), node_(
 }
 
 void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
-  Call call{node_, {}};
-  for (const int input : node_.inputs) {
-    if (input == kAbsent) {
-      call.inputs.push_back(nullptr);
-      continue;
-    }
-    const auto number = static_cast<std::size_t>(input);
-    const SharedTensor& constant = graph_.values[number].constant;
-    call.inputs.push_back(constant ? constant.get() : &(*memory.values)[number]);
-  }
+  const Call call = call_of(graph_, node_, *memory.values);
   // Outputs keep their memory from frame to frame, also where one fails.
   std::vector<Tensor> outputs(node_.outputs.size());
   const auto exchange = [&] {
@@ -334,7 +324,7 @@ void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
     if (!run_by_kernels(call, outputs)) node_.code->run(call, outputs);
   } catch (const Problem& problem) {
     exchange();
-    throw Error(ExitCode::failed, "the network's node " + node_.title() + " " + problem.what());
+    throw node_error(node_, problem);
   }
   exchange();
 }

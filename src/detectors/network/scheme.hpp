@@ -133,10 +133,15 @@ void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, flo
 /// that was quantised badly, or one whose outputs do not depend on the picture. Throws as decode.
 std::optional<float> only_score(const Scheme& scheme, const std::vector<const Tensor*>& outputs);
 
+/// Whether `a` comes before `b`: by falling score, ties by place.
+inline bool has_higher_confidence(const RawBox& a, const RawBox& b) {
+  return a.score != b.score ? a.score > b.score : a.place < b.place;
+}
+
 /// Intersection over union.
 double overlap(const RawBox& a, const RawBox& b);
 
-/// Greedy suppression by falling score (ties: the lower place first): a box falls where its intersection over
+/// Greedy suppression in the order of has_higher_confidence: a box falls where its intersection over
 /// union with one that stays, of the same label, is above `iou`.
 /// @param agnostic  whatever the label
 void suppress(std::vector<RawBox>& boxes, double iou, bool agnostic);
