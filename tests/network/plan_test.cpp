@@ -306,16 +306,33 @@ TEST_P(NetworkPlan, PoolingResizingAndGates) {
   }
 }
 
-// One launch has both, and the product waits for what is multiplied before it.
+// One launch has both, and the product waits for what is multiplied before it; or another launch reads the
+// elements, too.
 TEST_P(NetworkPlan, ProductsBehindElements) {
+  for (const bool are_read_again : {false, true}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 4, 6, 10});
+    builder.convolution("a", "x", 4, 16, 1);
+    builder.convolution("b", "x", 4, 16, 1);
+    builder.node("Mul", {"a", "b"}, {"c"});
+    builder.convolution("d", "c", 16, 16, 1);
+    builder.convolution("e", "d", 16, 16, 1);
+    builder.node("Add", {"e", are_read_again ? "c" : "d"}, {"y"});
+    builder.output("y");
+    expect_equal(builder, true);
+  }
+}
+
+// Sums that are -0: nothing may be added to them where channels do not fill a column.
+TEST_P(NetworkPlan, ZerosKeepTheirSigns) {
   OnnxBuilder builder;
-  builder.input("x", {1, 4, 6, 10});
-  builder.convolution("a", "x", 4, 16, 1);
-  builder.convolution("b", "x", 4, 16, 1);
-  builder.node("Mul", {"a", "b"}, {"c"});
-  builder.convolution("y", "c", 16, 16, 1);
+  builder.input("x", {1, 3, 8, 8});
+  builder.node("Mul", {"x", builder.reals("zero", {}, {0})}, {"zeros"});
+  builder.node("Conv",
+               {"zeros", builder.reals("w", {1, 3, 1, 1}, {1, 1, 1}), builder.reals("b", {1}, {-0.0F})},
+               {"y"});
   builder.output("y");
-  expect_equal(builder, true);
+  expect_equal(builder);
 }
 
 // Rows of the first map have ends, for the other convolution.
