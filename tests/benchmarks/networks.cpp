@@ -40,15 +40,14 @@ class Yolov8 {
   }
   std::string concat(const std::vector<std::string>& in) {
     const std::string name = "cat" + std::to_string(++count_);
-    OnnxBuilder::set(builder.node("Concat", in, {name}), "axis", kOne);
+    builder.node("Concat", in, {name}, {{"axis", kOne}});
     return name;
   }
   std::string c2f(const std::string& in, std::int64_t inputs, std::int64_t outputs, int blocks, bool adds) {
     const std::int64_t half = outputs / 2;
     const std::string first = conv(in, inputs, outputs, 1), name = "split" + std::to_string(++count_);
-    OnnxBuilder::set(builder.node("Split", {first, builder.wholes(name + "_sizes", {2}, {half, half})},
-                                  {name + "a", name + "b"}),
-                     "axis", kOne);
+    builder.node("Split", {first, builder.wholes(name + "_sizes", {2}, {half, half})},
+                 {name + "a", name + "b"}, {{"axis", kOne}});
     std::vector<std::string> all{name + "a", name + "b"};
     for (int i = 0; i < blocks; ++i) {
       const std::string inner = conv(conv(all.back(), half, half, 3), half, half, 3);
@@ -59,29 +58,24 @@ class Yolov8 {
   }
   std::string pooled(const std::string& in) {
     const std::string name = "pool" + std::to_string(++count_);
-    onnx::NodeProto& node = builder.node("MaxPool", {in}, {name});
-    OnnxBuilder::set(node, "kernel_shape", std::vector<std::int64_t>{5, 5});
-    OnnxBuilder::set(node, "pads", std::vector<std::int64_t>{2, 2, 2, 2});
+    builder.node("MaxPool", {in}, {name}, {{"kernel_shape", {5, 5}}, {"pads", {2, 2, 2, 2}}});
     return name;
   }
   std::string doubled(const std::string& in) {
     const std::string name = "up" + std::to_string(++count_);
-    onnx::NodeProto& node =
-        builder.node("Resize", {in, "", builder.reals(name + "_scales", {4}, {1, 1, 2, 2})}, {name});
-    OnnxBuilder::set(node, "mode", std::string("nearest"));
-    OnnxBuilder::set(node, "coordinate_transformation_mode", std::string("asymmetric"));
-    OnnxBuilder::set(node, "nearest_mode", std::string("floor"));
+    builder.node(
+        "Resize", {in, "", builder.reals(name + "_scales", {4}, {1, 1, 2, 2})}, {name},
+        {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}});
     return name;
   }
   void head(const std::string& in, std::int64_t inputs) {
     const std::string name = "out" + std::to_string(++count_);
     const std::string box = conv(conv(in, inputs, 64, 3), 64, 64, 3),
                       label = conv(conv(in, inputs, 80, 3), 80, 80, 3);
-    OnnxBuilder::set(builder.node("Concat",
-                                  {builder.convolution(name + "_box", box, 64, 64, 1),
-                                   builder.convolution(name + "_cls", label, 80, 80, 1)},
-                                  {name}),
-                     "axis", kOne);
+    builder.node("Concat",
+                 {builder.convolution(name + "_box", box, 64, 64, 1),
+                  builder.convolution(name + "_cls", label, 80, 80, 1)},
+                 {name}, {{"axis", kOne}});
     builder.output(name);
   }
 

@@ -68,41 +68,22 @@ std::string OnnxBuilder::wholes(const std::string& name, const std::vector<std::
   return name;
 }
 
+OnnxAttribute::OnnxAttribute(const std::string& name, const std::vector<std::int64_t>& values) {
+  proto.set_name(name);
+  proto.set_type(onnx::AttributeProto::INTS);
+  for (const std::int64_t one : values) proto.add_ints(one);
+}
+
 onnx::NodeProto& OnnxBuilder::node(const std::string& op, const std::vector<std::string>& inputs,
-                                   const std::vector<std::string>& outputs) {
+                                   const std::vector<std::string>& outputs,
+                                   const std::vector<OnnxAttribute>& attributes) {
   onnx::NodeProto& node = *model_.mutable_graph()->add_node();
   node.set_op_type(op);
   node.set_name(outputs.front());
   for (const std::string& one : inputs) node.add_input(one);
   for (const std::string& one : outputs) node.add_output(one);
+  for (const OnnxAttribute& one : attributes) *node.add_attribute() = one.proto;
   return node;
-}
-
-namespace {
-
-onnx::AttributeProto& attribute(onnx::NodeProto& node, const std::string& name,
-                                onnx::AttributeProto::AttributeType type) {
-  onnx::AttributeProto& added = *node.add_attribute();
-  added.set_name(name);
-  added.set_type(type);
-  return added;
-}
-
-}  // namespace
-
-void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name, std::int64_t value) {
-  attribute(node, name, onnx::AttributeProto::INT).set_i(value);
-}
-void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name, float value) {
-  attribute(node, name, onnx::AttributeProto::FLOAT).set_f(value);
-}
-void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name, const std::string& value) {
-  attribute(node, name, onnx::AttributeProto::STRING).set_s(value);
-}
-void OnnxBuilder::set(onnx::NodeProto& node, const std::string& name,
-                      const std::vector<std::int64_t>& values) {
-  onnx::AttributeProto& added = attribute(node, name, onnx::AttributeProto::INTS);
-  for (const std::int64_t one : values) added.add_ints(one);
 }
 
 std::string OnnxBuilder::convolution(const std::string& name, const std::string& input, std::int64_t inputs,
@@ -112,12 +93,12 @@ std::string OnnxBuilder::convolution(const std::string& name, const std::string&
   const float scale = 3.0F / static_cast<float>(kernel * kernel * inputs / groups);
   const std::string w = weights(name + "_w", {outputs, inputs / groups, kernel, kernel}, 4 * scale, seed);
   const std::string b = weights(name + "_b", {outputs}, 0.5F, seed + 100);
-  onnx::NodeProto& added = node("Conv", {input, w, b}, {name});
   const std::int64_t pad = kernel / 2;
-  set(added, "kernel_shape", std::vector<std::int64_t>{kernel, kernel});
-  set(added, "strides", std::vector<std::int64_t>{stride, stride});
-  set(added, "pads", std::vector<std::int64_t>{pad, pad, pad, pad});
-  set(added, "group", groups);
+  node("Conv", {input, w, b}, {name},
+       {{"kernel_shape", {kernel, kernel}},
+        {"strides", {stride, stride}},
+        {"pads", {pad, pad, pad, pad}},
+        {"group", groups}});
   return name;
 }
 
@@ -136,6 +117,15 @@ void OnnxBuilder::save(const std::filesystem::path& file) const {
 network::Graph OnnxBuilder::graph() const {
   const std::string all = bytes();
   return network::parse_onnx(all, "test.onnx");
+}
+network::Graph OnnxBuilder::typed_graph() const {
+  network::Graph made = graph();
+  for (const network::GraphInput& input : made.inputs) {
+    network::Value& value = made.values[static_cast<std::size_t>(input.value)];
+    value.is_typed = true;
+    value.type = input.type;
+  }
+  return made;
 }
 
 network::Tensor tensor_of(const onnx::TensorProto& proto) {
@@ -174,15 +164,13 @@ OnnxBuilder small_yolox(int side, int classes) {
     const std::string label = builder.convolution(name + "_cls", x, 16, classes, 1);
     builder.node("Sigmoid", {object}, {object + "_p"});
     builder.node("Sigmoid", {label}, {label + "_p"});
-    OnnxBuilder::set(builder.node("Concat", {box, object + "_p", label + "_p"}, {name + "_all"}), "axis",
-                     std::int64_t{1});
+    builder.node("Concat", {box, object + "_p", label + "_p"}, {name + "_all"}, {{"axis", 1}});
     builder.node("Reshape", {name + "_all", builder.wholes(name + "_shape", {3}, {1, 5 + classes, -1})},
                  {name + "_flat"});
     heads.push_back(name + "_flat");
   }
-  OnnxBuilder::set(builder.node("Concat", heads, {"flat"}), "axis", std::int64_t{2});
-  OnnxBuilder::set(builder.node("Transpose", {"flat"}, {"output"}), "perm",
-                   std::vector<std::int64_t>{0, 2, 1});
+  builder.node("Concat", heads, {"flat"}, {{"axis", 2}});
+  builder.node("Transpose", {"flat"}, {"output"}, {{"perm", {0, 2, 1}}});
   builder.output("output");
   return builder;
 }

@@ -12,6 +12,26 @@
 
 namespace sightline::test {
 
+/// An attribute of a node: a number, a text, or whole numbers.
+struct OnnxAttribute {
+  OnnxAttribute(const std::string& name, const std::vector<std::int64_t>& values);
+  template <typename T>
+  OnnxAttribute(const std::string& name, const T& value) {
+    proto.set_name(name);
+    if constexpr (std::is_integral_v<T>) {
+      proto.set_type(onnx::AttributeProto::INT);
+      proto.set_i(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      proto.set_type(onnx::AttributeProto::FLOAT);
+      proto.set_f(value);
+    } else {
+      proto.set_type(onnx::AttributeProto::STRING);
+      proto.set_s(value);
+    }
+  }
+  onnx::AttributeProto proto;
+};
+
 /// A network with one picture or tensor as input and any nodes. The functions return the builder or the name
 /// of what they add.
 class OnnxBuilder {
@@ -32,12 +52,8 @@ class OnnxBuilder {
                      const std::vector<std::int64_t>& values);
   /// Adds a node, named like its first output.
   onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs,
-                        const std::vector<std::string>& outputs);
-  static void set(onnx::NodeProto& node, const std::string& attribute, std::int64_t value);
-  static void set(onnx::NodeProto& node, const std::string& attribute, float value);
-  static void set(onnx::NodeProto& node, const std::string& attribute, const std::string& value);
-  static void set(onnx::NodeProto& node, const std::string& attribute,
-                  const std::vector<std::int64_t>& values);
+                        const std::vector<std::string>& outputs,
+                        const std::vector<OnnxAttribute>& attributes = {});
   /// A convolution with a bias, padded to keep the size at stride 1; returns the output's name.
   std::string convolution(const std::string& name, const std::string& input, std::int64_t inputs,
                           std::int64_t outputs, std::int64_t kernel, std::int64_t stride = 1,
@@ -49,6 +65,8 @@ class OnnxBuilder {
   void save(const std::filesystem::path& file) const;
   /// The same read back.
   network::Graph graph() const;
+  /// The same, with the types of inputs known.
+  network::Graph typed_graph() const;
 
  private:
   onnx::ModelProto model_;

@@ -60,8 +60,7 @@ TEST(OnnxFile, TellsColumnsOfRowsThatVary) {
   const std::string x = builder.convolution("x", builder.input("images", {1, 3, 64, 64}), 3, 7, 3);
   builder.node("ReduceMax", {x}, {"largest"});
   builder.node("NonZero", {"largest"}, {"found"});
-  builder.node("Cast", {"found"}, {"numbers"});
-  OnnxBuilder::set(*builder.proto().mutable_graph()->mutable_node(3), "to", std::int64_t{1});
+  builder.node("Cast", {"found"}, {"numbers"}, {{"to", 1}});
   builder.node("Reshape", {"numbers", builder.wholes("shape", {2}, {-1, 7})}, {"output"});
   builder.output("output", {-1, 7});
   Settings settings;
@@ -218,11 +217,7 @@ TEST(NetworkGraph, FoldsConstantsCopiesAndBatchNormalisation) {
   builder.node("Add", {builder.reals("one", {}, {1}), builder.reals("two", {}, {2})}, {"three"});
   builder.node("Mul", {"norm", "three"}, {"y"});
   builder.output("y");
-  Graph folded = builder.graph(), literal = builder.graph();
-  for (Graph* graph : {&folded, &literal}) {
-    graph->values[static_cast<std::size_t>(graph->inputs[0].value)].is_typed = true;
-    graph->values[static_cast<std::size_t>(graph->inputs[0].value)].type = graph->inputs[0].type;
-  }
+  Graph folded = builder.typed_graph(), literal = builder.typed_graph();
   simplify(folded, 1 << 20);
   EXPECT_EQ(folded.nodes.size(), 2U);  // the convolution and the product
   EXPECT_EQ(cost_of(folded).multiply_adds, 64 * 3 * 2 * 9);
@@ -239,13 +234,10 @@ TEST(NetworkGraph, FoldsConstantsCopiesAndBatchNormalisation) {
 TEST(NetworkGraph, RoundsSizesOfConvolutionsDown) {
   OnnxBuilder builder;
   builder.input("x", {1, 1, 8, 8});
-  onnx::NodeProto& node = builder.node("Conv", {"x", builder.weights("w", {1, 1, 3, 3})}, {"y"});
-  OnnxBuilder::set(node, "strides", std::vector<std::int64_t>{2, 2});
-  OnnxBuilder::set(node, "ceil_mode", std::int64_t{1});
+  builder.node("Conv", {"x", builder.weights("w", {1, 1, 3, 3})}, {"y"},
+               {{"strides", {2, 2}}, {"ceil_mode", 1}});
   builder.output("y");
-  Graph graph = builder.graph();
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  Graph graph = builder.typed_graph();
   simplify(graph, 1 << 20);
   EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.outputs[0])].type.shape, (Shape{1, 1, 3, 3}));
 }
@@ -257,9 +249,7 @@ TEST(NetworkGraph, CountsTheMemoryOfValuesThatLiveAtOnce) {
   builder.node("Relu", {"a"}, {"b"});
   builder.node("Add", {"x", "b"}, {"y"});
   builder.output("y");
-  Graph graph = builder.graph();
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  Graph graph = builder.typed_graph();
   simplify(graph, 1 << 20);
   EXPECT_EQ(cost_of(graph).peak_bytes, 3 * 16 * 16 * 4);
 }
@@ -270,9 +260,7 @@ TEST(NetworkGraph, RunsNodesWhoseSizesTheFrameDecides) {
   builder.input("x", {6});
   builder.node("NonZero", {"x"}, {"places"});
   builder.output("places");
-  Graph graph = builder.graph();
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  Graph graph = builder.typed_graph();
   simplify(graph, 1 << 20);
   Interpreter interpreter(graph, 1 << 20);
   for (const float only : {0.0F, 1.0F}) {

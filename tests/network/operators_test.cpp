@@ -110,15 +110,13 @@ TEST(NetworkOperators, GiveWhatOnnxTestsExpect) {
 
 // What one node makes of ten numbers in a row.
 std::vector<float> made_of_ten(const std::string& op, const std::vector<std::string>& more,
-                               const std::map<std::string, std::string>& texts, bool smooths = false) {
+                               const std::vector<test::OnnxAttribute>& attributes) {
   test::OnnxBuilder builder(24);
   builder.input("x", {1, 1, 1, 10});
   builder.reals("scales", {4}, {1, 1, 1, 0.6F});
   std::vector<std::string> inputs{"x"};
   inputs.insert(inputs.end(), more.begin(), more.end());
-  onnx::NodeProto& node = builder.node(op, inputs, {"y"});
-  for (const auto& [name, value] : texts) test::OnnxBuilder::set(node, name, value);
-  if (smooths) test::OnnxBuilder::set(node, "antialias", std::int64_t{1});
+  builder.node(op, inputs, {"y"}, attributes);
   builder.output("y");
   const Graph graph = builder.graph();
   Interpreter interpreter(graph, kMemory);
@@ -129,10 +127,10 @@ std::vector<float> made_of_ten(const std::string& op, const std::vector<std::str
 }
 
 TEST(NetworkOperators, ResizeAtPlacesInSinglePrecision) {
-  const std::map<std::string, std::string> floor{{"coordinate_transformation_mode", "asymmetric"},
-                                                 {"nearest_mode", "floor"}};
-  EXPECT_EQ(made_of_ten("Resize", {"", "scales"}, floor), (std::vector<float>{0, 1, 3, 5, 6, 8}));
-  EXPECT_THROW(made_of_ten("Resize", {"", "scales"}, {{"mode", "linear"}}, true), Error);
+  EXPECT_EQ(made_of_ten("Resize", {"", "scales"},
+                        {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}),
+            (std::vector<float>{0, 1, 3, 5, 6, 8}));
+  EXPECT_THROW(made_of_ten("Resize", {"", "scales"}, {{"mode", "linear"}, {"antialias", 1}}), Error);
 }
 
 TEST(NetworkOperators, SwishIsTheNumberTimesItsSigmoid) {

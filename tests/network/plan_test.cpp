@@ -134,11 +134,7 @@ class DeviceRuns {
 
 // `builds_by_level`: also with kernels for each level, which CPU devices take long to build.
 void expect_equal(const OnnxBuilder& builder, bool builds_by_level = false) {
-  Graph graph = builder.graph();
-  for (GraphInput& input : graph.inputs) {
-    graph.values[static_cast<std::size_t>(input.value)].is_typed = true;
-    graph.values[static_cast<std::size_t>(input.value)].type = input.type;
-  }
+  Graph graph = builder.typed_graph();
   simplify(graph, kPlanMemory);
   const auto plan = make_plan(graph, kPlanMemory);
   if (!plan) GTEST_SKIP() << "no fused multiply-adds";
@@ -202,7 +198,7 @@ TEST_P(NetworkPlan, DepthwiseChainsAndResiduals) {
     builder.node("Sigmoid", {"b"}, {"gate"});
     builder.node("Mul", {"gate", "b"}, {"silu"});
     builder.convolution("c", "silu", 40, 40, 1);
-    OnnxBuilder::set(builder.node("LeakyRelu", {"c"}, {"leaky"}), "alpha", 0.1F);
+    builder.node("LeakyRelu", {"c"}, {"leaky"}, {{"alpha", 0.1F}});
     builder.node("Add", {"silu", "leaky"}, {"sum"});
     builder.convolution("d", "sum", 40, 40, 5, 1, 40);
     builder.node("Add", {"d", "sum"}, {"e"});
@@ -241,14 +237,12 @@ TEST_P(NetworkPlan, DepthwiseOfAllSizes) {
 TEST_P(NetworkPlan, PartsJoinedAndShuffledChannels) {
   OnnxBuilder builder;
   builder.input("x", {1, 6, 14, 26});
-  builder.convolution("a", "x", 6, 24, 3);
-  OnnxBuilder::set(builder.node("Split", {"a", builder.wholes("sizes", {2}, {10, 14})}, {"p", "q"}), "axis",
-                   std::int64_t{1});
-  builder.convolution("r", "q", 14, 10, 1);
-  OnnxBuilder::set(builder.node("Concat", {"r", "p"}, {"joined"}), "axis", std::int64_t{1});
+  builder.convolution("a", "x", 6, 22, 3);
+  builder.node("Split", {"a", builder.wholes("sizes", {2}, {10, 12})}, {"p", "q"}, {{"axis", 1}});
+  builder.convolution("r", "q", 12, 10, 1);
+  builder.node("Concat", {"r", "p"}, {"joined"}, {{"axis", 1}});
   builder.node("Reshape", {"joined", builder.wholes("open", {5}, {1, 2, 10, 14, 26})}, {"five"});
-  OnnxBuilder::set(builder.node("Transpose", {"five"}, {"turned"}), "perm",
-                   std::vector<std::int64_t>{0, 2, 1, 3, 4});
+  builder.node("Transpose", {"five"}, {"turned"}, {{"perm", {0, 2, 1, 3, 4}}});
   builder.node("Reshape", {"turned", builder.wholes("close", {4}, {1, -1, 14, 26})}, {"shuffled"});
   builder.convolution("dw", "shuffled", 20, 20, 3, 2, 20);
   builder.convolution("pw", "shuffled", 20, 18, 1);
@@ -272,7 +266,7 @@ TEST_P(NetworkPlan, EverySecondPixel) {
     builder.node("Slice", {name, start, "end", "columns", "two"}, {name + "q"});
     parts.push_back(name + "q");
   }
-  OnnxBuilder::set(builder.node("Concat", parts, {"focus"}), "axis", std::int64_t{1});
+  builder.node("Concat", parts, {"focus"}, {{"axis", 1}});
   builder.convolution("y", "focus", 6, 16, 3);
   builder.output("y");
   expect_equal(builder);
@@ -283,17 +277,14 @@ TEST_P(NetworkPlan, PoolingResizingAndGates) {
     OnnxBuilder builder;
     builder.input("x", {1, 4, 13, 17});
     builder.convolution("a", "x", 4, 20, 3);
-    onnx::NodeProto& pool = builder.node("MaxPool", {"a"}, {"b"});
-    OnnxBuilder::set(pool, "kernel_shape", std::vector<std::int64_t>{5, 3});
-    OnnxBuilder::set(pool, "strides", std::vector<std::int64_t>{1, 2});
-    OnnxBuilder::set(pool, "pads", std::vector<std::int64_t>{2, 1, 2, 1});
-    OnnxBuilder::set(builder.node("Resize", {"b", "", builder.reals("scales", {4}, {1, 1, 2, 2})}, {"c"}),
-                     "mode", std::string(mode));
+    builder.node("MaxPool", {"a"}, {"b"},
+                 {{"kernel_shape", {5, 3}}, {"strides", {1, 2}}, {"pads", {2, 1, 2, 1}}});
+    builder.node("Resize", {"b", "", builder.reals("scales", {4}, {1, 1, 2, 2})}, {"c"}, {{"mode", mode}});
     builder.node("GlobalAveragePool", {"c"}, {"mean"});
     builder.convolution("squeeze", "mean", 20, 5, 1);
     builder.node("Relu", {"squeeze"}, {"active"});
     builder.convolution("expand", "active", 5, 20, 1);
-    OnnxBuilder::set(builder.node("HardSigmoid", {"expand"}, {"gate"}), "alpha", 0.25F);
+    builder.node("HardSigmoid", {"expand"}, {"gate"}, {{"alpha", 0.25F}});
     builder.node("Mul", {"c", "gate"}, {"d"});
     builder.node("Mul", {"d", builder.weights("by_channel", {1, 20, 1, 1})}, {"e"});
     builder.node("Add", {builder.reals("one", {}, {1}), "e"}, {"f"});
@@ -342,9 +333,8 @@ TEST_P(NetworkPlan, JoinedBlocksOfOtherRows) {
   builder.convolution("a", "x", 16, 16, 1);
   builder.convolution("b", "x", 16, 16, 1);
   builder.convolution("c", "a", 16, 16, 3);
-  OnnxBuilder::set(builder.node("Concat", {"a", "b"}, {"joined"}), "axis", std::int64_t{1});
-  OnnxBuilder::set(builder.node("MaxPool", {"joined"}, {"y"}), "kernel_shape",
-                   std::vector<std::int64_t>{3, 3});
+  builder.node("Concat", {"a", "b"}, {"joined"}, {{"axis", 1}});
+  builder.node("MaxPool", {"joined"}, {"y"}, {{"kernel_shape", {3, 3}}});
   builder.output("c");
   builder.output("y");
   expect_equal(builder);
@@ -368,8 +358,8 @@ TEST_P(NetworkPlan, OtherNodesBetweenMaps) {
   builder.convolution("a", "x", 4, 12, 3);
   builder.node("Tanh", {"a"}, {"b"});
   builder.convolution("c", "b", 12, 12, 3);
-  OnnxBuilder::set(builder.node("Transpose", {"c"}, {"d"}), "perm", std::vector<std::int64_t>{0, 2, 3, 1});
-  OnnxBuilder::set(builder.node("Softmax", {"d"}, {"e"}), "axis", std::int64_t{-1});
+  builder.node("Transpose", {"c"}, {"d"}, {{"perm", {0, 2, 3, 1}}});
+  builder.node("Softmax", {"d"}, {"e"}, {{"axis", -1}});
   builder.output("e");
   builder.output("c");
   expect_equal(builder);
@@ -382,17 +372,16 @@ TEST_P(NetworkPlan, ProductsAndSoftmaxOfTensors) {
     builder.input("x", {2, 7, 19, depth});
     builder.node("MatMul", {"x", builder.weights("w", {depth, 37})}, {"a"});
     builder.node("Add", {"a", builder.weights("bias", {37})}, {"b"});
-    OnnxBuilder::set(builder.node("Transpose", {"b"}, {"t"}), "perm", std::vector<std::int64_t>{0, 1, 3, 2});
+    builder.node("Transpose", {"b"}, {"t"}, {{"perm", {0, 1, 3, 2}}});
     builder.node("MatMul", {"b", "t"}, {"c"});
-    OnnxBuilder::set(builder.node("Softmax", {"c"}, {"d"}), "axis", std::int64_t{-1});
+    builder.node("Softmax", {"c"}, {"d"}, {{"axis", -1}});
     builder.node("Mul", {"d", builder.weights("by_row", {7, 19, 1})}, {"e"});
     builder.node("Div", {builder.reals("one", {}, {1}), "e"}, {"f"});
     builder.node("Sigmoid", {"f"}, {"g"});
     builder.node("Sub", {"g", "d"}, {"h"});
     builder.node("Reshape", {"h", builder.wholes("flat", {2}, {-1, 19})}, {"i"});
-    OnnxBuilder::set(
-        builder.node("Gemm", {"i", builder.weights("u", {23, 19}), builder.weights("v", {23})}, {"j"}),
-        "transB", std::int64_t{1});
+    builder.node("Gemm", {"i", builder.weights("u", {23, 19}), builder.weights("v", {23})}, {"j"},
+                 {{"transB", 1}});
     builder.node("Relu", {"j"}, {"y"});
     builder.output("y");
     builder.output("d");
@@ -406,12 +395,12 @@ TEST_P(NetworkPlan, RowsOfTensors) {
     SCOPED_TRACE(count);
     OnnxBuilder builder;
     builder.input("x", {3, 7, count});
-    OnnxBuilder::set(builder.node("Softmax", {"x"}, {"softmax"}), "axis", std::int64_t{-1});
+    builder.node("Softmax", {"x"}, {"softmax"}, {{"axis", -1}});
     builder.node("Exp", {"x"}, {"exponential"});
     builder.node("Pow", {"x", builder.reals("two", {}, {2})}, {"square"});
     const std::string last = builder.wholes("last", {1}, {-1});
-    OnnxBuilder::set(builder.node("ReduceSum", {"x", last}, {"sum"}), "keepdims", std::int64_t{0});
-    OnnxBuilder::set(builder.node("ReduceMean", {"x"}, {"mean"}), "axes", std::vector<std::int64_t>{2});
+    builder.node("ReduceSum", {"x", last}, {"sum"}, {{"keepdims", 0}});
+    builder.node("ReduceMean", {"x"}, {"mean"}, {{"axes", {2}}});
     builder.node("MatMul", {"x", builder.weights("vector", {count})}, {"by_vector"});
     builder.node("MatMul", {"x", builder.weights("column", {count, 1})}, {"by_column"});
     for (const char* output : {"softmax", "exponential", "square", "sum", "mean", "by_vector", "by_column"})
@@ -431,7 +420,7 @@ TEST_P(NetworkPlan, TurnedMatrices) {
     for (const Shape& shape : {Shape{2, 9, 5, 38}, {1, 6, 1, 17}, {1, 1, 1, 4}}) {
       OnnxBuilder builder;
       builder.input("x", shape);
-      OnnxBuilder::set(builder.node("Transpose", {"x"}, {"y"}), "perm", order);
+      builder.node("Transpose", {"x"}, {"y"}, {{"perm", order}});
       builder.output("y");
       expect_equal(builder);
     }
@@ -458,9 +447,7 @@ TEST_P(NetworkPlan, SamplesOfPlanes) {
       OnnxBuilder builder;
       builder.input("x", {2, 3, 6, 5});
       builder.input("places", {2, 7, 3, 2});
-      onnx::NodeProto& node = builder.node("GridSample", {"x", "places"}, {"y"});
-      OnnxBuilder::set(node, "padding_mode", std::string(padding));
-      OnnxBuilder::set(node, "mode", std::string(mode));
+      builder.node("GridSample", {"x", "places"}, {"y"}, {{"padding_mode", padding}, {"mode", mode}});
       builder.output("y");
       expect_equal(builder);
     }
@@ -481,14 +468,14 @@ TEST_P(NetworkPlan, PaddedMapsMeansOfWindowsAndGatedTensors) {
                  {"b", builder.wholes("pads", {8}, {0, 0, 1, 0, 0, 0, 2, 3}), builder.reals("of", {}, {-7})},
                  {"padded"});
     builder.convolution("c", "padded", 20, 20, 3, 1, 20);
-    onnx::NodeProto& mean = builder.node("AveragePool", {"c"}, {"d"});
-    OnnxBuilder::set(mean, "kernel_shape", std::vector<std::int64_t>{3, 2});
-    OnnxBuilder::set(mean, "strides", std::vector<std::int64_t>{2, 1});
-    OnnxBuilder::set(mean, "pads", std::vector<std::int64_t>{1, 0, 1, 1});
-    OnnxBuilder::set(mean, "count_include_pad", counts_padding);
+    builder.node("AveragePool", {"c"}, {"d"},
+                 {{"kernel_shape", {3, 2}},
+                  {"strides", {2, 1}},
+                  {"pads", {1, 0, 1, 1}},
+                  {"count_include_pad", counts_padding}});
     builder.convolution("e", "d", 20, 6, 1);
     builder.node("Reshape", {"e", builder.wholes("flat", {3}, {1, 6, -1})}, {"f"});
-    OnnxBuilder::set(builder.node("Transpose", {"f"}, {"g"}), "perm", std::vector<std::int64_t>{0, 2, 1});
+    builder.node("Transpose", {"f"}, {"g"}, {{"perm", {0, 2, 1}}});
     builder.node("Sigmoid", {"g"}, {"y"});
     builder.output("y");
     expect_equal(builder);
@@ -506,8 +493,7 @@ TEST_P(NetworkPlan, ConvolutionsOfOneInput) {
       builder.convolution(head + "1", "x", 5, outputs, 1);
       const bool deepens = all_deepen || outputs < 10;
       if (deepens) builder.convolution(head + "2", head + "1", outputs, outputs, 3, 1, outputs);
-      OnnxBuilder::set(builder.node("Transpose", {head + (deepens ? "2" : "1")}, {head + "3"}), "perm",
-                       std::vector<std::int64_t>{0, 2, 3, 1});
+      builder.node("Transpose", {head + (deepens ? "2" : "1")}, {head + "3"}, {{"perm", {0, 2, 3, 1}}});
       builder.node("Reshape", {head + "3", builder.wholes(head + "s", {3}, {1, -1, outputs})}, {head + "4"});
       if (outputs == 1) builder.node("Sigmoid", {head + "4"}, {head + "5"});
       builder.output(head + (outputs == 1 ? "5" : "4"));
@@ -519,8 +505,7 @@ TEST_P(NetworkPlan, ConvolutionsOfOneInput) {
     builder.node("Relu", {"c"}, {"relu"});
     builder.convolution("d", "x", 5, 7, 5);
     builder.node("Relu", {"d"}, {"other"});
-    OnnxBuilder::set(builder.node("Concat", {"a", "gate", "relu", "other"}, {"joined"}), "axis",
-                     std::int64_t{1});
+    builder.node("Concat", {"a", "gate", "relu", "other"}, {"joined"}, {{"axis", 1}});
     builder.convolution("e", "other", 7, 9, 3);
     for (const char* output : {"joined", "e", "a"}) builder.output(output);
     expect_equal(builder);
@@ -531,39 +516,34 @@ TEST_P(NetworkPlan, ConvolutionsOfOneInput) {
 TEST_P(NetworkPlan, ChannelsLastPoolsAndMovedElements) {
   OnnxBuilder builder;
   builder.input("x", {1, 18, 22, 3});
-  OnnxBuilder::set(builder.node("Transpose", {"x"}, {"first"}), "perm",
-                   std::vector<std::int64_t>{0, 3, 1, 2});
+  builder.node("Transpose", {"x"}, {"first"}, {{"perm", {0, 3, 1, 2}}});
   builder.convolution("a", "first", 3, 272, 3, 2);
   builder.node("Relu", {"a"}, {"b"});
   std::vector<std::string> joined{"b"};
   for (const std::int64_t side : {5, 9, 13}) {
     const std::string name = "pool" + std::to_string(side);
-    onnx::NodeProto& pool = builder.node("MaxPool", {"b"}, {name});
-    OnnxBuilder::set(pool, "kernel_shape", std::vector<std::int64_t>{side, side});
-    OnnxBuilder::set(pool, "pads", std::vector<std::int64_t>(4, side / 2));
+    builder.node("MaxPool", {"b"}, {name},
+                 {{"kernel_shape", {side, side}}, {"pads", std::vector<std::int64_t>(4, side / 2)}});
     joined.push_back(name);
   }
-  OnnxBuilder::set(builder.node("Concat", joined, {"all"}), "axis", std::int64_t{1});
+  builder.node("Concat", joined, {"all"}, {{"axis", 1}});
   builder.convolution("c", "all", 4 * 272, 24, 1);
   builder.convolution("d", "b", 272, 24, 3, 1);
   std::vector<std::string> rows;
   for (const char* map : {"c", "d"}) {
     const std::string name = map;
     builder.node("Reshape", {name, builder.wholes(name + "5", {5}, {1, 3, 8, 9, 11})}, {name + "five"});
-    OnnxBuilder::set(builder.node("Transpose", {name + "five"}, {name + "turned"}), "perm",
-                     std::vector<std::int64_t>{0, 1, 3, 4, 2});
+    builder.node("Transpose", {name + "five"}, {name + "turned"}, {{"perm", {0, 1, 3, 4, 2}}});
     builder.node("Reshape", {name + "turned", builder.wholes(name + "3", {3}, {1, -1, 8})}, {name + "rows"});
     rows.push_back(name + "rows");
   }
-  OnnxBuilder::set(builder.node("Concat", rows, {"y"}), "axis", std::int64_t{1});
+  builder.node("Concat", rows, {"y"}, {{"axis", 1}});
   builder.output("y");
   expect_equal(builder, true);
 }
 
 TEST(NetworkPlanMemory, IsLimited) {
-  Graph graph = test::small_yolox(64, 1).graph();
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  Graph graph = test::small_yolox(64, 1).typed_graph();
   simplify(graph, kPlanMemory);
   EXPECT_EQ(make_plan(graph, 1000), nullptr);
 }
@@ -572,12 +552,10 @@ TEST(NetworkPlanErrors, NameTheNode) {
   // An index that the frame decides, out of range.
   OnnxBuilder builder;
   builder.input("x", {1, 4, 4, 4});
-  OnnxBuilder::set(builder.node("Cast", {"x"}, {"whole"}), "to", std::int64_t{7});
-  OnnxBuilder::set(builder.node("GatherElements", {"x", "whole"}, {"y"}), "axis", std::int64_t{2});
+  builder.node("Cast", {"x"}, {"whole"}, {{"to", 7}});
+  builder.node("GatherElements", {"x", "whole"}, {"y"}, {{"axis", 2}});
   builder.output("y");
-  Graph graph = builder.graph();
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].is_typed = true;
-  graph.values[static_cast<std::size_t>(graph.inputs[0].value)].type = graph.inputs[0].type;
+  Graph graph = builder.typed_graph();
   simplify(graph, kPlanMemory);
   const auto plan = make_plan(graph, kPlanMemory);
   if (!plan) GTEST_SKIP() << "no fused multiply-adds";
