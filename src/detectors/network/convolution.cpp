@@ -34,20 +34,25 @@ std::int64_t group_count(const Call& call) {
   return groups;
 }
 
+const Shape& weights_shape(const Call& call) {
+  const Shape& w = call.real(1).shape();
+  if (w.size() != 4) throw Problem("has weights of " + text_of(w) + ", not of a convolution of pictures");
+  return w;
+}
+
 // Input channels are checked against the weights; bias against outputs.
 ConvolutionPlan weights_plan(const Call& call, std::int64_t outputs, std::int64_t inputs_per_weights) {
   const Tensor& x = call.real(0);
   check_picture(x);
   const Shape& w = call.real(1).shape();
-  if (w.size() != 4) throw Problem("has weights of " + text_of(w));
   ConvolutionPlan plan;
   plan.batch = x.dim(0);
   plan.inputs = x.dim(1);
   plan.outputs = outputs;
   plan.groups = group_count(call);
   plan.in = {x.dim(2), x.dim(3)};
-  if (plan.groups < 1 || plan.inputs % plan.groups != 0 || plan.outputs % plan.groups != 0 ||
-      plan.outputs < 1 || inputs_per_weights != plan.inputs)
+  if (plan.inputs % plan.groups != 0 || plan.outputs % plan.groups != 0 || plan.outputs < 1 ||
+      inputs_per_weights != plan.inputs)
     throw Problem("has weights of " + text_of(w) + " in " + std::to_string(plan.groups) +
                   " groups, which do not fit an input of " + text_of(x.shape()));
   if (call.has(2) && call.real(2).shape() != Shape{plan.outputs})
@@ -268,8 +273,7 @@ constexpr Operator kConvolutions[] = {
 
 }  // namespace
 
-WindowPlan window_plan(const Call& call, Pair sides, Pair kernel) {
-  const Node& node = call.node;
+WindowPlan window_plan(const Node& node, Pair sides, Pair kernel) {
   WindowPlan plan;
   plan.kernel = pair_attribute(node, "kernel_shape", kernel, 1);
   if (kernel[0] > 0 && plan.kernel != kernel) throw Problem("has weights of another size than its kernel");
@@ -304,10 +308,9 @@ WindowPlan window_plan(const Call& call, Pair sides, Pair kernel) {
 }
 
 ConvolutionPlan convolution_plan(const Call& call) {
-  const Shape& w = call.real(1).shape();
-  if (w.size() != 4) throw Problem("has weights of " + text_of(w) + ", not of a convolution of pictures");
+  const Shape& w = weights_shape(call);
   ConvolutionPlan plan = weights_plan(call, w[0], w[1] * group_count(call));
-  plan.window = window_plan(call, plan.in, {w[2], w[3]});
+  plan.window = window_plan(call.node, plan.in, {w[2], w[3]});
   const WindowPlan& window = plan.window;
   elements_of({plan.inputs, plan.in[0] + window.before[0] + window.behind[0],
                plan.in[1] + window.before[1] + window.behind[1]});  // of the padded picture
@@ -315,11 +318,8 @@ ConvolutionPlan convolution_plan(const Call& call) {
 }
 
 ConvolutionPlan transposed_plan(const Call& call) {
-  const Shape& w = call.real(1).shape();
-  const std::int64_t groups = group_count(call);
-  if (w.size() != 4)
-    throw Problem("has weights of " + text_of(w) + ", not of a convolution of pictures");
-  ConvolutionPlan plan = weights_plan(call, w[1] * groups, w[0]);
+  const Shape& w = weights_shape(call);
+  ConvolutionPlan plan = weights_plan(call, w[1] * group_count(call), w[0]);
   WindowPlan& window = plan.window;
   window.kernel = pair_attribute(call.node, "kernel_shape", {w[2], w[3]}, 1);
   if (window.kernel != Pair{w[2], w[3]}) throw Problem("has weights of another size than its kernel");

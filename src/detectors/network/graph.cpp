@@ -40,7 +40,7 @@ class Simplifier {
   void fold_or_infer(Node& node) {
     KnownInputs known(graph_, node);
     if (!known.are_typed) return;
-    const Call call{node, known.inputs};
+    const Call& call = known.call;
     // The values of a tensor whose type is known do not matter for its shape.
     const bool is_shape = node.op == "Shape" || node.op == "Size";
     std::vector<TensorType> types;
@@ -56,7 +56,7 @@ class Simplifier {
     set_types(node, types);
     if (!known.are_constant && !is_shape) return;
     std::int64_t work = bytes + multiply_adds_of(graph_, node);
-    for (const Tensor* input : known.inputs) work += input ? input->size() : 0;
+    for (const Tensor* input : known.call.inputs) work += input ? input->size() : 0;
     // Pooling looks at each element as often as its kernel is large.
     for (const std::int64_t side : node.integers("kernel_shape"))
       work *= std::clamp<std::int64_t>(side, 1, 1024);
@@ -193,19 +193,19 @@ std::int64_t running_bytes(const Value& value) {
 
 }  // namespace
 
-KnownInputs::KnownInputs(const Graph& graph, const Node& node) : typed(node.inputs.size()) {
+KnownInputs::KnownInputs(const Graph& graph, const Node& node)
+    : typed(node.inputs.size()), call{node, std::vector<const Tensor*>(node.inputs.size(), nullptr)} {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    inputs.push_back(nullptr);
     if (node.inputs[i] == kAbsent) continue;
     const Value& value = graph.values[static_cast<std::size_t>(node.inputs[i])];
     if (value.constant) {
-      inputs[i] = value.constant.get();
+      call.inputs[i] = value.constant.get();
       continue;
     }
     are_constant = false;
     are_typed = are_typed && value.is_typed;
     typed[i] = Tensor::typed(value.type);
-    inputs[i] = &typed[i];
+    call.inputs[i] = &typed[i];
   }
 }
 
@@ -219,7 +219,7 @@ std::int64_t multiply_adds_of(const Graph& graph, const Node& node) {
   const Value& made = graph.values[static_cast<std::size_t>(node.outputs[0])];
   if (!made.is_typed) return 0;
   const std::int64_t count = elements_of(made.type.shape);
-  const Call call{node, known.inputs};
+  const Call& call = known.call;
   if (node.op == "Conv") {
     const Shape& w = call.in(1).shape();
     return count * w[1] * w[2] * w[3];

@@ -42,7 +42,7 @@ Call call_of(const Graph& graph, const Node& node, const std::vector<Tensor>& va
 /// Facts about a node's inputs before it runs: constants, and the types of others.
 struct KnownInputs {
   std::vector<Tensor> typed;
-  std::vector<const Tensor*> inputs;  ///< as Call has them
+  Call call;  ///< whose inputs are constants, or types
   bool are_typed = true;
   bool are_constant = true;
 

@@ -122,7 +122,7 @@ class Compiler : private PlanValues {
   }
 
   // Takes a sum with a map that is there already into a convolution.
-  int fuse_sum(int number, AddedRows& added, std::vector<Read>& reads) {
+  int fuse_sum(int number, std::optional<InputRows>& added, std::vector<Read>& reads) {
     const Node* const sum = only_reader(number);
     if (!sum || sum->op != "Add" || sum->inputs.size() != 2 || sum->inputs[0] == sum->inputs[1])
       return number;
@@ -130,7 +130,7 @@ class Compiler : private PlanValues {
     if (other == kAbsent || is_constant(other) || !map_of(other) || value(other).type != value(number).type)
       return number;
     const Map& map = *require_blocks(other);
-    added = {InputRows(map, true), true};
+    added = InputRows(map, true);
     for (const Read& read : reads_of(map, true)) reads.push_back(read);
     is_done(*sum) = true;
     return sum->outputs[0];
@@ -143,7 +143,7 @@ class Compiler : private PlanValues {
         !is_constant(node.inputs[1]) || (has_bias && !is_constant(node.inputs[2])))
       return {};
     const KnownInputs known(graph(), node);
-    const ConvolutionPlan plan = convolution_plan({node, known.inputs});
+    const ConvolutionPlan plan = convolution_plan(known.call);
     return plan.groups == 1 || has_a_group_each(plan) ? std::optional(plan) : std::nullopt;
   }
   static bool has_a_group_each(const ConvolutionPlan& plan) {
@@ -221,7 +221,7 @@ class Compiler : private PlanValues {
     const bool by_row = plan->window.kernel == Pair{1, 1} && plan->window.stride == Pair{1, 1} &&
                         plan->window.before == Pair{0, 0} && plan->window.behind == Pair{0, 0};
     if (!by_row) need_ends(in, plan->window);
-    Planned planned{nullptr, 0, reads_of(in, by_row), {}, -1, {}};
+    std::vector<Read> reads = reads_of(in, by_row);
     const bool fuses =
         std::ranges::all_of(merged, [&](const Node* one) { return has_equal_activation(*one, node); });
     std::vector<int> made;
@@ -230,7 +230,7 @@ class Compiler : private PlanValues {
       made.push_back(fuses ? fuse_activation(one->outputs[0], step->finish.activation) : one->outputs[0]);
     }
     const bool had_activation = made[0] != node.outputs[0];
-    const int summed = is_alone ? fuse_sum(made[0], step->added, planned.reads) : made[0];
+    const int summed = is_alone ? fuse_sum(made[0], step->added, reads) : made[0];
     if (summed != made[0] && !had_activation) {
       step->finish.adds_first = true;
       made[0] = fuse_activation(summed, step->finish.activation);
@@ -238,7 +238,7 @@ class Compiler : private PlanValues {
       made[0] = summed;
     }
     step->channels = static_cast<std::int64_t>(outputs);
-    finish_step(std::move(step), std::move(planned), outputs, made[0]);
+    finish_step(std::move(step), std::move(reads), outputs, made[0]);
     if (!is_alone) divide(*map_of(made[0]), made);
     return true;
   }
@@ -326,34 +326,28 @@ class Compiler : private PlanValues {
       return false;
     if (step->constant.empty() && !require_map(second)) return false;
     const Map a = *require_blocks(first);
-    Planned planned{nullptr, a.height, reads_of(a, true), {}, -1, {}};
+    std::vector<Read> reads = reads_of(a, true);
     step->a = InputRows(a, true);
     if (step->constant.empty()) {
       const Map b = *require_blocks(second);
       step->b = InputRows(b, true);
       for (const Read& read : reads_of(b, !is_single || (a.height == 1 && a.width == 1)))
-        planned.reads.push_back(read);
+        reads.push_back(read);
     }
     const int made = fuse_activation(out, step->activation);
-    return finish_step(std::move(step), std::move(planned), a.channels.size(), made);
+    return finish_step(std::move(step), std::move(reads), a.channels.size(), made);
   }
 
   // Gives a step a new map to write, of the size that the value has. Returns true.
   template <typename Made>
-  bool finish_step(std::unique_ptr<Made> step, Planned planned, std::size_t channels, int made) {
-    const Map out = new_map(side(made, 2), side(made, 3), channels);
-    planned.height = out.height;
-    planned.writes = out.channels[0].storage;
-    step->out = OutputRows(planned.writes, storage(planned.writes).blocks);
-    add_step(std::move(step), std::move(planned));
-    map_of(made) = out;
+  bool finish_step(std::unique_ptr<Made> step, std::vector<Read> reads, std::size_t channels, int made) {
+    map_of(made) = add_map_step(std::move(step), side(made, 2), side(made, 3), channels, std::move(reads));
     return true;
   }
   template <typename Made>
   bool finish_map_step(std::unique_ptr<Made> step, const Map& in, int made) {
     step->in = InputRows(in, true);
-    return finish_step(std::move(step), {nullptr, 0, reads_of(in, false), {}, -1, {}}, in.channels.size(),
-                       made);
+    return finish_step(std::move(step), reads_of(in, false), in.channels.size(), made);
   }
 
   // A map behind an activation. A part of a block shares its place with the others.
@@ -373,13 +367,11 @@ class Compiler : private PlanValues {
     } else {
       in = map = in_blocks(map);
     }
-    const Map out = new_map(in.height, in.width, in.channels.size());
     auto step = std::make_unique<BinaryStep>();
     step->a = InputRows(in, true);
-    step->has_b = false;
     step->activation = activation;
-    step->out = OutputRows(out.channels[0].storage, storage(out.channels[0].storage).blocks);
-    add_step(std::move(step), {nullptr, in.height, reads_of(in, true), {}, out.channels[0].storage, {}});
+    const Map out =
+        add_map_step(std::move(step), in.height, in.width, in.channels.size(), reads_of(in, true));
     if (!in_block) return out;
     for (ChannelPlace& place : map.channels)
       place = {out.channels[0].storage, static_cast<int>(place.channel % kBlock)};
@@ -430,7 +422,7 @@ class Compiler : private PlanValues {
     const KnownInputs known(graph(), node);
     SlicePlan slice;
     try {
-      slice = slice_plan({node, known.inputs});
+      slice = slice_plan(known.call);
     } catch (const NotKnownYet&) {
       return false;
     }
@@ -461,11 +453,10 @@ class Compiler : private PlanValues {
   }
 
   bool compile_pool(const Node& node) {
-    const KnownInputs known(graph(), node);
     const Map whole = *require_blocks(node.inputs[0]);
     auto step = std::make_unique<PoolStep>();
     WindowPlan& window = step->window;
-    window = window_plan({node, known.inputs}, {whole.height, whole.width}, {0, 0});
+    window = window_plan(node, {whole.height, whole.width}, {0, 0});
     if (window.dilation != Pair{1, 1}) return false;
     // The largest of 9 x 9 is the largest of 5 x 5 of what is the largest of 5 x 5.
     const std::int64_t side = window.kernel[0];
@@ -487,10 +478,9 @@ class Compiler : private PlanValues {
   }
 
   bool compile_average(const Node& node) {
-    const KnownInputs known(graph(), node);
     const Map in = *require_blocks(node.inputs[0]);
     auto step = std::make_unique<AverageStep>();
-    step->window = window_plan({node, known.inputs}, {in.height, in.width}, {0, 0});
+    step->window = window_plan(node, {in.height, in.width}, {0, 0});
     if (step->window.dilation != Pair{1, 1}) return false;
     step->counts =
         average_counts(step->window, {in.height, in.width}, node.integer("count_include_pad", 0) != 0);
@@ -501,7 +491,7 @@ class Compiler : private PlanValues {
   bool compile_pad(const Node& node) {
     if (node.text("mode", "constant") != "constant") return false;
     const KnownInputs known(graph(), node);
-    const Call call{node, known.inputs};
+    const Call& call = known.call;
     std::vector<std::int64_t> pads;
     try {
       pads = pads_of(call);
@@ -521,7 +511,7 @@ class Compiler : private PlanValues {
 
   bool compile_resize(const Node& node) {
     const KnownInputs known(graph(), node);
-    const Call call{node, known.inputs};
+    const Call& call = known.call;
     const Map in = *require_blocks(node.inputs[0]);
     auto step = std::make_unique<ResizeStep>();
     step->rows = resize_axis(call, 2);

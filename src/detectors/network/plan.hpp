@@ -74,8 +74,6 @@ struct PlanMemory {
   }
 };
 
-class StepVisitor;
-
 /// One operation on a row of a map. Immutable once laid out.
 class Step {
  public:
@@ -88,9 +86,8 @@ class Step {
   /// Floats of zeros, and of a spare row.
   virtual std::int64_t zeros() const { return 0; }
   virtual std::int64_t spare() const { return 0; }
-  /// Whether devices have kernels for it; then `accept` tells the visitor which step it is.
+  /// Whether devices have kernels for it.
   virtual bool suits_devices() const { return true; }
-  virtual void accept(StepVisitor& visitor) const = 0;
   virtual std::int64_t multiply_adds() const { return 0; }
   /// What it does, in a word or two.
   virtual std::string text() const = 0;

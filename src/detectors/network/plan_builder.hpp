@@ -38,6 +38,16 @@ class PlanBuilder {
   /// Appends a step. Its level is behind all that it reads, or the same where it reads rows of the same
   /// number.
   void add_step(std::unique_ptr<Step> step, Planned planned);
+  /// Appends a step that writes all channels of a new storage. Returns their map.
+  template <typename Made>
+  Map add_map_step(std::unique_ptr<Made> step, int height, int width, std::size_t channels,
+                   std::vector<Read> reads, int lanes = 16, std::vector<int> values_read = {}) {
+    Map map = new_map(height, width, channels, lanes);
+    const int made = map.channels[0].storage;
+    step->out = OutputRows(made, storage(made).blocks);
+    add_step(std::move(step), {nullptr, height, std::move(reads), std::move(values_read), made, {}});
+    return map;
+  }
   /// Whether all that writes a map suits devices.
   bool suits_devices(const Map& map) const;
   std::size_t steps() const { return planned_.size(); }

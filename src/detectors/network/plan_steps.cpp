@@ -11,10 +11,14 @@ namespace sightline::network {
 
 // --- convolutions
 
-void ConvolutionStep::lay_out(const std::vector<Storage>& storages) {
+void MapStep::lay_out(const std::vector<Storage>& storages) {
   in.lay_out(storages);
   out.lay_out(storages);
-  if (added.is_there) added.rows.lay_out(storages);
+}
+
+void ConvolutionStep::lay_out(const std::vector<Storage>& storages) {
+  MapStep::lay_out(storages);
+  if (added) added->lay_out(storages);
 }
 
 std::size_t ConvolutionStep::pointers() const {
@@ -58,7 +62,7 @@ void ConvolutionStep::run(const PlanMemory& memory, int row) const {
   float** const adds = taps + out.blocks();
   for (int b = 0; b < out.blocks(); ++b) {
     outputs[b] = out.block(memory, row, b);
-    if (added.is_there) adds[b] = added.rows.row(memory, static_cast<std::size_t>(b), row);
+    if (added) adds[b] = added->row(memory, static_cast<std::size_t>(b), row);
   }
   ConvolutionRow work;
   work.taps = memory.pointers;
@@ -72,7 +76,7 @@ void ConvolutionStep::run(const PlanMemory& memory, int row) const {
   work.blocks = out.blocks();
   work.width = static_cast<int>(window.out[1]);
   work.out = outputs;
-  work.added = added.is_there ? adds : nullptr;
+  work.added = added ? adds : nullptr;
   work.finish = finish;
   convolve_row(work);
   out.clear_ends(memory, row);
@@ -98,7 +102,7 @@ void DepthwiseStep::run(const PlanMemory& memory, int row) const {
     work.weights = weights.data() + b * taps * kBlock;
     work.bias = bias.data() + b * kBlock;
     work.out = out.block(memory, row, b);
-    work.added = added.is_there ? added.rows.row(memory, block, row) : nullptr;
+    work.added = added ? added->row(memory, block, row) : nullptr;
     depthwise_row(work);
   }
   out.clear_ends(memory, row);
@@ -109,35 +113,30 @@ void DepthwiseStep::run(const PlanMemory& memory, int row) const {
 void BinaryStep::lay_out(const std::vector<Storage>& storages) {
   a.lay_out(storages);
   out.lay_out(storages);
-  if (has_b && constant.empty()) b.lay_out(storages);
+  if (b) b->lay_out(storages);
 }
 
 void BinaryStep::run(const PlanMemory& memory, int row) const {
   const int width = a.map().width;
-  const bool is_single = has_b && constant.empty() && b.map().height == 1 && b.map().width == 1 &&
-                         (a.map().height > 1 || width > 1);
+  const bool is_single =
+      b && b->map().height == 1 && b->map().width == 1 && (a.map().height > 1 || width > 1);
   for (int block = 0; block < out.blocks(); ++block) {
     const auto i = static_cast<std::size_t>(block);
     const float* const first = a.row(memory, i, row);
     float* const to = out.block(memory, row, block);
-    if (!has_b) {
-      activate_row(first, width, activation, to);
+    if (b) {
+      binary_row(op, first, b->row(memory, i, is_single ? 0 : row), is_single ? 0 : kBlock, width, activation,
+                 to);
     } else if (!constant.empty()) {
       binary_row(op, first, constant.data() + block * kBlock, 0, width, activation, to);
     } else {
-      binary_row(op, first, b.row(memory, i, is_single ? 0 : row), is_single ? 0 : kBlock, width, activation,
-                 to);
+      activate_row(first, width, activation, to);
     }
   }
   out.clear_ends(memory, row);
 }
 
 // --- pooling and resizing
-
-void MapStep::lay_out(const std::vector<Storage>& storages) {
-  in.lay_out(storages);
-  out.lay_out(storages);
-}
 
 void PoolStep::run(const PlanMemory& memory, int row) const {
   const std::int64_t first = row * window.stride[0] - window.before[0];
@@ -304,7 +303,7 @@ void ReshapeStep::run(const PlanMemory& memory, int /*row*/) const {
 
 NodeStep::NodeStep(const Graph& graph, const Node& node) : graph_(graph), node_(node) {
   const KnownInputs known(graph, node);
-  has_all_outputs_ = node.code->infer({node, known.inputs}).size() == node.outputs.size() &&
+  has_all_outputs_ = node.code->infer(known.call).size() == node.outputs.size() &&
                      std::ranges::find(node.outputs, kAbsent) == node.outputs.end();
 }
 

@@ -2,6 +2,7 @@
 /// The steps of a plan.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,47 +82,19 @@ class InputRows {
   std::ptrdiff_t pixel_step_ = 0;
 };
 
-/// Addend of a convolution's sums, if any.
-struct AddedRows {
-  InputRows rows;
-  bool is_there = false;
-};
-
-class DepthwiseStep;
-class BinaryStep;
-class PoolStep;
-class AverageStep;
-class PadStep;
-class ResizeStep;
-class MeanStep;
-class CopyStep;
-class PackStep;
-class PlaceStep;
-class ConvolutionStep;
-
-/// The kinds of steps that devices have kernels for.
-class StepVisitor {
- public:
-  virtual ~StepVisitor() = default;
-  virtual void visit(const ConvolutionStep& step) = 0;
-  virtual void visit(const DepthwiseStep& step) = 0;
-  virtual void visit(const BinaryStep& step) = 0;
-  virtual void visit(const PoolStep& step) = 0;
-  virtual void visit(const AverageStep& step) = 0;
-  virtual void visit(const PadStep& step) = 0;
-  virtual void visit(const ResizeStep& step) = 0;
-  virtual void visit(const MeanStep& step) = 0;
-  virtual void visit(const CopyStep& step) = 0;
-  virtual void visit(const PackStep& step) = 0;
-  virtual void visit(const PlaceStep& step) = 0;
-};
-
-/// Convolution, dense.
-class ConvolutionStep : public Step {
+/// A step that makes one map from another.
+class MapStep : public Step {
  public:
   InputRows in;
   OutputRows out;
-  AddedRows added;
+
+  void lay_out(const std::vector<Storage>& storages) override;
+};
+
+/// Convolution, dense.
+class ConvolutionStep : public MapStep {
+ public:
+  std::optional<InputRows> added;  ///< to the sums
   Finish finish;
   WindowPlan window;
   /// By block of outputs, tap (kernel row and column), input, and output in the block; by output.
@@ -136,7 +109,6 @@ class ConvolutionStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::int64_t multiply_adds() const override {
     return window.out[0] * window.out[1] * channels * static_cast<std::int64_t>(weights.size() / bias.size());
   }
@@ -148,7 +120,6 @@ class ConvolutionStep : public Step {
 class DepthwiseStep : public ConvolutionStep {
  public:
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
   std::string text() const override;
 };
@@ -156,31 +127,21 @@ class DepthwiseStep : public ConvolutionStep {
 /// a op b, or an activation alone. The second input may be one value a channel: a map of 1x1, or a constant.
 class BinaryStep : public Step {
  public:
-  InputRows a, b;
+  InputRows a;
+  std::optional<InputRows> b;
   OutputRows out;
   std::vector<float> constant;  ///< in place of b, by channel
-  bool has_b = true;
   Binary op = Binary::add;
   Activation activation;
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override {
-    return !has_b                   ? "activation"
+    return !b && constant.empty()   ? "activation"
            : op == Binary::multiply ? "product"
            : op == Binary::add      ? "sum"
                                     : "difference";
   }
-};
-
-/// A step that makes one map from another.
-class MapStep : public Step {
- public:
-  InputRows in;
-  OutputRows out;
-
-  void lay_out(const std::vector<Storage>& storages) override;
 };
 
 class PoolStep : public MapStep {
@@ -188,7 +149,6 @@ class PoolStep : public MapStep {
   WindowPlan window;
 
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "maximum pooling"; }
   std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
   std::int64_t spare() const override { return std::int64_t{in.map().width} * kBlock; }
@@ -201,7 +161,6 @@ class AverageStep : public MapStep {
   WindowCounts counts;
 
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "average pooling"; }
 };
 
@@ -212,7 +171,6 @@ class PadStep : public MapStep {
   float value = 0;
 
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "padding"; }
 };
 
@@ -222,7 +180,6 @@ class ResizeStep : public MapStep {
   bool linear = false;
 
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "resize"; }
 };
 
@@ -231,7 +188,6 @@ class MeanStep : public MapStep {
  public:
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "mean"; }
 
  private:
@@ -242,22 +198,18 @@ class MeanStep : public MapStep {
 class CopyStep : public MapStep {
  public:
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "copy"; }
 };
 
 /// Channels of a map, or of a tensor that only the CPU has, into planes with ends.
-class PackStep : public Step {
+class PackStep : public MapStep {
  public:
-  InputRows in;
   int value = 0;  ///< the tensor, where there is no map
-  OutputRows out;
 
   bool has_map() const { return !in.map().channels.empty(); }
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return has_map(); }
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "pack"; }
 };
 
@@ -272,7 +224,6 @@ class PlaceStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
-  void accept(StepVisitor& visitor) const override { visitor.visit(*this); }
   std::string text() const override { return "place"; }
 
  private:
@@ -288,7 +239,6 @@ class ReshapeStep : public Step {
   void lay_out(const std::vector<Storage>&) override {}
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return false; }
-  void accept(StepVisitor&) const override {}
   std::string text() const override { return "Reshape"; }
 };
 
@@ -301,7 +251,6 @@ class NodeStep : public Step {
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return false; }
   std::int64_t multiply_adds() const override { return multiply_adds_of(graph_, node_); }
-  void accept(StepVisitor&) const override {}
   std::string text() const override { return node_.op; }
 
  private:

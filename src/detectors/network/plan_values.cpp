@@ -103,19 +103,18 @@ const Map* PlanValues::require_map(int number) {
 
 // Copies a tensor, or channels of one that is a map, to planes that may get ends.
 void PlanValues::pack(int from, int to) {
-  const Map map = new_map(side(to, 2), side(to, 3), static_cast<std::size_t>(side(to, 1)), 1);
   auto step = std::make_unique<PackStep>();
   step->value = from;
-  step->out = OutputRows(map.channels[0].storage, side(to, 1));
-  Planned planned{nullptr, map.height, {}, {}, map.channels[0].storage, {}};
+  std::vector<Read> reads;
+  std::vector<int> values_read;
   if (const auto shared = tensor_maps_.find(from); shared != tensor_maps_.end()) {
     step->in = InputRows(shared->second, false);
-    planned.reads = reads_of(shared->second, false);
+    reads = reads_of(shared->second, false);
   } else {
-    planned.values_read.push_back(from);
+    values_read.push_back(from);
   }
-  add_step(std::move(step), std::move(planned));
-  map_of(to) = map;
+  map_of(to) = add_map_step(std::move(step), side(to, 2), side(to, 3), static_cast<std::size_t>(side(to, 1)),
+                            std::move(reads), 1, std::move(values_read));
 }
 
 // Whether channels are the blocks of 16 that they seem to be.
@@ -140,12 +139,9 @@ const Map* PlanValues::require_blocks(int number) {
 
 Map PlanValues::in_blocks(const Map& map) {
   if (is_in_blocks(map)) return map;
-  const Map made = new_map(map.height, map.width, map.channels.size());
   auto step = std::make_unique<CopyStep>();
   step->in = InputRows(map, false);
-  step->out = OutputRows(made.channels[0].storage, storage(made.channels[0].storage).blocks);
-  add_step(std::move(step), {nullptr, made.height, reads_of(map, true), {}, made.channels[0].storage, {}});
-  return made;
+  return add_map_step(std::move(step), map.height, map.width, map.channels.size(), reads_of(map, true));
 }
 
 void PlanValues::require_output(int number) {

@@ -15,7 +15,7 @@ using Types = std::vector<TensorType>;
 WindowPlan pool_plan(const Call& call) {
   const Tensor& x = call.real(0);
   if (x.rank() != 4) throw Problem("has an input of " + text_of(x.shape()) + ", not a batch of pictures");
-  return window_plan(call, {x.dim(2), x.dim(3)}, {0, 0});
+  return window_plan(call.node, {x.dim(2), x.dim(3)}, {0, 0});
 }
 
 Types pool_type(const Call& call) {

@@ -21,7 +21,7 @@ struct WindowPlan {
 /// The window of a convolution or pooling over pictures of so many rows and columns, by the node's attributes
 /// kernel_shape, strides, dilations, pads, auto_pad and ceil_mode. Throws Problem.
 /// @param kernel  size that the weights have; {0, 0}: the attribute says it
-WindowPlan window_plan(const Call& call, Pair sides, Pair kernel);
+WindowPlan window_plan(const Node& node, Pair sides, Pair kernel);
 
 /// Places of an average that count, by row and by column of the output.
 struct WindowCounts {

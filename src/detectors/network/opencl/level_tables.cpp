@@ -26,7 +26,7 @@ struct LocalMap {
   int at = 0, pitch = 0;
 };
 
-class Tables : private StepVisitor {
+class Tables {
  public:
   Tables(const Plan& plan, const Weights& weights, const LaunchShape& shape)
       : plan_(plan),
@@ -219,7 +219,8 @@ class Tables : private StepVisitor {
         local(one.writes) = LocalMap{memory_.take(tile_ * pitch), pitch};
       }
       writes_ = one.writes;
-      one.step->accept(*this);
+      add_any<DepthwiseStep, ConvolutionStep, BinaryStep, PoolStep, AverageStep, PadStep, ResizeStep,
+              MeanStep, CopyStep, PackStep, PlaceStep>(*one.step);
       for (const int read : one.reads) {
         if (local(read) && !reads_later(chain, i, read)) memory_.give_back(local(read)->at);
       }
@@ -232,6 +233,16 @@ class Tables : private StepVisitor {
     made_.places.resize(places);
     made_.tables.resize(tables);
     return false;
+  }
+
+  // Adds a step's operations as the first of the kinds that it is.
+  template <typename... Kinds>
+  void add_any(const Step& step) {
+    const auto add_if = [&](const auto* one) {
+      if (one) add(*one);
+      return one != nullptr;
+    };
+    (add_if(dynamic_cast<const Kinds*>(&step)) || ...);
   }
 
   static bool reads_later(const Chain& chain, std::size_t i, int number) {
@@ -355,8 +366,8 @@ class Tables : private StepVisitor {
   void finish(Op& op, const ConvolutionStep& step) {
     set_activation(op, step.finish.activation);
     op.added_first = step.finish.adds_first;
-    op.adds = step.added.is_there;
-    if (op.adds) op.added = sources_of(step.added.rows);
+    op.adds = step.added.has_value();
+    if (step.added) op.added = sources_of(*step.added);
     write_blocks(op);
   }
 
@@ -426,7 +437,7 @@ class Tables : private StepVisitor {
     op.first_column = tap % op.kernel_x;
   }
 
-  void visit(const ConvolutionStep& step) override {
+  void add(const ConvolutionStep& step) {
     const Map& map = step.in.map();
     const int inputs = static_cast<int>(map.channels.size()), columns = aligned_to(inputs, 4);
     const int taps = taps_of(step);
@@ -506,7 +517,7 @@ class Tables : private StepVisitor {
     if (taken) memory_.give_back(*taken);
   }
 
-  void visit(const DepthwiseStep& step) override {
+  void add(const DepthwiseStep& step) {
     Op op = quads_from(OpKind::depthwise, step.in, step.out);
     read_window(op, step.window);
     op.weights = weights_.at(&step).first;
@@ -517,29 +528,29 @@ class Tables : private StepVisitor {
 
   // --- others
 
-  void visit(const BinaryStep& step) override {
+  void add(const BinaryStep& step) {
     Op op = quads_from(OpKind::binary, step.a, step.out);
     op.operation = static_cast<cl_int>(step.op);
-    if (!step.has_b) {
-      op.other_kind = 3;
+    if (step.b) {
+      op.other_kind = step.b->map().height == 1 && step.b->map().width == 1;
+      op.other = sources_of(*step.b);
     } else if (!step.constant.empty()) {
       op.other_kind = 2;
       op.constants = weights_.at(&step).first;
     } else {
-      op.other_kind = step.b.map().height == 1 && step.b.map().width == 1;
-      op.other = sources_of(step.b);
+      op.other_kind = 3;
     }
     set_activation(op, step.activation);
     add_quads(op);
   }
 
-  void visit(const PoolStep& step) override {
+  void add(const PoolStep& step) {
     Op op = quads_from(OpKind::pool, step.in, step.out);
     read_window(op, step.window);
     add_quads(op);
   }
 
-  void visit(const AverageStep& step) override {
+  void add(const AverageStep& step) {
     Op op = quads_from(OpKind::average, step.in, step.out);
     read_window(op, step.window);
     const auto add_counts = [&](const std::vector<float>& counts) {
@@ -552,7 +563,7 @@ class Tables : private StepVisitor {
     add_quads(op);
   }
 
-  void visit(const PadStep& step) override {
+  void add(const PadStep& step) {
     Op op = quads_from(OpKind::pad, step.in, step.out);
     op.before_y = step.top;
     op.before_x = step.left;
@@ -560,7 +571,7 @@ class Tables : private StepVisitor {
     add_quads(op);
   }
 
-  void visit(const ResizeStep& step) override {
+  void add(const ResizeStep& step) {
     Op op = quads_from(OpKind::resize, step.in, step.out);
     op.operation = step.linear;
     const auto add_axis = [&](const ResizeAxis& axis) {
@@ -576,7 +587,7 @@ class Tables : private StepVisitor {
   }
 
   // By as many blocks at once as have room for their sums.
-  void visit(const MeanStep& step) override {
+  void add(const MeanStep& step) {
     constexpr int kAtOnce = 16;
     const int blocks = step.out.blocks();
     Op whole;
@@ -600,13 +611,13 @@ class Tables : private StepVisitor {
     memory_.give_back(whole.local_at);
   }
 
-  void visit(const CopyStep& step) override {
+  void add(const CopyStep& step) {
     Op op = quads_from(OpKind::copy, step.in, step.out);
     op.outputs = static_cast<cl_int>(step.in.map().channels.size());
     add_quads(op);
   }
 
-  void visit(const PackStep& step) override {
+  void add(const PackStep& step) {
     // Planes differ from the step's by their ends alone, of which kernels need none.
     if (storage(step.in.map().channels.front().storage).lanes == 1) {
       stands_for_[static_cast<std::size_t>(writes_)] = step.in.map().channels.front().storage;
@@ -625,7 +636,7 @@ class Tables : private StepVisitor {
     made_.ops.push_back(op);
   }
 
-  void visit(const PlaceStep& step) override {
+  void add(const PlaceStep& step) {
     Op op;
     op.kind = OpKind::place;
     op.in = sources_of(step.in);
