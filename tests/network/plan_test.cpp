@@ -308,8 +308,12 @@ TEST_P(NetworkPlan, ProductsBehindElements) {
     builder.node("Mul", {"a", "b"}, {"c"});
     builder.convolution("d", "c", 16, 16, 1);
     builder.convolution("e", "d", 16, 16, 1);
-    builder.node("Add", {"e", are_read_again ? "c" : "d"}, {"y"});
+    builder.node("Add", {"e", are_read_again ? "c" : "d"}, {"f"});
+    builder.convolution("g", "f", 16, 16, 3, 1, 16);
+    builder.convolution("h", "g", 16, 16, 1);
+    builder.node("GlobalAveragePool", {"h"}, {"y"});
     builder.output("y");
+    builder.output("f");
     expect_equal(builder, true);
   }
 }
@@ -317,10 +321,10 @@ TEST_P(NetworkPlan, ProductsBehindElements) {
 // Sums that are -0: nothing may be added to them where channels do not fill a column.
 TEST_P(NetworkPlan, ZerosKeepTheirSigns) {
   OnnxBuilder builder;
-  builder.input("x", {1, 3, 8, 8});
-  builder.node("Mul", {"x", builder.reals("zero", {}, {0})}, {"zeros"});
-  builder.node("Conv",
-               {"zeros", builder.reals("w", {1, 3, 1, 1}, {1, 1, 1}), builder.reals("b", {1}, {-0.0F})},
+  builder.input("x", {1, 4, 8, 8});
+  builder.convolution("a", "x", 4, 1, 1);
+  builder.node("Mul", {"a", builder.reals("zero", {}, {0})}, {"zeros"});
+  builder.node("Conv", {"zeros", builder.reals("w", {1, 1, 1, 1}, {1}), builder.reals("b", {1}, {-0.0F})},
                {"y"});
   builder.output("y");
   expect_equal(builder);
@@ -340,14 +344,17 @@ TEST_P(NetworkPlan, JoinedBlocksOfOtherRows) {
   expect_equal(builder);
 }
 
-// More than local memory has room for at once.
-TEST_P(NetworkPlan, MeansOfManyChannels) {
+// Sums of a mean, and a map between two products, that local memory does not hold.
+TEST_P(NetworkPlan, ManyChannels) {
   OnnxBuilder builder;
   builder.input("x", {1, 4, 5, 7});
   builder.convolution("a", "x", 4, 900, 1);
   builder.node("GlobalAveragePool", {"a"}, {"mean"});
   builder.convolution("y", "mean", 900, 96, 1);  // in parts of several blocks
+  builder.convolution("b", "x", 4, 3000, 1);
+  builder.convolution("z", "b", 3000, 5, 1);
   builder.output("y");
+  builder.output("z");
   expect_equal(builder);
 }
 
