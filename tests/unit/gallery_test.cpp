@@ -33,6 +33,22 @@ using testing::Not;
 
 const TemplateKind kKind{"small", "0123", "of tests", 32};
 
+// Exit code of a process of its own that does this, or 99 for what it throws; -1 where it does not exit.
+int exit_code_of(const std::function<int()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    try {
+      _exit(work());
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    _exit(99);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 class GalleryTest : public testing::Test {
  protected:
   std::string file() const { return folder_ / "faces.gallery"; }
@@ -53,6 +69,11 @@ class GalleryTest : public testing::Test {
     std::vector<NewTemplate> all;
     for (int i = 0; i < templates; ++i) all.push_back(made(name + std::to_string(i)));
     gallery.add(name, all);
+  }
+  /// Makes the gallery, or adds to it, and closes it.
+  void fill(const std::vector<std::string>& names, int templates = 1) const {
+    Gallery gallery = open();
+    for (const std::string& name : names) add(gallery, name, templates);
   }
   static std::vector<std::string> names(const Gallery& gallery) {
     std::vector<std::string> names;
@@ -344,10 +365,7 @@ TEST_F(GalleryTest, RefusesANewerOne) {
 }
 
 TEST_F(GalleryTest, RefusesWhatAStrangerHasPutIn) {
-  {
-    Gallery gallery = open();
-    add(gallery, "Ada");
-  }
+  fill({"Ada"});
   const auto refused = [&](const char* sql) {
     SCOPED_TRACE(sql);
     fs::copy_file(file(), folder_ / "bad.gallery", fs::copy_options::overwrite_existing);
@@ -368,11 +386,8 @@ TEST_F(GalleryTest, RefusesWhatAStrangerHasPutIn) {
 
 // Whatever byte is another, the gallery is refused or read; nothing crashes.
 TEST_F(GalleryTest, DamagedFiles) {
-  {
-    Gallery gallery = open();
-    add(gallery, "Ada", 3);
-    add(gallery, "Grace", 2);
-  }
+  fill({"Ada"}, 3);
+  fill({"Grace"}, 2);
   const std::string whole = test::bytes_of(file());
   int tried = 0, refused = 0;
   const auto try_it = [&](const std::string& bytes) {
@@ -431,32 +446,22 @@ TEST_F(GalleryTest, TwoWritersAndAReader) {
 
 // In a process of its own, since its files may not grow any more from then on.
 TEST_F(GalleryTest, FullDiskLeavesWhatWasThere) {
-  {
-    Gallery gallery = open();
-    add(gallery, "Ada", 2);
-  }
+  fill({"Ada"}, 2);
   const auto size = fs::file_size(file());
-  const pid_t child = fork();
-  if (child == 0) {
+  const auto fill_disk = [&] {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{size + 20'000, size + 20'000};
     setrlimit(RLIMIT_FSIZE, &limit);
-    int result = 1;
     try {
-      Gallery gallery = open();
-      std::vector<NewTemplate> many;
-      for (int i = 0; i < 100; ++i) many.push_back(made("x" + std::to_string(i)));
-      gallery.add("Grace", many);
+      fill({"Grace"}, 100);
     } catch (const Error& error) {
       const bool good = error.code() == ExitCode::failed &&
                         std::string(error.what()).find("disk space") != std::string::npos;
-      result = good ? 0 : 2;
+      return good ? 0 : 2;
     }
-    _exit(result);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+    return 1;
+  };
+  EXPECT_EQ(exit_code_of(fill_disk), 0);
   Gallery gallery(file(), Gallery::Access::write);
   EXPECT_THAT(names(gallery), ElementsAre("Ada"));
   EXPECT_EQ(gallery.person("Ada").templates, 2);
@@ -465,10 +470,7 @@ TEST_F(GalleryTest, FullDiskLeavesWhatWasThere) {
 
 // Root may do everything, and has to be somebody else for this.
 TEST_F(GalleryTest, FolderThatMayNotBeWrittenTo) {
-  {
-    Gallery gallery = open();
-    add(gallery, "Ada");
-  }
+  fill({"Ada"});
   fs::permissions(file(), fs::perms(0644));
   fs::permissions(folder_.path(), fs::perms(0555));
   const bool is_root = geteuid() == 0;
@@ -495,11 +497,7 @@ TEST_F(GalleryTest, FolderThatMayNotBeWrittenTo) {
 // As `live` of another user does. In a process of its own, since locks are between processes.
 TEST_F(GalleryTest, DeletionIsSeenByAReaderThatMayNotWriteTheFolder) {
   if (geteuid() != 0) GTEST_SKIP() << "needs a second user";
-  {
-    Gallery gallery = open();
-    add(gallery, "Ada");
-    add(gallery, "Grace");
-  }
+  fill({"Ada", "Grace"});
   fs::permissions(file(), fs::perms(0644));
   fs::permissions(folder_.path(), fs::perms(0755));
   int to_reader[2], from_reader[2];
@@ -535,21 +533,15 @@ TEST_F(GalleryTest, DeletionIsSeenByAReaderThatMayNotWriteTheFolder) {
 
 // A process that was killed while it wrote leaves a journal, which only somebody who may write can play back.
 TEST_F(GalleryTest, AnInterruptedChangeIsUndoneByItsOwner) {
-  {
-    Gallery gallery = open();
-    add(gallery, "Ada", 20);
-  }
-  const pid_t child = fork();
-  if (child == 0) {
+  fill({"Ada"}, 20);
+  const auto interrupt = [&]() -> int {
     Database database(file(), Database::Mode::write, {});
     database.run("PRAGMA cache_size = 1");  // pages are written before the end
     database.run("BEGIN IMMEDIATE");
     database.run("UPDATE templates SET picture = zeroblob(5000)");
     _exit(0);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  ASSERT_EQ(status, 0);
+  };
+  ASSERT_EQ(exit_code_of(interrupt), 0);
   ASSERT_TRUE(fs::exists(file() + "-journal"));
   if (geteuid() == 0) {
     fs::permissions(file(), fs::perms(0644));
@@ -565,45 +557,34 @@ TEST_F(GalleryTest, AnInterruptedChangeIsUndoneByItsOwner) {
 
 // In a process of its own, which may have a file system of its own.
 TEST_F(GalleryTest, FullDiskAllowsListingAndDeleting) {
-  const pid_t child = fork();
-  if (child == 0) {
+  constexpr int kNoDisk = 77;
+  const auto list_and_delete = [&] {
     const fs::path disk = folder_.path();
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0)
-      _exit(77);
-    try {
-      {
-        Gallery gallery = open();
-        for (int i = 0; i < 30; ++i) add(gallery, "Person" + std::to_string(100 + i), 3);
-      }
-      {
-        const int other = ::open((disk / "other").c_str(), O_WRONLY | O_CREAT, 0600);
-        const std::string block(4096, 'x');
-        while (::write(other, block.data(), block.size()) > 0) {
-        }
-        close(other);
-      }
-      if (Gallery(file(), Gallery::Access::read).people().size() != 30) _exit(2);
-      for (int i = 0; i < 30; i += 3) {
-        Gallery gallery(file(), Gallery::Access::write);
-        if (!gallery.remove({"Person" + std::to_string(100 + i)}).empty()) _exit(3);
-      }
-      if (Gallery(file(), Gallery::Access::read).people().size() != 20) _exit(4);
-      const std::string bytes = all_bytes();
-      for (int i = 0; i < 30; ++i) {
-        const bool is_there = bytes.find("Person" + std::to_string(100 + i)) != std::string::npos;
-        if (is_there != (i % 3 != 0)) _exit(5);
-      }
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      _exit(6);
+      return kNoDisk;
+    for (int i = 0; i < 30; ++i) fill({"Person" + std::to_string(100 + i)}, 3);
+    const int other = ::open((disk / "other").c_str(), O_WRONLY | O_CREAT, 0600);
+    const std::string block(4096, 'x');
+    while (::write(other, block.data(), block.size()) > 0) {
     }
-    _exit(0);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no file system can be mounted";
-  EXPECT_EQ(status, 0);
+    close(other);
+    if (Gallery(file(), Gallery::Access::read).people().size() != 30) return 2;
+    for (int i = 0; i < 30; i += 3) {
+      Gallery gallery(file(), Gallery::Access::write);
+      if (!gallery.remove({"Person" + std::to_string(100 + i)}).empty()) return 3;
+    }
+    if (Gallery(file(), Gallery::Access::read).people().size() != 20) return 4;
+    const std::string bytes = all_bytes();
+    for (int i = 0; i < 30; ++i) {
+      const bool is_there = bytes.find("Person" + std::to_string(100 + i)) != std::string::npos;
+      if (is_there != (i % 3 != 0)) return 5;
+    }
+    return 0;
+  };
+  const int code = exit_code_of(list_and_delete);
+  if (code == kNoDisk) GTEST_SKIP() << "no file system can be mounted";
+  EXPECT_EQ(code, 0);
 }
 
 TEST_F(GalleryTest, AnEmptyFileMadeBeforehandIsMadePrivate) {
@@ -642,11 +623,7 @@ TEST_F(GalleryTest, ImportsAreLimited) {
 
 // Earlier versions kept galleries with a write-ahead log.
 TEST_F(GalleryTest, AGalleryOfAnEarlierVersionIsReadAndChanged) {
-  {
-    Gallery gallery = open();
-    add(gallery, "Ada");
-    add(gallery, "Grace");
-  }
+  fill({"Ada", "Grace"});
   Database(file(), Database::Mode::write, {}).run("PRAGMA journal_mode = WAL");
   EXPECT_THAT(names(Gallery(file(), Gallery::Access::read)), ElementsAre("Ada", "Grace"));
   EXPECT_EQ(Gallery(file(), Gallery::Access::write).remove({"Ada"}), "");
