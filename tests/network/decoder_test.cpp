@@ -12,6 +12,7 @@
 
 #include "detectors/network/detector.hpp"
 #include "detectors/network/explain.hpp"
+#include "detectors/network/functions.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/scheme.hpp"
 #include "network/onnx_builder.hpp"
@@ -37,15 +38,15 @@ struct Made {
     }
     return tensors.back();
   }
+  Scheme scheme(const std::string& type = "") const { return choose_scheme(outputs, type); }
+  std::string type() const { return scheme().type; }
   std::vector<RawBox> decoded(const std::string& type = "", float threshold = 0.4F) const {
-    const Scheme scheme = choose_scheme(outputs, type);
     std::vector<const Tensor*> all;
     for (const Tensor& one : tensors) all.push_back(&one);
     std::vector<RawBox> boxes;
-    decode(scheme, all, threshold, boxes);
+    decode(scheme(type), all, threshold, boxes);
     return boxes;
   }
-  std::string type() const { return choose_scheme(outputs, "").type; }
 };
 
 // The one box that is expected.
@@ -74,16 +75,15 @@ TEST(Decoder, ReadsYolox) {
   // Cell (1, 1) of stride 16, twice as wide as high.
   expect_box(made.decoded(), 1, 0.72F, {24 - 16, 20 - 8, 24 + 16, 20 + 8});
   made.outputs.all[0].has_raw_scores = true;
-  const auto sigmoid = [](float x) { return 1 / (1 + std::exp(-x)); };
   expect_box(made.decoded("", 0.45F), 1, sigmoid(0.8F) * sigmoid(0.9F), {24 - 16, 20 - 8, 24 + 16, 20 + 8});
   made.outputs.all[0].has_raw_scores = made.outputs.all[0].is_raw = false;  // the network has done it already
   made.outputs.operators["Exp"] = 1;
   put(out.reals() + (kCells8 + 5) * 7, {24, 20, 32, 16, 0.8F, 0.1F, 0.9F});
   expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
-  EXPECT_FALSE(choose_scheme(made.outputs, "").preprocessing.rgb);
+  EXPECT_FALSE(made.scheme().preprocessing.rgb);
   made.outputs.operators.clear();  // YOLOv6
   expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
-  EXPECT_TRUE(choose_scheme(made.outputs, "").preprocessing.rgb);
+  EXPECT_TRUE(made.scheme().preprocessing.rgb);
 }
 
 TEST(Decoder, ReadsYolov5) {
@@ -97,7 +97,6 @@ TEST(Decoder, ReadsYolov5) {
 // What the last layer of YOLOv5 makes of four coordinates in cell (x, y).
 std::array<float, 4> yolov5_corners(std::array<float, 4> v, float x, float y, float stride, float width,
                                     float height) {
-  const auto sigmoid = [](float value) { return 1 / (1 + std::exp(-value)); };
   const float cx = (2 * sigmoid(v[0]) - 0.5F + x) * stride, cy = (2 * sigmoid(v[1]) - 0.5F + y) * stride;
   const float w = std::pow(2 * sigmoid(v[2]), 2.0F) * width, h = std::pow(2 * sigmoid(v[3]), 2.0F) * height;
   return {cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2};
@@ -105,7 +104,7 @@ std::array<float, 4> yolov5_corners(std::array<float, 4> v, float x, float y, fl
 
 TEST(Decoder, ReadsRawMapsOfYolov5InBothLayouts) {
   const float values[] = {1, -1, 0.5F, -0.5F, 3, -2, 2, 4};  // the third of three classes
-  const float score = 1 / (1 + std::exp(-3.0F)) / (1 + std::exp(-4.0F));
+  const float score = sigmoid(3.0F) * sigmoid(4.0F);
   for (const bool is_last : {true, false}) {
     Made made;
     for (const std::int64_t side : {2, 8, 4}) {  // in any order
@@ -144,12 +143,12 @@ TEST(Decoder, ReadsFacesOfYolov5) {
     if (side == 4)  // second anchor of row 1, column 2
       put(map.reals() + (16 + 6) * 16, {1, -1, 0.5F, -0.5F, 9, 0.25F, 0.5F, 0, 0, 0, 0, 0, 0, 0, 0, 9});
   }
-  const float sure = 1 / (1 + std::exp(-9.0F));
+  const float sure = sigmoid(9.0F);
   expect_box(raw.decoded(), 0, sure * sure, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 43, 55));
   EXPECT_EQ(raw.decoded()[0].points[0], 32 + 0.25F * 43);
   EXPECT_EQ(raw.decoded()[0].points[1], 16 + 0.5F * 55);
   raw.outputs.classes = 11;
-  EXPECT_EQ(choose_scheme(raw.outputs, "").classes, 11);
+  EXPECT_EQ(raw.scheme().classes, 11);
 }
 
 TEST(Decoder, ReadsFinishedRowsOfYolov5BesideItsRawMaps) {
@@ -208,7 +207,7 @@ TEST(Decoder, ReadsCornersAndClassesOfEachCell) {
     EXPECT_EQ(made.type(), "yolov8");
     expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
     made.outputs.knows_scale = true;
-    EXPECT_TRUE(choose_scheme(made.outputs, "").in_picture);
+    EXPECT_TRUE(made.scheme().in_picture);
   }
 }
 
@@ -236,7 +235,7 @@ TEST(Decoder, ReadsYolov8AsMapsOfDistributions) {
     out.reals()[(64 + 1) * plane + cell] = 3;
   }
   EXPECT_EQ(made.type(), "yolov8");
-  expect_box(made.decoded(), 1, 1 / (1 + std::exp(-3.0F)), {40 - 16, 24 - 16, 40 + 16, 24 + 16});
+  expect_box(made.decoded(), 1, sigmoid(3.0F), {40 - 16, 24 - 16, 40 + 16, 24 + 16});
 }
 
 TEST(Decoder, ReadsEndToEndRows) {
@@ -265,10 +264,10 @@ TEST(Decoder, ReadsEndToEndRowsInOtherOrders) {
   put(paddle.add("multiclass_nms3_0.tmp_0", {5, 6}).reals(), {7, 0.5F, 10, 12, 20, 30});
   paddle.add("multiclass_nms3_0.tmp_2", {1}, false, 0, Kind::whole);
   expect_box(paddle.decoded(), 7, 0.5F, {10, 12, 20, 30});
-  EXPECT_TRUE(choose_scheme(paddle.outputs, "").in_picture);
-  EXPECT_EQ(choose_scheme(paddle.outputs, "").preprocessing.scale[0], 58.395);
+  EXPECT_TRUE(paddle.scheme().in_picture);
+  EXPECT_EQ(paddle.scheme().preprocessing.scale[0], 58.395);
   paddle.outputs.operators["Sigmoid"] = 100;
-  EXPECT_EQ(choose_scheme(paddle.outputs, "").preprocessing.scale[0], 255);
+  EXPECT_EQ(paddle.scheme().preprocessing.scale[0], 255);
   Made masks;  // whose numbers are behind the others
   masks.outputs.metadata["task"] = "segment";
   put(masks.add("output0", {1, 5, 6 + 32}).reals(), {10, 12, 20, 30, 0.5F, 7, 9, 9});
@@ -305,10 +304,10 @@ TEST(Decoder, TellsScoresFromDistances) {
   }
   EXPECT_EQ(made.type(), "nanodet");
   expect_box(made.decoded(), 1, 0.6F, {0, 32, 32, 64});
-  EXPECT_FALSE(choose_scheme(made.outputs, "").preprocessing.rgb);
+  EXPECT_FALSE(made.scheme().preprocessing.rgb);
   made.add("more", {1, 1, 8}, true);  // PicoDet has a fourth stride
   made.add("bbox of it", {1, 1, 32});
-  EXPECT_TRUE(choose_scheme(made.outputs, "").preprocessing.rgb);
+  EXPECT_TRUE(made.scheme().preprocessing.rgb);
 }
 
 TEST(Decoder, ReadsSsdWithAndWithoutPriorsInTheNetwork) {
@@ -325,7 +324,7 @@ TEST(Decoder, ReadsSsdWithAndWithoutPriorsInTheNetwork) {
   relative.outputs.all[1].is_raw = true;
   std::fill_n(logits.reals(), logits.size(), 0.0F);
   put(logits.reals() + 2, {-2, 2});  // the larger prior of the first cell
-  expect_box(relative.decoded("ssd", 0.6F), 0, 1 / (1 + std::exp(-4.0F)), {4 - 16, 4 - 16, 4 + 16, 4 + 16});
+  expect_box(relative.decoded("ssd", 0.6F), 0, sigmoid(4.0F), {4 - 16, 4 - 16, 4 + 16, 4 + 16});
   Made ultraface;  // of 3, 2, 2 and 3 priors in the cells of each stride, of which the last is large
   constexpr std::int64_t kPriors = 3 * kCells8 + 2 * kCells16 + 2 * kCells32 + 3;
   ultraface.add("scores", {1, kPriors, 2}, true).reals()[2 * (kPriors - 1) + 1] = 0.9F;
@@ -383,8 +382,8 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   logits.reals()[4 * 8 + 2] = 2;
   put(boxes.reals() + 32, {0.5F, 0.5F, 0.25F, 0.5F});
   EXPECT_EQ(raw.type(), "detr");
-  EXPECT_EQ(choose_scheme(raw.outputs, "").preprocessing.mean[0], 0);
-  expect_box(raw.decoded(), 2, 1 / (1 + std::exp(-2.0F)), {24, 16, 40, 48});
+  EXPECT_EQ(raw.scheme().preprocessing.mean[0], 0);
+  expect_box(raw.decoded(), 2, sigmoid(2.0F), {24, 16, 40, 48});
 
   Made first;  // of such networks, with a last class for no object
   Tensor& classes = first.add("logits", {1, 100, 92}, false, -20);
@@ -392,17 +391,17 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   for (std::int64_t i = 0; i < 100; ++i) classes.reals()[i * 92 + 91] = 20;
   classes.reals()[91] = 10;
   classes.reals()[1] = 11;
-  expect_box(first.decoded(), 1, 1 / (1 + std::exp(-1.0F)), {24, 16, 40, 48});
-  EXPECT_EQ(choose_scheme(first.outputs, "").classes, 91);
-  EXPECT_GT(choose_scheme(first.outputs, "").preprocessing.mean[0], 0);
+  expect_box(first.decoded(), 1, sigmoid(1.0F), {24, 16, 40, 48});
+  EXPECT_EQ(first.scheme().classes, 91);
+  EXPECT_GT(first.scheme().preprocessing.mean[0], 0);
 
   Made last;  // RF-DETR: COCO's numbers with gaps, each by itself
   put(last.add("dets", {1, 300, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
   last.add("labels", {1, 300, 91}, false, -9).reals()[90] = 2;
-  expect_box(last.decoded(), 90, 1 / (1 + std::exp(-2.0F)), {24, 16, 40, 48});
-  EXPECT_TRUE(choose_scheme(last.outputs, "").coco91);
+  expect_box(last.decoded(), 90, sigmoid(2.0F), {24, 16, 40, 48});
+  EXPECT_TRUE(last.scheme().coco91);
   last.outputs.all[1].shape = Shape{1, 300, 3};  // of classes of one's own
-  EXPECT_GT(choose_scheme(last.outputs, "").preprocessing.mean[0], 0);
+  EXPECT_GT(last.scheme().preprocessing.mean[0], 0);
 
   Made finished;
   finished.outputs.knows_frame_size = true;
@@ -412,13 +411,13 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   put(corners.reals() + 12, {100, 110, 200, 300});
   EXPECT_EQ(finished.type(), "detr");
   expect_box(finished.decoded(), 5, 0.5F, {100, 110, 200, 300});
-  EXPECT_TRUE(choose_scheme(finished.outputs, "").in_picture);
+  EXPECT_TRUE(finished.scheme().in_picture);
 
   Made with_scores;  // behind the corners, as OpenMMLab's
   put(with_scores.add("dets", {1, 20, 5}).reals(), {10, 12, 20, 30, 0.5F});
   with_scores.add("labels", {1, 20}, false, 0, Kind::whole).wholes()[0] = 5;
   expect_box(with_scores.decoded(), 5, 0.5F, {10, 12, 20, 30});
-  EXPECT_FALSE(choose_scheme(with_scores.outputs, "").preprocessing.rgb);
+  EXPECT_FALSE(with_scores.scheme().preprocessing.rgb);
 
   // Those with classes of YOLO count from 0, torchvision's from 1.
   for (const bool from_one : {false, true}) {
@@ -493,7 +492,7 @@ TEST(Decoder, SaysWhatIsMissingWhereNothingFits) {
 TEST(Decoder, TellsScoresThatAreAllEqual) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7}, false, 0.25F);
-  const auto only = [&] { return only_score(choose_scheme(made.outputs, ""), {&made.tensors.front()}); };
+  const auto only = [&] { return only_score(made.scheme(), {&made.tensors.front()}); };
   EXPECT_EQ(only(), 0.0625F);
   out.reals()[7 * 40 + 5] = 0.5F;
   EXPECT_FALSE(only());
@@ -575,12 +574,15 @@ TEST(NetworkInput, IsPlacedAndNormalised) {
   }
 }
 
-TEST(NetworkDetector, FindsTheSameWithAnyThreads) {
+Network small_network() {
   Settings settings;
   settings.file = "small.onnx";
   settings.threshold = 0.1;
-  const test::OnnxBuilder builder = test::small_yolox(64, 2);
-  const NetworkDetector detector(make_network(builder.graph(), settings));
+  return make_network(test::small_yolox(64, 2).graph(), settings);
+}
+
+TEST(NetworkDetector, FindsTheSameWithAnyThreads) {
+  const NetworkDetector detector(small_network());
   EXPECT_THAT(detector.info().labels, testing::ElementsAre("class 0", "class 1"));
   std::vector<std::uint8_t> pixels(100 * 70 * 3);
   for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * i >> 3);
@@ -593,10 +595,7 @@ TEST(NetworkDetector, FindsTheSameWithAnyThreads) {
 }
 
 TEST(NetworkDetector, TimesEachLevelOnce) {
-  Settings settings;
-  settings.file = "small.onnx";
-  const test::OnnxBuilder builder = test::small_yolox(64, 2);  // its channels do not fill blocks
-  const NetworkDetector detector(make_network(builder.graph(), settings));
+  const NetworkDetector detector(small_network());  // its channels do not fill blocks
   const auto workspace = detector.make_workspace();
   const std::vector<LevelTime> levels = level_times(detector, static_cast<NetworkWorkspace&>(*workspace));
   if (!detector.plan()) GTEST_SKIP() << "this processor has no fused multiply-adds";

@@ -53,7 +53,7 @@ class ReferenceNetwork : public testing::TestWithParam<Reference> {
     runner.run_all();
     const Graph& graph = detector_->network().graph;
     for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-      outputs_[graph.values[static_cast<std::size_t>(graph.outputs[i])].name] = &runner.output(i);
+      outputs_[graph.value(graph.outputs[i]).name] = &runner.output(i);
   }
 
   const fs::path folder_ = shared_data() / "networks";

@@ -121,7 +121,7 @@ network::Graph OnnxBuilder::graph() const {
 network::Graph OnnxBuilder::typed_graph() const {
   network::Graph made = graph();
   for (const network::GraphInput& input : made.inputs) {
-    network::Value& value = made.values[static_cast<std::size_t>(input.value)];
+    network::Value& value = made.value(input.value);
     value.is_typed = true;
     value.type = input.type;
   }

@@ -239,7 +239,7 @@ TEST(NetworkGraph, RoundsSizesOfConvolutionsDown) {
   builder.output("y");
   Graph graph = builder.typed_graph();
   simplify(graph, 1 << 20);
-  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.outputs[0])].type.shape, (Shape{1, 1, 3, 3}));
+  EXPECT_EQ(graph.value(graph.outputs[0]).type.shape, (Shape{1, 1, 3, 3}));
 }
 
 TEST(NetworkGraph, CountsTheMemoryOfValuesThatLiveAtOnce) {

@@ -120,8 +120,7 @@ Match match_yolo_pair(const Evidence& evidence) {
     const NetworkOutputs::Output& output = evidence.output_of(sheet);
     head.places = sheet.places;
     if (output.is_probability && evidence.fits_classes(sheet.channels)) {
-      head.classes = sheet.field();
-      scheme.classes = static_cast<int>(sheet.channels);
+      set_classes(scheme, head, sheet);
     } else if (sheet.channels == 4 && !output.is_raw) {
       head.box = sheet.field();
     }
@@ -300,8 +299,7 @@ Match match_detr(const Evidence& evidence) {
   }
   scheme.heads = {head};
   scheme.box = BoxForm::centre;
-  scheme.unit_x = static_cast<float>(evidence.outputs.input.width);
-  scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
+  set_fractions(scheme, evidence);
   scheme.suppresses = false;
   scheme.reason = "boxes and classes of at most 1000 queries";
   return scheme;
@@ -343,13 +341,11 @@ Match match_ssd(const Evidence& evidence) {
   Head head;
   head.places = boxes.places;
   head.box = boxes.field();
-  head.classes = scores.field();
+  set_classes(scheme, head, scores, ScoreFunction::softmax);
   scheme.heads = {head};
-  scheme.classes = static_cast<int>(scores.channels) - 1;
   scheme.has_background = true;
-  scheme.activation = scores.is_probability ? ScoreFunction::none : ScoreFunction::softmax;
-  scheme.unit_x = static_cast<float>(evidence.outputs.input.width);
-  scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
+  --scheme.classes;  // without it
+  set_fractions(scheme, evidence);
   scheme.reason = "boxes, and classes of which the first is none";
   if (evidence.output_of(boxes).is_raw) {
     scheme.box = BoxForm::prior;

@@ -156,11 +156,10 @@ Match match_retinaface(const Evidence& evidence) {
   for (const Sheet& sheet : evidence.sheets) {
     head.places = sheet.places;
     if (sheet.channels == 4) head.box = sheet.field();
-    if (sheet.channels == 2) head.classes = sheet.field();
+    if (sheet.channels == 2) set_classes(scheme, head, sheet, ScoreFunction::softmax);
     if (sheet.channels == 10) head.points = sheet.field();
-    if (sheet.channels == 2)
-      scheme.activation = sheet.is_probability ? ScoreFunction::none : ScoreFunction::softmax;
   }
+  scheme.classes = 1;  // beside the background
   scheme.priors = face_priors(evidence, head.places);
   if (!head.box.is_there() || !head.classes.is_there() || !head.points.is_there() || scheme.priors.empty())
     return {};
@@ -168,8 +167,7 @@ Match match_retinaface(const Evidence& evidence) {
   scheme.has_background = true;
   scheme.box = BoxForm::prior;
   scheme.points = 5;
-  scheme.unit_x = static_cast<float>(evidence.outputs.input.width);
-  scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
+  set_fractions(scheme, evidence);
   scheme.iou = 0.4;
   scheme.threshold = 0.6;
   scheme.reason = "two classes, boxes and five points relative to priors of two sizes in each cell";
@@ -273,10 +271,8 @@ Match match_nanodet(const Evidence& evidence) {
       return {};
     Head head = head_of(evidence, places, stride);
     head.box = boxes.field();
-    head.classes = scores.field();
+    set_classes(scheme, head, scores);
     take_sides(boxes.channels);
-    scheme.classes = static_cast<int>(scores.channels);
-    scheme.activation = scores.is_probability ? ScoreFunction::none : ScoreFunction::sigmoid;
     scheme.heads.push_back(head);
   }
   if (scheme.heads.size() < 2) return {};
@@ -299,9 +295,7 @@ Match match_fcos(const Evidence& evidence) {
       } else if (sheet.channels == 1 && head.classes.is_there()) {
         head.objectness = sheet.field();
       } else {
-        head.classes = sheet.field();
-        scheme.classes = static_cast<int>(sheet.channels);
-        if (!sheet.is_probability) scheme.activation = ScoreFunction::sigmoid;
+        set_classes(scheme, head, sheet);
       }
     }
     if (!head.box.is_there() || !head.classes.is_there() || !head.objectness.is_there()) return {};
@@ -334,9 +328,7 @@ Match match_centernet(const Evidence& evidence) {
     } else if (sheet.channels == 2 && head.classes.is_there()) {
       head.objectness = sheet.field();
     } else {
-      head.classes = sheet.field();
-      scheme.classes = static_cast<int>(sheet.channels);
-      if (!sheet.is_probability) scheme.activation = ScoreFunction::sigmoid;
+      set_classes(scheme, head, sheet);
     }
   }
   if (!head.box.is_there() || !head.classes.is_there()) return {};

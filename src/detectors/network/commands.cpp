@@ -145,13 +145,12 @@ class Compare : public FamilyCommand {
     const Graph& graph = network.graph;
     std::size_t chosen = graph.outputs.size() == 1 ? 0 : graph.outputs.size();
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-      if (file.ends_with("." + graph.values[static_cast<std::size_t>(graph.outputs[i])].name + ".npy"))
-        chosen = i;
+      if (file.ends_with("." + graph.value(graph.outputs[i]).name + ".npy")) chosen = i;
     }
     if (chosen == graph.outputs.size())
       throw Error(ExitCode::usage, "'" + file + "' does not say which output it is of",
                   "name it FILE.OUTPUT.npy");
-    const std::string& name = graph.values[static_cast<std::size_t>(graph.outputs[chosen])].name;
+    const std::string& name = graph.value(graph.outputs[chosen]).name;
     const OutputDifference difference = difference_to(name, runner.output(chosen), read_npy(file));
     // Engines round functions such as the sigmoid differently: off by so much near 0.
     constexpr double kRounding = 2e-7;

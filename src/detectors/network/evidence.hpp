@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -160,6 +159,20 @@ void add_heads(Scheme& scheme, const Evidence& evidence, const std::vector<int>&
     fill(scheme.heads.back(), start);
     start += evidence.cells(stride);
   }
+}
+
+/// Coordinates are fractions of the input.
+inline void set_fractions(Scheme& scheme, const Evidence& evidence) {
+  scheme.unit_x = static_cast<float>(evidence.outputs.input.width);
+  scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
+}
+
+/// Reads classes from all channels of a sheet, by a function where they are no probabilities yet.
+inline void set_classes(Scheme& scheme, Head& head, const Sheet& sheet,
+                        ScoreFunction function = ScoreFunction::sigmoid) {
+  head.classes = sheet.field();
+  scheme.classes = static_cast<int>(sheet.channels);
+  scheme.activation = sheet.is_probability ? ScoreFunction::none : function;
 }
 
 inline bool has_word(const std::string& name, std::initializer_list<const char*> words) {

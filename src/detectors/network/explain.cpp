@@ -31,10 +31,6 @@ std::string operators_text(const Graph& graph) {
   return text;
 }
 
-const Value& value_of(const Graph& graph, int number) {
-  return graph.values[static_cast<std::size_t>(number)];
-}
-
 struct Range {
   float smallest = std::numeric_limits<float>::infinity();
   float largest = -std::numeric_limits<float>::infinity();
@@ -146,11 +142,11 @@ std::string network_text(const Network& n) {
   text += fmt::format("  made by        {}, opset {}\n", graph.producer.empty() ? "unknown" : graph.producer,
                       graph.opset);
   for (const GraphInput& input : graph.inputs)
-    text += fmt::format("  input          '{}' {}\n", value_of(graph, input.value).name,
-                        type_text(value_of(graph, input.value)));
+    text += fmt::format("  input          '{}' {}\n", graph.value(input.value).name,
+                        type_text(graph.value(input.value)));
   for (const int output : graph.outputs)
-    text += fmt::format("  output         '{}' {}\n", value_of(graph, output).name,
-                        type_text(value_of(graph, output)));
+    text +=
+        fmt::format("  output         '{}' {}\n", graph.value(output).name, type_text(graph.value(output)));
   text += fmt::format("  operators      {}\n", operators_text(graph));
   text += fmt::format("  nodes          {} in the file, {} after simplification\n", n.file_nodes,
                       graph.nodes.size());
@@ -257,7 +253,7 @@ std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, P
   std::vector<const Tensor*> outputs;
   for (std::size_t i = 0; i < network.graph.outputs.size(); ++i) {
     outputs.push_back(&w.runner->output(i));
-    text += range_text(value_of(network.graph, network.graph.outputs[i]).name, *outputs.back());
+    text += range_text(network.graph.value(network.graph.outputs[i]).name, *outputs.back());
   }
   return text + candidates_text(detector, w, outputs);
 }

@@ -23,11 +23,7 @@ inline float multiply_add(float a, float b, float c) {
   return std::fma(a, b, c);
 }
 
-/// The smaller and the larger one; the second where they are not in order, so that a NaN in `a` goes and one
-/// in `b` stays.
-inline float lesser(float a, float b) {
-  return a < b ? a : b;
-}
+/// The larger one; the second where they are not in order, so that a NaN in `a` goes and one in `b` stays.
 inline float greater(float a, float b) {
   return a > b ? a : b;
 }

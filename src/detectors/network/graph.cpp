@@ -35,7 +35,7 @@ class Simplifier {
   }
 
  private:
-  Value& value(int number) { return graph_.values[static_cast<std::size_t>(number)]; }
+  Value& value(int number) { return graph_.value(number); }
 
   void fold_or_infer(Node& node) {
     KnownInputs known(graph_, node);
@@ -43,17 +43,13 @@ class Simplifier {
     const Call& call = known.call;
     // The values of a tensor whose type is known do not matter for its shape.
     const bool is_shape = node.op == "Shape" || node.op == "Size";
-    std::vector<TensorType> types;
-    try {
-      types = node.code->infer(call);
-    } catch (const NotKnownYet&) {
-      return;
-    }
+    const auto types = if_known([&] { return node.code->infer(call); });
+    if (!types) return;
     std::int64_t bytes = 0;
-    for (const TensorType& type : types) bytes += bytes_of(type);
+    for (const TensorType& type : *types) bytes += bytes_of(type);
     if (bytes > limit_)
       throw Problem("needs " + std::to_string(bytes >> 20) + " MiB of memory for its result");
-    set_types(node, types);
+    set_types(node, *types);
     if (!known.are_constant && !is_shape) return;
     std::int64_t work = bytes + multiply_adds_of(graph_, node);
     for (const Tensor* input : known.call.inputs) work += input ? input->size() : 0;
@@ -197,7 +193,7 @@ KnownInputs::KnownInputs(const Graph& graph, const Node& node)
     : typed(node.inputs.size()), call{node, std::vector<const Tensor*>(node.inputs.size(), nullptr)} {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == kAbsent) continue;
-    const Value& value = graph.values[static_cast<std::size_t>(node.inputs[i])];
+    const Value& value = graph.value(node.inputs[i]);
     if (value.constant) {
       call.inputs[i] = value.constant.get();
       continue;
@@ -216,7 +212,7 @@ void simplify(Graph& graph, std::int64_t memory_limit) {
 std::int64_t multiply_adds_of(const Graph& graph, const Node& node) {
   const KnownInputs known(graph, node);
   if (!known.are_typed || node.outputs.empty() || node.outputs[0] == kAbsent) return 0;
-  const Value& made = graph.values[static_cast<std::size_t>(node.outputs[0])];
+  const Value& made = graph.value(node.outputs[0]);
   if (!made.is_typed) return 0;
   const std::int64_t count = elements_of(made.type.shape);
   const Call& call = known.call;
@@ -249,17 +245,16 @@ GraphCost cost_of(const Graph& graph) {
   GraphCost cost;
   const std::vector<std::vector<int>> ends = ends_of(graph);
   std::int64_t live = 0;
-  for (const GraphInput& input : graph.inputs)
-    live += running_bytes(graph.values[static_cast<std::size_t>(input.value)]);
+  for (const GraphInput& input : graph.inputs) live += running_bytes(graph.value(input.value));
   for (const Value& value : graph.values) {
     if (value.constant) cost.weight_bytes += bytes_of(value.constant->type());
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     cost.multiply_adds = std::min(cost.multiply_adds + multiply_adds_of(graph, graph.nodes[i]), kMostCounted);
     for (const int output : graph.nodes[i].outputs)
-      live += output == kAbsent ? 0 : running_bytes(graph.values[static_cast<std::size_t>(output)]);
+      live += output == kAbsent ? 0 : running_bytes(graph.value(output));
     cost.peak_bytes = std::max(cost.peak_bytes, live);
-    for (const int value : ends[i]) live -= running_bytes(graph.values[static_cast<std::size_t>(value)]);
+    for (const int value : ends[i]) live -= running_bytes(graph.value(value));
   }
   return cost;
 }

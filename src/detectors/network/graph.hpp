@@ -1,7 +1,6 @@
 #pragma once
 /// A network as a list of nodes that compute values from values.
 
-#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -66,6 +65,9 @@ struct Graph {
   std::map<std::string, std::string> metadata;
   std::string producer;
   int opset = 0;
+
+  const Value& value(int number) const { return values[static_cast<std::size_t>(number)]; }
+  Value& value(int number) { return values[static_cast<std::size_t>(number)]; }
 };
 
 /// Cost of a graph with known types.

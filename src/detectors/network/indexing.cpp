@@ -1,7 +1,5 @@
 // Operators that read and write elements by their indices.
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "detectors/network/broadcast.hpp"
 #include "detectors/network/functions.hpp"

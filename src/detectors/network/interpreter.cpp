@@ -50,8 +50,8 @@ void Interpreter::run_one(const Node& node) {
 }
 
 const Tensor& Interpreter::output(std::size_t i) {
-  const auto value = static_cast<std::size_t>(graph_.outputs[i]);
-  return graph_.values[value].constant ? *graph_.values[value].constant : values_[value];
+  const SharedTensor& constant = graph_.value(graph_.outputs[i]).constant;
+  return constant ? *constant : values_[static_cast<std::size_t>(graph_.outputs[i])];
 }
 
 }  // namespace sightline::network

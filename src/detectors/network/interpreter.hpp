@@ -1,7 +1,6 @@
 #pragma once
 /// Runs a network node by node in plain scalar code: the definition of its result.
 
-#include <span>
 #include <vector>
 
 #include "detectors/network/runner.hpp"

@@ -2,7 +2,6 @@
 /// Names of the classes that a network knows.
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

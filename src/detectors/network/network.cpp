@@ -19,7 +19,7 @@ namespace {
 // --- inputs
 
 const std::string& name_of(const Graph& graph, const GraphInput& input) {
-  return graph.values[static_cast<std::size_t>(input.value)].name;
+  return graph.value(input.value).name;
 }
 
 InputRole role_of(const Graph& graph, const GraphInput& input) {
@@ -108,7 +108,7 @@ void fix_inputs(Network& network, const Settings& settings) {
     } else {
       input.type.shape = {1, 2};
     }
-    Value& value = graph.values[static_cast<std::size_t>(input.value)];
+    Value& value = graph.value(input.value);
     value.is_typed = true;
     value.type = input.type;
   }
@@ -147,7 +147,7 @@ NetworkOutputs outputs_of(const Network& network, const Settings& settings) {
   NetworkOutputs outputs;
   outputs.input = network.preprocessing.size;
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Value& value = graph.values[static_cast<std::size_t>(graph.outputs[i])];
+    const Value& value = graph.value(graph.outputs[i]);
     const std::string_view maker = maker_behind(graph, graph.outputs[i]);
     NetworkOutputs::Output one{.name = value.name, .shape = {}};
     one.is_probability = maker == "Sigmoid" || maker == "Softmax" || maker == "HardSigmoid";

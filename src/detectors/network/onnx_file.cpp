@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <unordered_map>
 
 #include "base/input_file.hpp"
@@ -188,7 +187,7 @@ class Builder {
   void add_initializer(const onnx::TensorProto& proto) {
     try {
       const SharedTensor tensor = read_tensor(proto);
-      Value& value = graph_.values[static_cast<std::size_t>(add_value(proto.name()))];
+      Value& value = graph_.value(add_value(proto.name()));
       value.constant = tensor;
       value.is_typed = true;
       value.type = tensor->type();

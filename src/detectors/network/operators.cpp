@@ -89,10 +89,8 @@ std::size_t Call::axis(std::int64_t number, std::size_t rank) {
 Call call_of(const Graph& graph, const Node& node, const std::vector<Tensor>& values) {
   Call call{node, {}};
   for (const int input : node.inputs) {
-    const auto number = static_cast<std::size_t>(input);
-    call.inputs.push_back(input == kAbsent                ? nullptr
-                          : graph.values[number].constant ? graph.values[number].constant.get()
-                                                          : &values[number]);
+    const Tensor* const constant = input == kAbsent ? nullptr : graph.value(input).constant.get();
+    call.inputs.push_back(input == kAbsent || constant ? constant : &values[static_cast<std::size_t>(input)]);
   }
   return call;
 }

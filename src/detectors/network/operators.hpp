@@ -5,6 +5,7 @@
 /// (tree_sum), ties go to the lowest index, and functions are those of functions.hpp. What is a NaN is one in
 /// every form of an operator; its bits are not defined.
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,16 @@ namespace sightline::network {
 
 /// Thrown by Operator::infer where the types of outputs depend on values that are not there yet.
 struct NotKnownYet {};
+
+/// What a function that may throw NotKnownYet returns; none where it does.
+template <typename F>
+auto if_known(const F& f) -> std::optional<decltype(f())> {
+  try {
+    return f();
+  } catch (const NotKnownYet&) {
+    return {};
+  }
+}
 
 /// A node with its inputs. Of inputs without data, the type counts.
 struct Call {

@@ -420,12 +420,9 @@ class Compiler : private PlanValues {
 
   bool compile_slice(const Node& node) {
     const KnownInputs known(graph(), node);
-    SlicePlan slice;
-    try {
-      slice = slice_plan(known.call);
-    } catch (const NotKnownYet&) {
-      return false;
-    }
+    const auto known_slice = if_known([&] { return slice_plan(known.call); });
+    if (!known_slice) return false;
+    const SlicePlan& slice = *known_slice;
     const Map& in = *require_map(node.inputs[0]);
     constexpr std::int64_t kMostStep = 16;
     if (slice.step[1] != 1 || std::min(slice.step[2], slice.step[3]) < 1 ||
@@ -492,12 +489,9 @@ class Compiler : private PlanValues {
     if (node.text("mode", "constant") != "constant") return false;
     const KnownInputs known(graph(), node);
     const Call& call = known.call;
-    std::vector<std::int64_t> pads;
-    try {
-      pads = pads_of(call);
-    } catch (const NotKnownYet&) {
-      return false;
-    }
+    const auto known_pads = if_known([&] { return pads_of(call); });
+    if (!known_pads) return false;
+    const std::vector<std::int64_t>& pads = *known_pads;
     if (pads[0] != 0 || pads[1] != 0 || pads[4] != 0 || pads[5] != 0 || std::ranges::min(pads) < 0)
       return false;
     if (call.has(2) && !is_constant(node.inputs[2])) return false;

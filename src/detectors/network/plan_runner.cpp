@@ -44,8 +44,8 @@ class PlanRunner : public Runner {
 
   Tensor& input(std::size_t i) override { return tensor(graph_.inputs[i].value); }
   const Tensor& output(std::size_t i) override {
-    const auto value = static_cast<std::size_t>(graph_.outputs[i]);
-    return graph_.values[value].constant ? *graph_.values[value].constant : tensor(graph_.outputs[i]);
+    const SharedTensor& constant = graph_.value(graph_.outputs[i]).constant;
+    return constant ? *constant : tensor(graph_.outputs[i]);
   }
   std::span<InterStageBuffer> shared() override { return shared_; }
   std::size_t segments() const override { return plan_.segments.size(); }

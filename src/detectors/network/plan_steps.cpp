@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstring>
-
 #include "detectors/network/tensor_kernels.hpp"
 
 namespace sightline::network {

@@ -22,7 +22,7 @@ class PlanValues : public PlanBuilder {
   PlanValues(const Graph& graph, Plan& plan);
 
   const Graph& graph() const { return graph_; }
-  const Value& value(int number) const { return graph_.values[static_cast<std::size_t>(number)]; }
+  const Value& value(int number) const { return graph_.value(number); }
   int side(int number, std::size_t axis) const { return static_cast<int>(value(number).type.shape[axis]); }
   bool is_constant(int number) const { return number != kAbsent && value(number).constant != nullptr; }
   /// Whether a value is a picture's map of one frame.

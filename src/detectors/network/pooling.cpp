@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "detectors/network/functions.hpp"
@@ -89,25 +90,24 @@ Types global_pool_type(const Call& call) {
   return {{Kind::real, shape}};
 }
 
+// Makes each plane what `f(elements, count)` returns.
+template <typename F>
+void reduce_planes(const Call& call, std::span<Tensor> out, const F& f) {
+  const std::int64_t count = out[0].size() > 0 ? call.in(0).size() / out[0].size() : 0;
+  for (std::int64_t p = 0; p < out[0].size(); ++p)
+    out[0].reals()[p] = f(call.in(0).reals() + p * count, count);
+}
+
 void run_global_average(const Call& call, std::span<Tensor> out) {
-  const Tensor& x = call.in(0);
-  const std::int64_t count = out[0].size() > 0 ? x.size() / out[0].size() : 0;
-  for (std::int64_t p = 0; p < out[0].size(); ++p) {
-    const float* plane = x.reals() + p * count;
-    out[0].reals()[p] = tree_sum(count, [&](std::int64_t i) { return plane[i]; }) / static_cast<float>(count);
-  }
+  reduce_planes(call, out, [](const float* plane, std::int64_t count) {
+    return tree_sum(count, [&](std::int64_t i) { return plane[i]; }) / static_cast<float>(count);
+  });
 }
 
 void run_global_max(const Call& call, std::span<Tensor> out) {
-  const Tensor& x = call.in(0);
-  const std::int64_t count = out[0].size() > 0 ? x.size() / out[0].size() : 0;
-  for (std::int64_t p = 0; p < out[0].size(); ++p) {
-    float largest = -std::numeric_limits<float>::infinity();
-    for (std::int64_t i = 0; i < count; ++i) {
-      largest = larger_value(largest, x.reals()[p * count + i]);
-    }
-    out[0].reals()[p] = largest;
-  }
+  reduce_planes(call, out, [](const float* plane, std::int64_t count) {
+    return std::accumulate(plane, plane + count, -std::numeric_limits<float>::infinity(), larger_value);
+  });
 }
 
 // --- resizing

@@ -3,7 +3,7 @@
 /// scores and a box, which lie in the outputs in some order.
 
 #include <array>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -91,7 +91,6 @@ class Tensor {
     return kind() == Kind::real ? static_cast<T>(reals()[i]) : static_cast<T>(wholes()[i]);
   }
   std::span<const std::int64_t> whole_span() const { return {wholes(), static_cast<std::size_t>(size_)}; }
-  std::span<const float> real_span() const { return {reals(), static_cast<std::size_t>(size_)}; }
 
  private:
   TensorType type_;
