@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.hpp"
 #include "detectors/network/opencl/local_memory.hpp"
 #include "opencl/data.hpp"
 
@@ -262,8 +263,7 @@ class Tables {
   }
   std::optional<LocalMap>& local(int number) { return local_[static_cast<std::size_t>(number)]; }
 
-  // Takes a storage out of local memory. (A chain of which no storage is local fits: what it stages is
-  // limited.)
+  // Takes a storage out of local memory.
   void spill(const Chain& chain) {
     for (std::size_t i = 0; i < chain.steps.size(); ++i) {
       if (!has_local_copy(chain, i)) continue;
@@ -272,6 +272,7 @@ class Tables {
       if (is_local(number)) keep_whole(storage(number));
       return;
     }
+    throw Error(ExitCode::failed, "the device has too little local memory for the network");
   }
   void keep_whole(Storage& s) {
     s.pool = kArenaPool;
@@ -292,10 +293,10 @@ class Tables {
   }
 
   // Every `step`th channel of a map, from `first` on.
-  Sources sources_of(const Map& map, std::size_t first, std::size_t count, std::size_t step) {
+  Sources sources_of(const Map& map, int first, int count, int step) {
     std::vector<cl_int2> places;
-    for (std::size_t i = first; i < first + count; i += step)
-      places.push_back(place_of(map.channels[i], map.row_step));
+    for (int i = first; i < first + count; i += step)
+      places.push_back(place_of(map.channels[static_cast<std::size_t>(i)], map.row_step));
     const cl_int2 start = places.front();
     const cl_int apart = places.size() > 1 ? places[1].s[0] - start.s[0] : 0;
     bool is_even = true;
@@ -308,7 +309,8 @@ class Tables {
     return listed;
   }
   Sources sources_of(const InputRows& rows) {
-    return sources_of(rows.map(), 0, rows.map().channels.size(), rows.by_block() ? kBlock : 1);
+    return sources_of(rows.map(), 0, static_cast<int>(rows.map().channels.size()),
+                      rows.by_block() ? kBlockChannels : 1);
   }
 
   void read_map(Op& op, const InputRows& rows) {
@@ -405,7 +407,8 @@ class Tables {
     op.columns = aligned_to(count, 4);
     for (int begin = first; begin < first + count; begin += op.count) {
       op.count = first + count - begin;
-      if (op.kind == OpKind::stage_quads) {
+      const bool by_quad = op.kind == OpKind::stage_quads;
+      if (by_quad) {
         const ChannelPlace start = channel(begin);
         const int offset = start.channel % kBlockChannels;
         const int most = offset == 0 ? op.count : std::min(op.count, kBlockChannels - offset);
@@ -413,10 +416,8 @@ class Tables {
           const ChannelPlace next = channel(begin + op.count);
           if (next.storage != start.storage || next.channel != start.channel + op.count) break;
         }
-        op.in = sources_of(map, static_cast<std::size_t>(begin), static_cast<std::size_t>(op.count), kBlock);
-      } else {
-        op.in = sources_of(map, static_cast<std::size_t>(begin), static_cast<std::size_t>(op.count), 1);
       }
+      op.in = sources_of(map, begin, op.count, by_quad ? kBlockChannels : 1);
       op.local_at = staging.local_at + begin - first;
       op.waits = begin + op.count == first + count;
       made_.ops.push_back(op);
@@ -599,8 +600,8 @@ class Tables {
       const int end = std::min(first + kAtOnce, blocks);
       Op op = whole;
       op.count = 4 * (end - first);
-      op.in = sources_of(step.in.map(), static_cast<std::size_t>(first * kBlockChannels),
-                         static_cast<std::size_t>((end - first) * kBlockChannels), kBlock);
+      op.in =
+          sources_of(step.in.map(), first * kBlockChannels, (end - first) * kBlockChannels, kBlockChannels);
       made_.ops.push_back(op);
       op.kind = OpKind::mean;
       write_blocks(op);

@@ -88,7 +88,8 @@ struct LaunchShape {
   int frames = 1;           ///< of one launch
 };
 
-/// Throws Error (failed) where a frame needs more memory than the kernels' indices reach.
+/// Throws Error (failed) where a frame needs more memory than the kernels' indices reach, or a group more
+/// local memory than there is.
 LevelTables make_level_tables(const Plan& plan, const Weights& weights, const LaunchShape& shape);
 
 }  // namespace sightline::network
