@@ -9,8 +9,11 @@
 #include "apps/common/media_options.hpp"
 #include "base/error.hpp"
 #include "characterisation/peak.hpp"
+#include "characterisation/probe.hpp"
 #include "family/family_command.hpp"
 #include "media/reader.hpp"
+#include "opencl/device.hpp"
+#include "opencl/opened_device.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -26,6 +29,15 @@ void each_picture(const std::string& path, bool in_colour, const std::function<v
     each(frame->view());
   }
   throw_if_stopped();
+}
+
+ShownDevice open_named(const std::string& name) {
+  const auto chosen = opencl::choose_device(opencl::parse_device_choice(name), opencl::list_devices());
+  if (!chosen)
+    throw Error(ExitCode::usage, "--device " + name + " names no device", "`sightline devices` lists them");
+  std::shared_ptr<ComputeDevice> device = opencl::open_device(*chosen);
+  const double rate = characterisation::measure_multiply_adds(opencl::opened_from(*device));
+  return {std::move(device), rate};
 }
 
 }  // namespace
@@ -44,6 +56,7 @@ ShowContext show_context(bool in_colour) {
     each_picture(path, in_colour, each);
   };
   context.peak_multiply_adds = characterisation::peak_multiply_adds_of_all;
+  context.device = open_named;
   return context;
 }
 

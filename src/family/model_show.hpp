@@ -2,6 +2,7 @@
 /// Description of a family's models, for `model show`.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,14 @@
 #include "image/picture_view.hpp"
 
 namespace sightline {
+
+class ComputeDevice;
+
+/// A device that the user has named.
+struct ShownDevice {
+  std::shared_ptr<ComputeDevice> device;
+  double multiply_adds = 0;  ///< float multiply-adds a second, measured
+};
 
 /// Options of a command for the description of a model.
 struct ShowContext {
@@ -20,6 +29,8 @@ struct ShowContext {
   std::function<void(const std::string& path, const std::function<void(PictureView)>& each)> pictures;
   /// Measures float multiply-adds a second of all the CPU's threads.
   std::function<double()> peak_multiply_adds;
+  /// Opens a device by its number or a part of its name, and measures it. Throws Error (usage, device).
+  std::function<ShownDevice(const std::string& name)> device;
 };
 
 /// Describes models: `model show`. The values of its options go into the object itself, so that one object

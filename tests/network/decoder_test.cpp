@@ -608,7 +608,7 @@ TEST(NetworkDetector, TimesEachLevelOnce) {
     EXPECT_NE(level.parts, "");
   }
   EXPECT_EQ(sum, detector.network().cost.multiply_adds);
-  std::istringstream table(times_text(levels, 1e11));
+  std::istringstream table(times_text(levels, "on the CPU", 1e11));
   std::size_t rows = 0;
   for (std::string row; std::getline(table, row);) {
     std::istringstream words(row);

@@ -158,6 +158,20 @@ TEST_F(NetworkProgram, ExplainsANetworkAndAPicture) {
   EXPECT_GT(load(input).size(), 100U);
 }
 
+TEST_F(NetworkProgram, TimesLevelsOnADevice) {
+  const std::vector<std::string> times{"network", "explain", model_, "--times", "--device"};
+  const auto timed_on = [&](const std::string& device) {
+    std::vector<std::string> words = times;
+    words.insert(words.end(), {device, "--batch", "3"});
+    return run(words);
+  };
+  EXPECT_EQ(timed_on("no such device").exit_code, 5);
+  EXPECT_EQ(timed_on("none").exit_code, 2);
+  const Outcome outcome = timed_on("cpu");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {"3 frames at once", "3x3/2 3>16"}) EXPECT_THAT(outcome.out, HasSubstr(words));
+}
+
 TEST_F(NetworkProgram, ComparesWithReferences) {
   // An array of zeros is not what the network gives.
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 7), }";

@@ -7,7 +7,9 @@
 #include "base/error.hpp"
 #include "detectors/network/explain.hpp"
 #include "detectors/network/npy.hpp"
+#include "detectors/network/opencl/device_levels.hpp"
 #include "image/canvas.hpp"
+#include "opencl/opened_device.hpp"
 
 namespace sightline::network {
 namespace {
@@ -50,6 +52,15 @@ class Explain : public FamilyCommand {
     options.add("image", &image_,
                 "Picture to search: shows the outputs, and what rejected the best candidates");
     options.add("--times", &times_, "Time each level of the plan on all threads of the CPU");
+    options
+        .add("--device DEVICE", &device_,
+             "OpenCL device to time instead, by index or part of its name")
+        .free_text()
+        .needs("--times");
+    options.add("--batch FRAMES", &batch_, "Frames that the device takes at once")
+        .between(1, DeviceLevels::kMostFrames)
+        .show_default()
+        .needs("--device");
     options.add("--picture FILE", &picture_, "Write the network's input as a picture (.png)").needs("image");
     return options;
   }
@@ -67,11 +78,24 @@ class Explain : public FamilyCommand {
   }
 
  private:
-  static void print_times(const NetworkDetector& detector, const ShowContext& context) {
+  void print_times(const NetworkDetector& detector, const ShowContext& context) const {
+    if (!device_.empty()) return print_times_on(context.device(device_), detector, context);
     const auto workspace = detector.make_workspace();
     auto& w = static_cast<NetworkWorkspace&>(*workspace);
     fill_fixed(detector.network(), *w.runner);
-    context.print(times_text(level_times(detector, w), context.peak_multiply_adds()));
+    context.print(
+        times_text(level_times(detector, w), "on all threads of the CPU", context.peak_multiply_adds()));
+  }
+
+  void print_times_on(const ShownDevice& shown, const NetworkDetector& detector,
+                      const ShowContext& context) const {
+    const opencl::OpenedDevice& device = opencl::opened_from(*shown.device);
+    if (!device.device().fused_multiply_add)
+      throw Error(ExitCode::device,
+                  "networks cannot run on '" + device.device().name + "', which has no fused multiply-adds");
+    const std::string frames = batch_ == 1 ? "" : fmt::format(", {} frames at once", batch_);
+    context.print(times_text(level_times_on(detector, device, batch_),
+                             "on '" + device.device().name + "'" + frames, shown.multiply_adds));
   }
 
   void write_input(const Network& network, NetworkWorkspace& workspace) const {
@@ -85,6 +109,8 @@ class Explain : public FamilyCommand {
   NetworkArguments network_;
   std::string image_, picture_;
   bool times_ = false;
+  std::string device_;
+  int batch_ = 1;
 };
 
 class Compare : public FamilyCommand {

@@ -11,6 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "detectors/network/opencl/device_levels.hpp"
+#include "opencl/opened_device.hpp"
 
 namespace sightline::network {
 namespace {
@@ -134,6 +136,32 @@ std::string parts_text(const Plan& plan, const Chain& chain) {
   return map.height == chain.height ? fmt::format("{}x{} {}", map.width, map.height, text) : text;
 }
 
+// The plan's first levels, not yet timed.
+std::vector<LevelTime> levels_of(const Plan& plan, std::size_t count) {
+  std::vector<LevelTime> levels(count);
+  for (std::size_t l = 0; l < count; ++l) {
+    for (const Chain& chain : plan.levels[l].chains) {
+      levels[l].parts += (levels[l].parts.empty() ? "" : "; ") + parts_text(plan, chain);
+      for (const ChainStep& one : chain.steps) levels[l].multiply_adds += one.step->multiply_adds();
+    }
+  }
+  return levels;
+}
+
+// Runs the levels several times; `run` returns the seconds of each.
+template <typename Run>
+void take_fastest(std::vector<LevelTime>& levels, const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kLong{1};
+  constexpr int kLeast = 3;
+  const Clock::time_point start = Clock::now();
+  for (int i = 0; i < kLeast || Clock::now() - start < kLong; ++i) {
+    const std::vector<double> seconds = run();
+    for (std::size_t l = 0; l < levels.size(); ++l)
+      levels[l].seconds = std::min(levels[l].seconds, seconds[l]);
+  }
+}
+
 }  // namespace
 
 std::string network_text(const Network& n) {
@@ -190,28 +218,48 @@ std::string plan_text(const NetworkDetector& detector) {
 }
 
 std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& w) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::seconds kLong{1};
-  constexpr int kLeast = 3;
-  std::vector<LevelTime> levels;
-  if (!detector.plan()) return levels;
-  for (const Level& level : detector.plan()->levels) {
-    LevelTime& made = levels.emplace_back();
-    for (const Chain& chain : level.chains) {
-      made.parts += (made.parts.empty() ? "" : "; ") + parts_text(*detector.plan(), chain);
-      for (const ChainStep& one : chain.steps) made.multiply_adds += one.step->multiply_adds();
-    }
-  }
-  const Clock::time_point start = Clock::now();
-  for (int i = 0; i < kLeast || Clock::now() - start < kLong; ++i) {
-    const std::vector<double> seconds = w.runner->time_levels();
-    for (std::size_t l = 0; l < levels.size(); ++l)
-      levels[l].seconds = std::min(levels[l].seconds, seconds[l]);
-  }
+  if (!detector.plan()) return {};
+  std::vector<LevelTime> levels = levels_of(*detector.plan(), detector.plan()->levels.size());
+  take_fastest(levels, [&] { return w.runner->time_levels(); });
   return levels;
 }
 
-std::string times_text(const std::vector<LevelTime>& levels, double peak) {
+std::vector<LevelTime> level_times_on(const NetworkDetector& detector, const opencl::OpenedDevice& device,
+                                      int frames) {
+  if (!detector.plan()) return {};
+  const Plan& plan = *detector.plan();
+  std::size_t count = 0;
+  for (const PlanSegment& segment : plan.segments) {
+    if (!segment.suits_devices) break;
+    count = segment.last_level;
+  }
+  const DeviceLevels on_device(plan, device, &device.cache, DeviceLevels::manner_for(device.device()));
+  DeviceLevels::Kernels kernels;
+  opencl::Queue queue(device);
+  const std::size_t bytes = on_device.bytes(frames);
+  const opencl::Buffer arena(device, bytes);
+  queue.wait(queue.fill(arena, 0, bytes));
+  std::vector<LevelTime> levels = levels_of(plan, count);
+  for (LevelTime& level : levels) level.multiply_adds *= frames;
+  take_fastest(levels, [&] {
+    std::vector<double> seconds;
+    for (std::size_t l = 0; l < count; ++l) {
+      opencl::Event first, last;
+      on_device.enqueue(queue, kernels, arena, frames, l, l + 1, [&](opencl::Event event) {
+        if (!first) first = event;
+        last = std::move(event);
+      });
+      if (last) queue.wait(last);
+      const std::string& name = device.device().name;
+      seconds.push_back(last ? 1e-9 * static_cast<double>(last.times(name).ended - first.times(name).started)
+                             : 0);
+    }
+    return seconds;
+  });
+  return levels;
+}
+
+std::string times_text(const std::vector<LevelTime>& levels, const std::string& where, double peak) {
   if (levels.empty()) return "\nThere are no levels to time: the network has no plan.\n";
   LevelTime all{"", 0, 0};
   for (const LevelTime& level : levels) {
@@ -219,15 +267,15 @@ std::string times_text(const std::vector<LevelTime>& levels, double peak) {
     all.seconds += level.seconds;
   }
   std::string text = fmt::format(
-      "\nTimes of levels: each the fastest of several runs, on all threads. The CPU's peak is {:.0f} G "
-      "multiply-adds/s\n  level        ms   share  M multiply-adds    G/s  of peak  maps and steps\n",
-      1e-9 * peak);
+      "\nTimes of levels {}: each the fastest of several runs. The peak is {:.0f} G multiply-adds/s\n"
+      "  level        ms   share  M multiply-adds    G/s  of peak  maps and steps\n",
+      where, 1e-9 * peak);
   const auto add = [&](const std::string& number, const LevelTime& level) {
     const auto count = static_cast<double>(level.multiply_adds);
     const double rate = count / level.seconds;
     text += fmt::format("  {:>5}  {:8.3f}  {:5.1f}%", number, 1e3 * level.seconds,
                         100 * level.seconds / all.seconds);
-    text += count > 0
+    text += count > 0 && level.seconds > 0
                 ? fmt::format("  {:15.2f}  {:5.1f}  {:6.1f}%", 1e-6 * count, 1e-9 * rate, 100 * rate / peak)
                 : fmt::format("  {:>15}  {:>5}  {:>7}", "-", "-", "-");
     text += "  " + level.parts + "\n";

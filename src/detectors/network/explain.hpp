@@ -6,6 +6,10 @@
 
 #include "detectors/network/detector.hpp"
 
+namespace sightline::opencl {
+struct OpenedDevice;
+}
+
 namespace sightline::network {
 
 /// Inputs, outputs, operators, costs, what was found out about it and why.
@@ -22,8 +26,12 @@ struct LevelTime {
 };
 /// Times levels on the calling TBB arena. The workspace's inputs are filled. Empty where there is no plan.
 std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& workspace);
-/// @param peak  multiply-adds a second that the CPU can do
-std::string times_text(const std::vector<LevelTime>& levels, double peak);
+/// Times those levels on a device that it can run, for a number of frames at once. Throws DeviceError.
+std::vector<LevelTime> level_times_on(const NetworkDetector& detector, const opencl::OpenedDevice& device,
+                                      int frames);
+/// @param where  "on the CPU"
+/// @param peak   multiply-adds a second that it can do
+std::string times_text(const std::vector<LevelTime>& levels, const std::string& where, double peak);
 
 /// Results of a network on a picture: ranges of its outputs, and its ten best candidates with what became
 /// of them. The workspace keeps the input.
