@@ -177,7 +177,7 @@ TEST(Crop, KeepsTheColourOfThePixels) {
   Image<std::uint8_t> expected(20, 36), found(6, 12);
   to_planar_rgb(whole, expected.view(), 0, 12);
   for (const auto& [left, top] : {std::pair{0, 0}, {5, 2}, {4, 3}, {13, 7}}) {
-    to_planar_rgb(view_of(whole, {left, top, {6, 4}}), found.view(), 0, 4);
+    to_planar_rgb(part_of(whole, left, top, {6, 4}), found.view(), 0, 4);
     for (int y = 0; y < 12; ++y) {
       for (int x = 0; x < 6; ++x)
         ASSERT_EQ(found.view().at(x, y), expected.view().at(left + x, y / 4 * 12 + top + y % 4)) << left;
