@@ -77,7 +77,6 @@ void expect_whole(const Characteristics& p) {
 class Characterisation : public test::ExactDevicesTest {};
 
 TEST_F(Characterisation, ADeviceHasAllRows) {
-  opencl::ProgramCache cache = test::program_cache();
   for (const opencl::DeviceInfo& device : devices_) {
     SCOPED_TRACE(device.name);
     const Characteristics host = [] {
@@ -86,7 +85,7 @@ TEST_F(Characterisation, ADeviceHasAllRows) {
                          {"launch.latency", "", "", Clock::host, false, {1, 1, 1}}};
       return made_up;
     }();
-    const Characteristics p = characterise_device({device, 0, ""}, &cache, brief(), &host);
+    const Characteristics p = characterise_device({device, 0, ""}, nullptr, brief(), &host);
     expect_whole(p);
     EXPECT_THAT(curves_of(p),
                 IsSupersetOf({"transfer.pageable.up", "transfer.pageable.down", "transfer.pinned.up",
@@ -123,10 +122,9 @@ TEST_F(Characterisation, ADeviceHasAllRows) {
 }
 
 TEST_F(Characterisation, AllKernelsAreBuiltBeforeAnythingIsMeasured) {
-  opencl::ProgramCache cache = test::program_cache();
   for (const opencl::DeviceInfo& device : devices_) {
-    const opencl::Context context({device, 0, ""});
-    DeviceSession session(context, &cache, {Length::brief});
+    const opencl::Context& context = test::shared_context(device);
+    DeviceSession session(context, nullptr, {Length::brief});
     session.build(programs_of(context.device()));
     const std::size_t built = session.programs();
     EXPECT_EQ(built, programs_of(context.device()).size()) << device.name;
@@ -141,7 +139,7 @@ TEST_F(Characterisation, AllKernelsAreBuiltBeforeAnythingIsMeasured) {
 }
 
 TEST_F(Characterisation, AProgramThatDoesNotBuildIsLeftToWhoeverNeedsIt) {
-  const opencl::Context context({devices_.front(), 0, ""});
+  const opencl::Context& context = test::shared_context(devices_.front());
   DeviceSession session(context, nullptr, {Length::brief});
   const ProgramName broken{"peak.cl", "-DV=1 -DNUMBER=no_such_type"};
   session.build({broken, kLaunchProgram});
@@ -151,10 +149,9 @@ TEST_F(Characterisation, AProgramThatDoesNotBuildIsLeftToWhoeverNeedsIt) {
 }
 
 TEST_F(Characterisation, ABenchmarkThatFailsIsLostAlone) {
-  opencl::ProgramCache cache = test::program_cache();
   // Maps are for transfers and pinned memory only.
   opencl::fail_calls_for_test("clEnqueueMapBuffer", 1);
-  const Characteristics p = characterise_device({devices_.front(), 0, ""}, &cache, brief(), nullptr);
+  const Characteristics p = characterise_device({devices_.front(), 0, ""}, nullptr, brief(), nullptr);
   opencl::fail_calls_for_test("", 0);
   ASSERT_EQ(p.losses.size(), 1U);
   EXPECT_EQ(p.losses[0].what, "transfers");

@@ -180,11 +180,10 @@ class OpenClColour : public test::ExactDevicesTest {
   // One object for all pictures: buffers grow, and none is taken for another's.
   void compare(const std::vector<Size>& sizes) {
     for (const opencl::DeviceInfo& info : devices_) {
-      opencl::ProgramCache cache = test::program_cache();
       for (const opencl::BufferUse buffers : {opencl::BufferUse::mapped, opencl::BufferUse::copied}) {
         const opencl::Context context(opencl::ChosenDevice{info, 0, "", {}, buffers});
-        const opencl::Program gray = opencl::GrayKernels::build(context, &cache);
-        const opencl::Program colour = opencl::ColourInput::build(context, &cache);
+        const opencl::Program gray = opencl::GrayKernels::build(context, nullptr);
+        const opencl::Program colour = opencl::ColourInput::build(context, nullptr);
         opencl::FrameInput input(gray);
         opencl::ColourInput colour_input(colour);
         opencl::Queue queue(context);

@@ -97,9 +97,8 @@ class OpenClGray : public test::ExactDevicesTest {
   // Bytes before, between and after the rows must stay as they are, but for a row's padding to four.
   void compare(const opencl::DeviceInfo& device, PackedFormat format, const std::vector<Size>& sizes) {
     constexpr std::uint8_t kCanary = 0xA5;
-    opencl::ProgramCache cache = test::program_cache();
-    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    const opencl::Program program = opencl::GrayKernels::build(context, &cache);
+    const opencl::Context& context = test::shared_context(device);
+    const opencl::Program program = opencl::GrayKernels::build(context, nullptr);
     opencl::GrayKernels kernels(program);
     opencl::Queue queue(context);
     for (const Size size : sizes) {

@@ -24,12 +24,11 @@ class OpenClLandmarks : public test::ExactDevicesTest {
       reference::sample(frame.view(), square, patch);
       expected.push_back(reference::find(model, patch, model.mean));
     }
-    opencl::ProgramCache cache = test::program_cache();
     for (const opencl::DeviceInfo& info : devices_) {
       SCOPED_TRACE(info.name);
-      const opencl::Context context(opencl::ChosenDevice{info, 0, ""});
+      const opencl::Context& context = test::shared_context(info);
       opencl::Queue queue(context);
-      const DeviceModel device_model(context, model, &cache);
+      const DeviceModel device_model(context, model, nullptr);
       DeviceFinder finder(device_model);
       constexpr int kStride = 160;
       std::vector<std::uint8_t> luma(static_cast<std::size_t>(kStride) * 110);

@@ -59,12 +59,11 @@ class OpenClFloatMethod : public OpenClStagesTest {
   void compare(const Model& model, Options options, const std::vector<GrayView>& frames) {
     options.arithmetic = Arithmetic::floating_point;
     const FilterbankDetector detector(model, options);
-    opencl::ProgramCache cache = test::program_cache();
     for (const opencl::DeviceInfo& info : devices_) {
       if (info.extensions.find("cl_khr_fp64") == std::string::npos) continue;
       SCOPED_TRACE(info.name);
-      const opencl::Context context(opencl::ChosenDevice{info, 0, ""});
-      const OpenClStages stages(detector, context, &cache, tuning_table().defaults(info));
+      const opencl::Context& context = test::shared_context(info);
+      const OpenClStages stages(detector, context, nullptr, tuning_table().defaults(info));
       FrameRunner runner(detector, &stages, stages.supported());
       auto& slot = static_cast<OpenClSlot&>(runner.slot());
       FilterbankWorkspace cpu;

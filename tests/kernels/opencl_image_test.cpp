@@ -38,12 +38,11 @@ std::vector<ImageRows> rows_of(std::span<const Size> sizes) {
 class OpenClImages : public test::ExactDevicesTest {
  protected:
   void on_every_device(const auto& work) {
-    opencl::ProgramCache cache = test::program_cache();
     for (const opencl::DeviceInfo& device : devices_) {
       SCOPED_TRACE(device.name);
-      const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+      const opencl::Context& context = test::shared_context(device);
       opencl::Queue queue(context);
-      work(context, queue, cache);
+      work(context, queue);
     }
   }
   static std::unique_ptr<opencl::Buffer> on_device(opencl::Queue& queue, const auto& values) {
@@ -78,8 +77,8 @@ TEST_F(OpenClImages, ResampledPyramid) {
   for (std::size_t l = 0; l < sizes.size(); ++l)
     resample_rows_reference(image.view(), plans[l].columns, plans[l].rows, rows[l].begin, rows[l].end,
                             view(expected, l));
-  on_every_device([&](const opencl::Context& context, opencl::Queue& queue, opencl::ProgramCache& cache) {
-    const opencl::Program program = opencl::ResampledPyramid::build(context, &cache);
+  on_every_device([&](const opencl::Context& context, opencl::Queue& queue) {
+    const opencl::Program program = opencl::ResampledPyramid::build(context, nullptr);
     opencl::ResampledPyramid pyramid(program);
     pyramid.plan(queue, levels);
     pyramid.plan_rows(queue, rows);
@@ -127,8 +126,8 @@ TEST_F(OpenClImages, OctavePyramid) {
                       static_cast<int>(PaddedImage::stride_for(sizes[l].width))});
     bytes += PaddedImage::bytes_for(sizes[l]);
   }
-  on_every_device([&](const opencl::Context& context, opencl::Queue& queue, opencl::ProgramCache& cache) {
-    const opencl::Program program = opencl::OctavePyramid::build(context, &cache);
+  on_every_device([&](const opencl::Context& context, opencl::Queue& queue) {
+    const opencl::Program program = opencl::OctavePyramid::build(context, nullptr);
     opencl::OctavePyramid pyramid(program);
     pyramid.plan(queue, octaves, levels);
     pyramid.plan_rows(queue, rows);
@@ -204,8 +203,8 @@ TEST_F(OpenClImages, Integrals) {
       for (int plane = 0; plane < contents.planes && rows[l].begin < rows[l].end; ++plane)
         integrate_reference(image, sheet, levels[l], plane, rows[l].begin, rows[l].end, expected.data());
     }
-    on_every_device([&](const opencl::Context& context, opencl::Queue& queue, opencl::ProgramCache& cache) {
-      const opencl::IntegralProgram program(context, contents, &cache);
+    on_every_device([&](const opencl::Context& context, opencl::Queue& queue) {
+      const opencl::IntegralProgram program(context, contents, nullptr);
       opencl::Integrals integrals(program);
       integrals.plan(queue, sheet, levels);
       integrals.plan_rows(queue, rows);

@@ -42,10 +42,9 @@ class OpenClOctaves : public test::ExactDevicesTest {
  protected:
   // Compares all bytes: nothing but the octaves' own pixels may change.
   void compare(const std::vector<Size>& sizes, int count) {
-    opencl::ProgramCache cache = test::program_cache();
     for (const opencl::DeviceInfo& device : devices_) {
-      const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-      const opencl::Program program = opencl::OctavePyramid::build(context, &cache);
+      const opencl::Context& context = test::shared_context(device);
+      const opencl::Program program = opencl::OctavePyramid::build(context, nullptr);
       opencl::Kernel halve(program, "halve");
       opencl::Queue queue(context);
       for (const Size size : sizes) {

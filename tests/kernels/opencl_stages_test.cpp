@@ -212,10 +212,9 @@ TEST_F(OpenClStagesTest, SlotsInFlightTogether) {
   const Frames frames({{90, 70}, {131, 50}, {48, 48}});
   const Model model = make_model(random_dictionary(9, 1), 1);
   const FilterbankDetector detector(model, some_options(model, frames.views[0]));
-  opencl::ProgramCache cache = test::program_cache();
   for (const opencl::DeviceInfo& device : devices_) {
-    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    const OpenClStages stages(detector, context, &cache, tuning_table().defaults(device));
+    const opencl::Context& context = test::shared_context(device);
+    const OpenClStages stages(detector, context, nullptr, tuning_table().defaults(device));
     std::deque<OpenClSlot> slots;
     std::vector<std::unique_ptr<Workspace>> workspaces;
     for (const GrayView frame : frames.views) {

@@ -5,9 +5,23 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace sightline::test {
+namespace {
+
+std::map<std::pair<void*, std::uint64_t>, opencl::Context> contexts;
+
+// Drivers do not outlive main: oclgrind crashes when a context is released after it.
+struct ReleaseContexts final : testing::Environment {
+  void TearDown() override { contexts.clear(); }
+};
+[[maybe_unused]] testing::Environment* const registered =
+    testing::AddGlobalTestEnvironment(std::make_unique<ReleaseContexts>().release());
+
+}  // namespace
 
 std::vector<opencl::DeviceInfo> exact_devices() {
   std::vector<opencl::DeviceInfo> usable;
@@ -16,6 +30,11 @@ std::vector<opencl::DeviceInfo> exact_devices() {
     if (device.compiler_available && exact) usable.push_back(device);
   }
   return usable;
+}
+
+const opencl::Context& shared_context(const opencl::DeviceInfo& device) {
+  const std::pair key(device.handle, device.local_memory_bytes);  // tests change the latter
+  return contexts.try_emplace(key, opencl::ChosenDevice{device, 0, ""}).first->second;
 }
 
 opencl::ProgramCache program_cache() {

@@ -19,7 +19,12 @@ namespace sightline::test {
 /// them on the host.
 std::vector<opencl::DeviceInfo> exact_devices();
 
-/// Kept from run to run: its keys name driver, source and options.
+/// One context for all tests of a device: PoCL reads its library of built-in functions again for each context
+/// that builds a program, which takes longer than most tests.
+const opencl::Context& shared_context(const opencl::DeviceInfo& device);
+
+/// For tests that build the same programs many times; kept from run to run. The others use none: to give a
+/// program's binary, PoCL compiles all its kernels once more.
 opencl::ProgramCache program_cache();
 
 /// A test on these devices; skipped where there are none.
@@ -38,9 +43,7 @@ class CpuAndDevice {
  public:
   CpuAndDevice(const opencl::DeviceInfo& device, const auto& model, const auto& options, const auto& tuning)
       : detector_(model, options),
-        context_(opencl::ChosenDevice{device, 0, ""}),
-        cache_(program_cache()),
-        stages_(detector_, context_, &cache_, tuning),
+        stages_(detector_, shared_context(device), nullptr, tuning),
         cpu_(detector_.make_workspace()),
         device_(detector_, &stages_, stages_.supported()) {}
 
@@ -75,8 +78,6 @@ class CpuAndDevice {
 
  private:
   Detector detector_;
-  opencl::Context context_;
-  opencl::ProgramCache cache_;
   Stages stages_;
   std::unique_ptr<Workspace> cpu_;
   FrameRunner device_;

@@ -42,9 +42,8 @@ std::vector<T> read(opencl::Queue& queue, const opencl::Buffer& buffer, std::siz
 
 // Runs faces of a frame with one object for several frames, the first of which has fewer faces.
 void compare(const opencl::DeviceInfo& device, const FaceDescriptor& descriptor, const Projector* projector) {
-  opencl::ProgramCache cache = test::program_cache();
-  const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-  const OpenClDescriber describer(descriptor, projector, context, &cache);
+  const opencl::Context& context = test::shared_context(device);
+  const OpenClDescriber describer(descriptor, projector, context, nullptr);
   DescribedFaces described(describer);
   opencl::Queue queue(context);
   Cropper cropper;
@@ -135,7 +134,7 @@ TEST_F(OpenClSmallRecognition, TemplatesAreTheCpus) {
 TEST_F(OpenClRecognition, AProjectionOfOtherValuesIsRefused) {
   const FaceDescriptor descriptor({Channel{}});
   const Projector projector(random_projection(3, 5));
-  const opencl::Context context(opencl::ChosenDevice{devices_[0], 0, ""});
+  const opencl::Context& context = test::shared_context(devices_[0]);
   EXPECT_THROW(OpenClDescriber(descriptor, &projector, context, nullptr), Error);
 }
 

@@ -19,11 +19,9 @@ using test::Numbers;
 class Searcher {
  public:
   Searcher(const opencl::DeviceInfo& device, const TemplateFormat& format, const SearchTuning& tuning)
-      : context_(opencl::ChosenDevice{device, 0, ""}),
-        cache_(test::program_cache()),
-        queue_(context_),
-        program_(context_, format, &cache_, tuning),
-        templates_(context_),
+      : queue_(test::shared_context(device)),
+        program_(test::shared_context(device), format, nullptr, tuning),
+        templates_(test::shared_context(device)),
         search_(program_, queue_) {}
 
   Matches nearest(const TemplateSet& set, const std::vector<std::uint8_t>& queries, int k) {
@@ -40,8 +38,6 @@ class Searcher {
   }
 
  private:
-  opencl::Context context_;
-  opencl::ProgramCache cache_;
   opencl::Queue queue_;
   SearchProgram program_;
   DeviceTemplates templates_;

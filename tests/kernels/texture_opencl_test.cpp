@@ -35,9 +35,8 @@ class TextureOpenCl : public sightline::test::ExactDevicesTest {
                const std::vector<Size>& sizes) {
     SCOPED_TRACE(device.name + ", " + test::name_of(settings) + ": " + form.histogram + " " + form.pixels);
     const TextureProcessor processor(settings);
-    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
-    opencl::ProgramCache cache = sightline::test::program_cache();
-    const TextureStages stages(processor, context, &cache, form);
+    const opencl::Context& context = sightline::test::shared_context(device);
+    const TextureStages stages(processor, context, nullptr, form);
     FrameRunner runner(processor, &stages, stages.supported());
     for (const Size size : sizes) {
       for (const Pattern pattern : {Pattern::noise, Pattern::flat_areas}) {
@@ -92,8 +91,7 @@ TEST_F(TextureOpenCl, LargeFramesAreTheDefinition) {
     opencl::ChosenDevice chosen{device, 0, ""};
     chosen.buffers = opencl::BufferUse::copied;
     const opencl::Context context(chosen);
-    opencl::ProgramCache cache = sightline::test::program_cache();
-    const TextureStages stages(processor, context, &cache, tuning_table().defaults(device));
+    const TextureStages stages(processor, context, nullptr, tuning_table().defaults(device));
     const Picture picture({2113, 2003}, Pattern::noise);
     const FrameResult result = FrameRunner(processor, &stages, stages.supported()).process(picture.view());
     TextureOutput expected;
@@ -105,7 +103,7 @@ TEST_F(TextureOpenCl, LargeFramesAreTheDefinition) {
 TEST_F(TextureOpenCl, VariantsThatDoNotExistAreRefused) {
   for (const opencl::DeviceInfo& device : devices_) {
     const TextureProcessor processor({{LbpOperator()}, LbpMapping::plain});
-    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+    const opencl::Context& context = sightline::test::shared_context(device);
     EXPECT_THROW(TextureStages(processor, context, nullptr, form_of("fast", "word", 1, 1, 1, 1)), Error);
   }
 }

@@ -158,7 +158,7 @@ TEST_F(TunerTest, NetworksAreTuned) {
 TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {
   for (const opencl::DeviceInfo& device : devices_) {
     SCOPED_TRACE(device.name);
-    const opencl::Context context(opencl::ChosenDevice{device, 0, ""});
+    const opencl::Context& context = test::shared_context(device);
     const OpenClStages device_stages(detector_, context, &cache_, tuning_table().defaults(device));
     const FrameTimes times = time_frame(device_stages, frame_.views[0], 3);
     std::vector<std::string> names;
