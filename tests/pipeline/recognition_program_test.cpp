@@ -124,7 +124,7 @@ TEST_F(RecognitionProgram, GoesOnFromFinishedSteps) {
   EXPECT_EQ(bytes_of(folder_ / "a.safetensors"), first);
 }
 
-recognition::FaceModel load(const std::string& file) {
+recognition::FaceModel load_face_model(const std::string& file) {
   return recognition::load_face_model(file, std::uint64_t{recognition::kMaxFaceModelSize} << 20);
 }
 
@@ -136,7 +136,7 @@ TEST_F(RecognitionProgram, TrainsForHardLight) {
   ASSERT_FALSE(first.empty());
   EXPECT_EQ(bytes_of(folder_ / "again.safetensors"), first);
 
-  const recognition::FaceModel model = load(folder_ / "light.safetensors");
+  const recognition::FaceModel model = load_face_model(folder_ / "light.safetensors");
   EXPECT_EQ(model.geometry, recognition::kLightGeometry);
   EXPECT_EQ(model.channels, recognition::light_channels());
   EXPECT_FALSE(model.projection);
@@ -158,7 +158,7 @@ TEST_F(RecognitionProgram, GoesOnFromFinishedStepsForHardLight) {
   const Outcome again = expect_run(0, train("learned-light", "b.safetensors") + state);
   EXPECT_THAT(again.err, Not(HasSubstr("axes")));
   EXPECT_EQ(bytes_of(folder_ / "b.safetensors"), bytes_of(folder_ / "a.safetensors"));
-  EXPECT_TRUE(load(folder_ / "b.safetensors").projection);
+  EXPECT_TRUE(load_face_model(folder_ / "b.safetensors").projection);
 }
 
 TEST_F(RecognitionProgram, SaysWhatItCannotUse) {
