@@ -15,7 +15,8 @@ const median = values => [...values].sort((a, b) => a - b)[Math.floor(values.len
 // The fixed input of both: its bytes do not matter for the time.
 async function open(model) {
   const session = await ort.InferenceSession.create(model, {
-    intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all'
+    intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all',
+    logSeverityLevel: 3
   });
   const feeds = {};
   for (const input of session.inputMetadata) {
