@@ -31,10 +31,11 @@ void each_picture(const std::string& path, bool in_colour, const std::function<v
   throw_if_stopped();
 }
 
-ShownDevice open_named(const std::string& name) {
+MeasuredDevice open_named(const std::string& name) {
   const auto chosen = opencl::choose_device(opencl::parse_device_choice(name), opencl::list_devices());
   if (!chosen)
-    throw Error(ExitCode::usage, "--device " + name + " names no device", "`sightline devices` lists them");
+    throw Error(name == "none" ? ExitCode::usage : ExitCode::device, "--device " + name + " gives no device",
+                "`sightline devices` lists them");
   std::shared_ptr<ComputeDevice> device = opencl::open_device(*chosen);
   const double rate = characterisation::measure_multiply_adds(opencl::opened_from(*device));
   return {std::move(device), rate};

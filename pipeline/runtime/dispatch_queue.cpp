@@ -242,14 +242,12 @@ void DispatchQueue::log_spans(Slot& slot) {
 // large copy (NVIDIA 580). Asking costs nothing there, so a thread asks while frames are on the device. It
 // never waits for it.
 void DispatchQueue::poll(const std::stop_token& stop) {
-  constexpr auto kInterval = 25us, kIntervalOfOne = 5us;  // one frame alone is somebody's latency
-  prctl(PR_SET_TIMERSLACK, 1);                            // nanoseconds: sleeps are as short as asked for
+  constexpr auto kInterval = 25us;
+  prctl(PR_SET_TIMERSLACK, 1);  // nanoseconds: sleeps are as short as asked for
   while (!stop.stop_requested()) {
-    auto interval = kInterval;
     {
       std::unique_lock lock(mutex_);
       if (!poll_.wait(lock, stop, [&] { return !polled_.empty(); })) return;
-      if (polled_.size() == 1) interval = kIntervalOfOne;
       for (std::size_t i = 0; i < polled_.size();) {
         DevicePart& part = polled_[i]->parts[number_];
         const DeviceEvent::State state = part.slot->done.state();
@@ -261,7 +259,7 @@ void DispatchQueue::poll(const std::stop_token& stop) {
         part.outstanding->complete(state == DeviceEvent::State::failed);
       }
     }
-    std::this_thread::sleep_for(interval);
+    std::this_thread::sleep_for(kInterval);
   }
 }
 

@@ -14,8 +14,8 @@ namespace sightline {
 
 class ComputeDevice;
 
-/// A device that the user has named.
-struct ShownDevice {
+/// An open device and its measured rate.
+struct MeasuredDevice {
   std::shared_ptr<ComputeDevice> device;
   double multiply_adds = 0;  ///< float multiply-adds a second, measured
 };
@@ -29,8 +29,8 @@ struct ShowContext {
   std::function<void(const std::string& path, const std::function<void(PictureView)>& each)> pictures;
   /// Measures float multiply-adds a second of all the CPU's threads.
   std::function<double()> peak_multiply_adds;
-  /// Opens a device by its number or a part of its name, and measures it. Throws Error (usage, device).
-  std::function<ShownDevice(const std::string& name)> device;
+  /// Opens the device of option --device, and measures it. Throws Error (usage, device).
+  std::function<MeasuredDevice(const std::string& name)> device;
 };
 
 /// Describes models: `model show`. The values of its options go into the object itself, so that one object

@@ -20,7 +20,8 @@ namespace sightline::test {
 std::vector<opencl::DeviceInfo> exact_devices();
 
 /// One context for all tests of a device: PoCL reads its library of built-in functions again for each context
-/// that builds a program, which takes longer than most tests.
+/// that builds a program, which takes longer than most tests. Of changed properties of a device, it respects
+/// `local_memory_bytes` alone.
 const opencl::Context& shared_context(const opencl::DeviceInfo& device);
 
 /// For tests that build the same programs many times; kept from run to run. The others use none: to give a

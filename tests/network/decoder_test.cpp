@@ -547,6 +547,63 @@ TEST(NetworkLabels, AreReadFromMetadataAndText) {
   EXPECT_THAT(labels_from("person traffic_light", "", ""), testing::ElementsAre("person", "traffic light"));
 }
 
+// Numbers of places in other orders, and of another kind.
+struct Layout {
+  Kind kind;
+  std::int64_t place_step, channel_step;
+};
+class DecoderParts : public testing::TestWithParam<Layout> {};
+
+TEST_P(DecoderParts, GiveAllBoxesInOrder) {
+  constexpr std::int64_t kPlaces = 5000;
+  constexpr int kClasses = 10;  // 1638 places have the scores of one part
+  const auto [kind, place_step, channel_step] = GetParam();
+  Scheme scheme;
+  scheme.classes = kClasses;
+  std::deque<Tensor> tensors;
+  std::vector<const Tensor*> outputs;
+  struct Found {
+    int place, label;
+    float score;
+    bool operator==(const Found&) const = default;
+  };
+  std::vector<Found> expected;
+  for (int h = 0; h < 2; ++h) {
+    Head& head = scheme.heads.emplace_back();
+    head.places = kPlaces;
+    head.classes = {h, 3, place_step, channel_step};
+    head.box = {h, 3 + kClasses * channel_step, place_step, channel_step};
+    Tensor& tensor = tensors.emplace_back(kind, Shape{1, 3 + (kClasses + 4) * kPlaces * 2});
+    outputs.push_back(&tensor);
+    const auto set = [&](std::int64_t i, int value) {
+      if (kind == Kind::real) tensor.reals()[i] = static_cast<float>(value);
+      if (kind != Kind::real) tensor.wholes()[i] = value;
+    };
+    for (std::int64_t i = 0; i < tensor.size(); ++i) set(i, 0);
+    for (const int place : {0, 1637, 1638, 3275, 3276, 4999}) {
+      const int label = place % kClasses, score = 1 + h + place;
+      set(head.classes.offset + place * place_step + label * channel_step, score);
+      for (const int side : {2, 3})
+        set(head.box.offset + place * place_step + side * channel_step, 1 + place);
+      expected.push_back({static_cast<int>(h * kPlaces + place), label, static_cast<float>(score)});
+    }
+  }
+  for (const int threads : {1, 3}) {
+    std::vector<RawBox> boxes;
+    oneapi::tbb::task_arena(threads).execute([&] { decode(scheme, outputs, 0.5F, boxes); });
+    std::vector<Found> found;
+    for (const RawBox& box : boxes) {
+      found.push_back({box.place, box.label, box.score});
+      EXPECT_EQ(box.x2, static_cast<float>(1 + box.place % kPlaces));
+    }
+    EXPECT_EQ(found, expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, DecoderParts,
+                         testing::Values(Layout{Kind::real, 14, 1}, Layout{Kind::real, 1, 5000},
+                                         Layout{Kind::real, 28, 2}, Layout{Kind::whole, 14, 1}));
+
 TEST(NetworkInput, IsPlacedAndNormalised) {
   Preprocessing p;
   p.size = {8, 8};

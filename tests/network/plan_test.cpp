@@ -555,6 +555,17 @@ TEST(NetworkPlanMemory, IsLimited) {
   EXPECT_EQ(make_plan(graph, 1000), nullptr);
 }
 
+TEST(NetworkPlanMemory, MayBeTooLittleOnADevice) {
+  Graph graph = test::small_yolox(64, 1).typed_graph();
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
+  LaunchShape shape{64, 1 << 13, 2, 256, 1};
+  EXPECT_NO_THROW(make_level_tables(*plan, weights_of(*plan), shape));
+  shape.local_floats = 16;
+  EXPECT_THROW(make_level_tables(*plan, weights_of(*plan), shape), Error);
+}
+
 TEST(NetworkPlanErrors, NameTheNode) {
   // An index that the frame decides, out of range.
   OnnxBuilder builder;

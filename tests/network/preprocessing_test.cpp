@@ -12,29 +12,29 @@
 namespace sightline::network {
 namespace {
 
-enum class Kind { gray, yuv, pairs, full_chroma, rgb, bgra };
+enum class FrameKind { gray, yuv, pairs, full_chroma, rgb, bgra };
 
 // A frame with random pixels.
-struct Frame {
+struct LetterboxFrame {
   std::vector<std::uint8_t> bytes;
   PictureView view;
 
-  Frame(Kind kind, Size size, std::mt19937& random) : bytes(8 * size.width * size.height + 64) {
+  LetterboxFrame(FrameKind kind, Size size, std::mt19937& random) : bytes(8 * size.width * size.height + 64) {
     std::ranges::generate(bytes, [&] { return static_cast<std::uint8_t>(random()); });
-    if (kind == Kind::rgb || kind == Kind::bgra) {
-      const PackedFormat format = kind == Kind::rgb ? PackedFormat::rgb24 : PackedFormat::bgra;
+    if (kind == FrameKind::rgb || kind == FrameKind::bgra) {
+      const PackedFormat format = kind == FrameKind::rgb ? PackedFormat::rgb24 : PackedFormat::bgra;
       view = PackedView{bytes.data(), size.width, size.height, bytes_per_pixel(format) * size.width, format};
       return;
     }
     const GrayView luma(bytes.data(), size.width, size.height, size.width);
     ChromaView chroma;
     chroma.u = bytes.data() + static_cast<std::ptrdiff_t>(size.width) * size.height;
-    chroma.step = kind == Kind::pairs ? 2 : 1;
-    chroma.shift_x = chroma.shift_y = kind == Kind::full_chroma ? 0 : 1;
+    chroma.step = kind == FrameKind::pairs ? 2 : 1;
+    chroma.shift_x = chroma.shift_y = kind == FrameKind::full_chroma ? 0 : 1;
     chroma.u_stride = chroma.v_stride = std::ptrdiff_t{chroma.step} * size.width;
-    chroma.v = kind == Kind::pairs ? chroma.u + 1 : chroma.u + chroma.u_stride * size.height;
+    chroma.v = kind == FrameKind::pairs ? chroma.u + 1 : chroma.u + chroma.u_stride * size.height;
     chroma.weights = yuv_weights(true, false);
-    view = kind == Kind::gray ? PictureView(luma) : PictureView(luma, chroma);
+    view = kind == FrameKind::gray ? PictureView(luma) : PictureView(luma, chroma);
   }
 };
 
@@ -47,10 +47,10 @@ int value_at(const PictureView& frame, int channels, int channel, int x, int y) 
   return channels == 1 ? (77 * value(0) + 150 * value(1) + 29 * value(2) + 128) >> 8 : value(channel);
 }
 
-struct Sample {
+struct LetterboxSample {
   int first = 0, second = 0, weight = 0;
 };
-Sample sample_of(int i, int source, int target) {
+LetterboxSample sample_of(int i, int source, int target) {
   const double at =
       std::clamp(std::floor(((i + 0.5) * source / target - 0.5) * 2048 + 0.5), 0.0, 2048.0 * (source - 1));
   const int whole = static_cast<int>(at);
@@ -72,8 +72,8 @@ void expect_formula(const PictureView& frame, const Preprocessing& p) {
     const int x = pixel % width - at.left, y = pixel / width - at.top;
     double value = p.pad;
     if (x >= 0 && y >= 0 && x < at.width && y < at.height) {
-      const Sample column = sample_of(x, frame.width(), at.width),
-                   row = sample_of(y, frame.height(), at.height);
+      const LetterboxSample column = sample_of(x, frame.width(), at.width),
+                            row = sample_of(y, frame.height(), at.height);
       const auto mixed = [&](int source_y) {
         const int channel = p.rgb ? c : 2 - c;
         return value_at(frame, p.channels, channel, column.first, source_y) * (2048 - column.weight) +
@@ -94,9 +94,11 @@ TEST(NetworkLetterbox, EqualsItsFormula) {
     return std::uniform_int_distribution<int>(least, most)(random);
   };
   for (int round = 0; round < 60; ++round) {
-    const auto kind = static_cast<Kind>(round % 6);
+    const auto kind = static_cast<FrameKind>(round % 6);
     const Size size{number(1, 70), number(1, 20)};
-    const Frame frame(kind, size, random);
+    const LetterboxFrame frame(kind, {size.width + 7, size.height + 5}, random);
+    // A part begins between chroma samples, and has a stride of its own.
+    const PictureView part = part_of(frame.view, number(0, 7), number(0, 5), size);
     Preprocessing p;
     p.size = {number(1, 40), number(1, 24)};
     p.fit = static_cast<Fit>(number(0, 2));
@@ -107,7 +109,7 @@ TEST(NetworkLetterbox, EqualsItsFormula) {
     p.scale = {57.375, 1, 255};
     SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << size.width << "x"
                                     << size.height << " to " << text_of(p));
-    expect_formula(frame.view, p);
+    expect_formula(part, p);
   }
 }
 

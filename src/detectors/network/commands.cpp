@@ -54,7 +54,8 @@ class Explain : public FamilyCommand {
     options.add("--times", &times_, "Time each level of the plan on all threads of the CPU");
     options
         .add("--device DEVICE", &device_,
-             "OpenCL device to time instead, by index or part of its name")
+             "OpenCL device that is timed instead of the CPU: gpu, cpu, an index or part of a name "
+             "(`sightline devices` lists them)")
         .free_text()
         .needs("--times");
     options.add("--batch FRAMES", &batch_, "Frames that the device takes at once")
@@ -87,15 +88,15 @@ class Explain : public FamilyCommand {
         times_text(level_times(detector, w), "on all threads of the CPU", context.peak_multiply_adds()));
   }
 
-  void print_times_on(const ShownDevice& shown, const NetworkDetector& detector,
+  void print_times_on(const MeasuredDevice& measured, const NetworkDetector& detector,
                       const ShowContext& context) const {
-    const opencl::OpenedDevice& device = opencl::opened_from(*shown.device);
+    const opencl::OpenedDevice& device = opencl::opened_from(*measured.device);
     if (!device.device().fused_multiply_add)
       throw Error(ExitCode::device,
                   "networks cannot run on '" + device.device().name + "', which has no fused multiply-adds");
     const std::string frames = batch_ == 1 ? "" : fmt::format(", {} frames at once", batch_);
     context.print(times_text(level_times_on(detector, device, batch_),
-                             "on '" + device.device().name + "'" + frames, shown.multiply_adds));
+                             "on '" + device.device().name + "'" + frames, measured.multiply_adds));
   }
 
   void write_input(const Network& network, NetworkWorkspace& workspace) const {

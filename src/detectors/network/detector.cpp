@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "detectors/network/interpreter.hpp"
+#include "processing/frame_luma.hpp"
 
 namespace sightline::network {
 namespace {

@@ -9,7 +9,7 @@
 #include "detection/detector.hpp"
 #include "detectors/network/network.hpp"
 #include "detectors/network/plan.hpp"
-#include "processing/frame_luma.hpp"
+#include "processing/frame_processor.hpp"
 
 namespace sightline::network {
 
@@ -51,7 +51,7 @@ class NetworkDetector : public Detector {
   bool prepare(Workspace& workspace, PictureView frame, Partition partition = {}) const override;
   void run_stage(std::size_t stage, Workspace& workspace) const override;
   std::vector<Detection> take_detections(Workspace& workspace) const override;
-  /// Null also for devices without fused multiply-adds.
+  /// Null also for devices without fused multiply-adds, or with too little local memory.
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
 
   const Network& network() const { return network_; }

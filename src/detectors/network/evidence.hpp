@@ -167,7 +167,7 @@ inline void set_fractions(Scheme& scheme, const Evidence& evidence) {
   scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
 }
 
-/// Reads classes from all channels of a sheet, by a function where they are no probabilities yet.
+/// Reads classes from all channels of a sheet. `function` makes scores probabilities that are none yet.
 inline void set_classes(Scheme& scheme, Head& head, const Sheet& sheet,
                         ScoreFunction function = ScoreFunction::sigmoid) {
   head.classes = sheet.field();

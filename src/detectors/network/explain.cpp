@@ -11,8 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "detectors/network/opencl/device_levels.hpp"
-#include "opencl/opened_device.hpp"
+#include "detectors/network/opencl/level_timer.hpp"
 
 namespace sightline::network {
 namespace {
@@ -228,39 +227,16 @@ std::vector<LevelTime> level_times_on(const NetworkDetector& detector, const ope
                                       int frames) {
   if (!detector.plan()) return {};
   const Plan& plan = *detector.plan();
-  std::size_t count = 0;
-  for (const PlanSegment& segment : plan.segments) {
-    if (!segment.suits_devices) break;
-    count = segment.last_level;
-  }
-  const DeviceLevels on_device(plan, device, &device.cache, DeviceLevels::manner_for(device.device()));
-  DeviceLevels::Kernels kernels;
-  opencl::Queue queue(device);
-  const std::size_t bytes = on_device.bytes(frames);
-  const opencl::Buffer arena(device, bytes);
-  queue.wait(queue.fill(arena, 0, bytes));
-  std::vector<LevelTime> levels = levels_of(plan, count);
+  LevelTimer timer(plan, device, frames);
+  if (timer.levels() == 0) return {};
+  std::vector<LevelTime> levels = levels_of(plan, timer.levels());
   for (LevelTime& level : levels) level.multiply_adds *= frames;
-  take_fastest(levels, [&] {
-    std::vector<double> seconds;
-    for (std::size_t l = 0; l < count; ++l) {
-      opencl::Event first, last;
-      on_device.enqueue(queue, kernels, arena, frames, l, l + 1, [&](opencl::Event event) {
-        if (!first) first = event;
-        last = std::move(event);
-      });
-      if (last) queue.wait(last);
-      const std::string& name = device.device().name;
-      seconds.push_back(last ? 1e-9 * static_cast<double>(last.times(name).ended - first.times(name).started)
-                             : 0);
-    }
-    return seconds;
-  });
+  take_fastest(levels, [&] { return timer.run(); });
   return levels;
 }
 
 std::string times_text(const std::vector<LevelTime>& levels, const std::string& where, double peak) {
-  if (levels.empty()) return "\nThere are no levels to time: the network has no plan.\n";
+  if (levels.empty()) return "\nThere are no levels to time " + where + ".\n";
   LevelTime all{"", 0, 0};
   for (const LevelTime& level : levels) {
     all.multiply_adds += level.multiply_adds;

@@ -26,11 +26,13 @@ struct LevelTime {
 };
 /// Times levels on the calling TBB arena. The workspace's inputs are filled. Empty where there is no plan.
 std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& workspace);
-/// Times those levels on a device that it can run, for a number of frames at once. Throws DeviceError.
+/// Times the plan's first levels, those that devices have kernels for, on a device; the input is 0. Empty if
+/// there are none. Throws Error (failed), DeviceError.
+/// @param frames  of each launch, up to DeviceLevels::kMostFrames
 std::vector<LevelTime> level_times_on(const NetworkDetector& detector, const opencl::OpenedDevice& device,
                                       int frames);
-/// @param where  "on the CPU"
-/// @param peak   multiply-adds a second that it can do
+/// @param where  the processor, as in "on the CPU"
+/// @param peak   multiply-adds a second that the processor can do
 std::string times_text(const std::vector<LevelTime>& levels, const std::string& where, double peak);
 
 /// Results of a network on a picture: ranges of its outputs, and its ten best candidates with what became
@@ -40,8 +42,8 @@ std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& work
 /// The network's input as an RGB picture, 3 bytes a pixel, normalisation undone.
 std::vector<std::uint8_t> input_picture(const Network& network, const Tensor& input);
 
-/// Fills the picture's input with fixed bytes, normalised: element i is (i * 2654435761 mod 2^32) >> 24. The
-/// others are those of a frame of 640x480.
+/// Fills the picture's input with fixed bytes, normalised: element i is (i * 2654435761 mod 2^32) >> 24.
+/// Other inputs get the sizes of a frame of 640x480.
 void fill_fixed(const Network& network, Runner& runner);
 
 struct OutputDifference {

@@ -228,7 +228,7 @@ std::int64_t multiply_adds_of(const Graph& graph, const Node& node) {
   return 0;
 }
 
-std::vector<std::vector<int>> ends_of(const Graph& graph) {
+std::vector<std::vector<int>> values_that_end(const Graph& graph) {
   std::map<int, std::size_t> last;  // by value
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     for (const int input : graph.nodes[i].inputs) last[input] = i;
@@ -243,7 +243,7 @@ std::vector<std::vector<int>> ends_of(const Graph& graph) {
 
 GraphCost cost_of(const Graph& graph) {
   GraphCost cost;
-  const std::vector<std::vector<int>> ends = ends_of(graph);
+  const std::vector<std::vector<int>> ends = values_that_end(graph);
   std::int64_t live = 0;
   for (const GraphInput& input : graph.inputs) live += running_bytes(graph.value(input.value));
   for (const Value& value : graph.values) {

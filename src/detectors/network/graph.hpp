@@ -88,9 +88,9 @@ GraphCost cost_of(const Graph& graph);
 /// Multiply-adds of one node; 0 where a type is not known.
 std::int64_t multiply_adds_of(const Graph& graph, const Node& node);
 
-/// By node: the values that it is the last to read or, where nobody reads them, makes. The network's outputs
-/// are the last element's, behind all nodes.
-std::vector<std::vector<int>> ends_of(const Graph& graph);
+/// For each node, the values that it reads or makes and no later node reads. The last element, behind all
+/// nodes, has the network's outputs.
+std::vector<std::vector<int>> values_that_end(const Graph& graph);
 
 /// The node that makes a value; null for inputs and constants.
 const Node* maker_of(const Graph& graph, int value);

@@ -7,7 +7,7 @@
 namespace sightline::network {
 
 Interpreter::Interpreter(const Graph& graph, std::int64_t memory_limit)
-    : graph_(graph), limit_(memory_limit), ends_(ends_of(graph)), values_(graph.values.size()) {
+    : graph_(graph), limit_(memory_limit), ends_(values_that_end(graph)), values_(graph.values.size()) {
   for (const GraphInput& input : graph.inputs) {
     values_[static_cast<std::size_t>(input.value)].allocate(input.type);
     for (auto& all : ends_) std::erase(all, input.value);  // they stay

@@ -18,7 +18,7 @@ namespace sightline::network {
 /// Thrown by Operator::infer where the types of outputs depend on values that are not there yet.
 struct NotKnownYet {};
 
-/// What a function that may throw NotKnownYet returns; none where it does.
+/// The result of `f`; none if it throws NotKnownYet.
 template <typename F>
 auto if_known(const F& f) -> std::optional<decltype(f())> {
   try {

@@ -90,7 +90,7 @@ Types global_pool_type(const Call& call) {
   return {{Kind::real, shape}};
 }
 
-// Makes each plane what `f(elements, count)` returns.
+// Reduces each plane to `f(elements, count)`.
 template <typename F>
 void reduce_planes(const Call& call, std::span<Tensor> out, const F& f) {
   const std::int64_t count = out[0].size() > 0 ? call.in(0).size() / out[0].size() : 0;

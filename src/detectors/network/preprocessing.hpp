@@ -65,7 +65,7 @@ class Letterbox {
   const Axis& columns() const { return columns_; }
   const Axis& rows() const { return rows_; }
   /// Fills rows [begin, end) of all channels. Only rows of the frame that are mixed are converted to RGB (or
-  /// luma).
+  /// luma); it takes memory for two.
   void fill(const PictureView& frame, float* tensor, int begin, int end) const;
 
  private:

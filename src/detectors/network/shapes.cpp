@@ -377,7 +377,8 @@ void run_pad(const Call& call, std::span<Tensor> out) {
 
 // --- blocks and channels
 
-// The side of a block, of which some axes must be multiples: of its square, or of itself.
+// The attribute blocksize. Its square must divide the channels (`by_channel`), or itself the height and
+// width.
 std::int64_t block_side(const Call& call, bool by_channel) {
   const Shape& from = call.in(0).shape();
   const std::int64_t block = call.node.integer("blocksize", 0);

@@ -51,7 +51,7 @@ DeviceLevels::DeviceLevels(const Plan& plan, const opencl::Context& context, ope
       one_(make_variant(1)) {
   opencl::Queue queue(context);
   opencl::upload(queue, weights_, placed_.floats);
-  placed_.floats = {};
+  placed_.floats = std::vector<float>();
 }
 
 DeviceLevels::Variant DeviceLevels::make_variant(int frames) const {

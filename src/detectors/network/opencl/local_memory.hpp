@@ -7,6 +7,7 @@
 
 namespace sightline::network {
 
+/// Thread-safety: none.
 class LocalMemory {
  public:
   /// Takes the first place that is free. Returns its start, in floats.
@@ -24,7 +25,7 @@ class LocalMemory {
   void give_back(int at) {
     std::erase_if(taken_, [&](const auto& one) { return one.first == at; });
   }
-  /// Floats that were taken at once, and gaps between them.
+  /// The highest end of what was taken so far, in floats.
   int most() const { return most_; }
 
  private:

@@ -1,8 +1,12 @@
 #include "detectors/network/opencl/stages.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "opencl/data.hpp"
+#include "opencl/error.hpp"
 #include "processing/opencl/shared_device.hpp"
 
 namespace sightline::network {
@@ -127,7 +131,15 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
 std::unique_ptr<DeviceStages> NetworkDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
   const auto opened = opencl::opened_from(device);
   if (!opened || !plan_ || !opened->device().fused_multiply_add) return nullptr;
-  return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened);
+  try {
+    return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened);
+  } catch (const opencl::DeviceError&) {
+    throw;
+  } catch (const Error& e) {
+    spdlog::warn("'{}' cannot run on '{}': {}; its stages run on the CPU", network_.name,
+                 opened->device().name, e.what());
+    return nullptr;
+  }
 }
 
 }  // namespace sightline::network

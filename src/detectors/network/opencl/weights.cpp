@@ -9,7 +9,7 @@ void append(std::vector<float>& floats, const std::vector<float>& values) {
   floats.insert(floats.end(), values.begin(), values.end());
 }
 
-// What no input stands for is -0: adding 0 * -0 changes no sum.
+// Inputs up to a multiple of 4 have weights of -0: adding 0 * -0 changes no sum.
 void append_by_column(std::vector<float>& floats, const ConvolutionStep& step) {
   const int inputs = static_cast<int>(step.in.map().channels.size());
   for (int t = 0; t < taps_of(step); ++t) {
