@@ -132,7 +132,7 @@ bool is_ogg_cut(Bytes& file) {
   const auto end = file.read(from, static_cast<std::size_t>(file.size() - from));
   constexpr std::array<std::uint8_t, 5> kPage{'O', 'g', 'g', 'S', 0};
   // A page in the content of another is no page: so from the first one on.
-  auto page = std::ranges::search(end, kPage).begin();
+  auto page = std::search(end.begin(), end.end(), kPage.begin(), kPage.end());
   while (page != end.end()) {
     const auto left = static_cast<std::size_t>(end.end() - page);
     const std::size_t named = std::min(left, kPage.size());
