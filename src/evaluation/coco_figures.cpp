@@ -67,8 +67,8 @@ void CocoClass::add(std::span<const Detection> all_found, std::span<const TruthB
     const auto counts = [&](std::size_t t) { return !is_region(truth[t]) && range.holds(area_of(truth[t])); };
     std::vector<std::size_t> order(truth.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto others = std::ranges::stable_partition(order, counts);
-    objects_[size] += others.begin() - order.begin();
+    const auto others = std::stable_partition(order.begin(), order.end(), counts);
+    objects_[size] += others - order.begin();
     for (std::size_t i = 0; i < kOverlaps; ++i) {
       std::vector<bool> taken(truth.size());
       for (std::size_t d = 0; d < found.size(); ++d) {
@@ -82,9 +82,9 @@ void CocoClass::add(std::span<const Detection> all_found, std::span<const TruthB
             best = from;
           }
         };
-        look(order.begin(), others.begin());
-        if (best == order.end()) look(others.begin(), order.end());
-        const bool is_right = best < others.begin();
+        look(order.begin(), others);
+        if (best == order.end()) look(others, order.end());
+        const bool is_right = best < others;
         if (best != order.end() && !is_region(truth[*best])) taken[*best] = true;
         const bool is_counted = is_right || (best == order.end() && range.holds(found[d].box.area()));
         scored[d].right[size] = static_cast<std::uint16_t>(scored[d].right[size] | is_right << i);
