@@ -165,7 +165,7 @@ TEST_F(NetworkProgram, TimesLevelsOnADevice) {
   };
   EXPECT_EQ(timed_on("no such device", "1").exit_code, 5);
   EXPECT_EQ(timed_on("none", "1").exit_code, 2);
-  // Of the row of all levels: ms, share, M multiply-adds.
+  // Millions of multiply-adds of all levels; the table's last row has ms and share before them.
   const auto total_of = [&](const std::string& batch) {
     const Outcome outcome = timed_on("cpu", batch);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -44,22 +44,22 @@ class Reader {
   std::vector<float> largest_scores(std::int64_t begin, std::int64_t end) const {
     const Field& field = head_.classes;
     std::vector<float> largest(static_cast<std::size_t>(end - begin), kNone);
-    const int first = first_class();
+    const int first = first_class(), last = end_of_classes();  // the last one past
     const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
     if (tensor.kind() != Kind::real || (field.place_step != 1 && field.channel_step != 1)) {
       for (std::int64_t place = begin; place < end; ++place) {
         float& one = largest[static_cast<std::size_t>(place - begin)];
-        for (int c = first; c < first + scores(); ++c) one = larger(at(field, place, c), one);
+        for (int c = first; c < last; ++c) one = larger(at(field, place, c), one);
       }
       return largest;
     }
     const float* const values = tensor.reals() + field.offset + begin * field.place_step;
-    for (int c = first; field.place_step == 1 && c < first + scores(); ++c) {
+    for (int c = first; field.place_step == 1 && c < last; ++c) {
       const float* const channel = values + c * field.channel_step;
       for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = larger(channel[i], largest[i]);
     }
     for (std::size_t i = 0; field.place_step != 1 && i < largest.size(); ++i)
-      largest[i] = largest_of(values + static_cast<std::int64_t>(i) * field.place_step + first, scores());
+      largest[i] = largest_of(values + static_cast<std::int64_t>(i) * field.place_step + first, last - first);
     return largest;
   }
 
