@@ -330,18 +330,29 @@ TEST_P(NetworkPlan, ZerosKeepTheirSigns) {
   expect_equal(builder);
 }
 
-// Rows of the first map have ends, for the other convolution.
+// Rows of the first map have ends, for the other convolution: whatever reads both maps finds each one's rows.
 TEST_P(NetworkPlan, JoinedBlocksOfOtherRows) {
-  OnnxBuilder builder;
-  builder.input("x", {1, 16, 9, 13});
-  builder.convolution("a", "x", 16, 16, 1);
-  builder.convolution("b", "x", 16, 16, 1);
-  builder.convolution("c", "a", 16, 16, 3);
-  builder.node("Concat", {"a", "b"}, {"joined"}, {{"axis", 1}});
-  builder.node("MaxPool", {"joined"}, {"y"}, {{"kernel_shape", {3, 3}}});
-  builder.output("c");
-  builder.output("y");
-  expect_equal(builder);
+  for (const bool is_first : {true, false}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 16, 9, 13});
+    builder.convolution("a", "x", 16, 16, 1);
+    builder.convolution("b", "x", 16, 16, 1);
+    builder.convolution("c", "a", 16, 16, 3);
+    builder.node("Concat", {is_first ? "a" : "b", is_first ? "b" : "a"}, {"joined"}, {{"axis", 1}});
+    builder.node("MaxPool", {"joined"}, {"largest"}, {{"kernel_shape", {3, 3}}});
+    builder.node("AveragePool", {"joined"}, {"average"}, {{"kernel_shape", {2, 3}}});
+    builder.node("GlobalAveragePool", {"joined"}, {"mean"});
+    builder.node("Resize", {"joined", "", builder.reals("scales", {4}, {1, 1, 1.5F, 0.7F})}, {"resized"},
+                 {{"mode", "linear"}});
+    builder.node("Pad", {"joined", builder.wholes("pads", {8}, {0, 0, 1, 2, 0, 0, 2, 1})}, {"padded"});
+    builder.convolution("pointwise", "joined", 32, 20, 1);
+    builder.node("Add", {"joined", builder.weights("by_channel", {32, 1, 1})}, {"sum"});
+    builder.node("Reshape", {"joined", builder.wholes("flat", {3}, {1, 32, -1})}, {"placed"});
+    for (const char* output :
+         {"c", "largest", "average", "mean", "resized", "padded", "pointwise", "sum", "placed"})
+      builder.output(output);
+    expect_equal(builder);
+  }
 }
 
 // Sums of a mean, and a map between two products, that local memory does not hold.

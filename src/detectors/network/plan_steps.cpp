@@ -197,18 +197,13 @@ void ResizeStep::run(const PlanMemory& memory, int row) const {
   out.clear_ends(memory, row);
 }
 
-void MeanStep::lay_out(const std::vector<Storage>& storages) {
-  MapStep::lay_out(storages);
-  row_step_ = row_place(storages, in.map().channels.front(), 1).row_step;
-}
-
 void MeanStep::run(const PlanMemory& memory, int row) const {
   const auto count = static_cast<float>(std::int64_t{in.map().height} * in.map().width);
   for (int block = 0; block < out.blocks(); ++block) {
+    const auto i = static_cast<std::size_t>(block);
     float* const to = out.block(memory, row, block);
-    global_sum(in.row(memory, static_cast<std::size_t>(block), 0), row_step_, in.map().height, in.map().width,
-               to);
-    for (std::ptrdiff_t i = 0; i < kBlock; ++i) to[i] /= count;
+    global_sum(in.row(memory, i, 0), in.row_step(i), in.map().height, in.map().width, to);
+    for (std::ptrdiff_t c = 0; c < kBlock; ++c) to[c] /= count;
   }
   out.clear_ends(memory, row);
 }

@@ -74,6 +74,8 @@ class InputRows {
   float* row(const PlanMemory& memory, std::size_t i, std::int64_t row) const {
     return memory.at(places_[i], row);
   }
+  /// Floats from row to row of one of them: each storage has ends of its own.
+  std::ptrdiff_t row_step(std::size_t i) const { return places_[i].row_step; }
 
  private:
   Map map_;
@@ -186,12 +188,8 @@ class ResizeStep : public MapStep {
 /// Mean of each channel.
 class MeanStep : public MapStep {
  public:
-  void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
   std::string text() const override { return "mean"; }
-
- private:
-  std::int64_t row_step_ = 0;
 };
 
 /// Channels from anywhere into blocks.
