@@ -108,29 +108,142 @@ TEST(NetworkOperators, GiveWhatOnnxTestsExpect) {
   }
 }
 
+// What a network with one input makes of 0, 1, 2 and so on.
+std::vector<float> made_by(const test::OnnxBuilder& builder) {
+  const Graph graph = builder.graph();
+  Interpreter interpreter(graph, kMemory);
+  Tensor& in = interpreter.input(0);
+  for (std::int64_t i = 0; i < in.size(); ++i) in.reals()[i] = static_cast<float>(i);
+  interpreter.run_all();
+  const Tensor& out = interpreter.output(0);
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < out.size(); ++i) values.push_back(out.as<float>(i));
+  return values;
+}
+
 // What one node makes of ten numbers in a row.
 std::vector<float> made_of_ten(const std::string& op, const std::vector<std::string>& more,
-                               const std::vector<test::OnnxAttribute>& attributes) {
-  test::OnnxBuilder builder(24);
+                               const std::vector<test::OnnxAttribute>& attributes, float scale = 0.6F,
+                               int opset = 24) {
+  test::OnnxBuilder builder(opset);
   builder.input("x", {1, 1, 1, 10});
-  builder.reals("scales", {4}, {1, 1, 1, 0.6F});
+  builder.reals("scales", {4}, {1, 1, 1, scale});
   std::vector<std::string> inputs{"x"};
   inputs.insert(inputs.end(), more.begin(), more.end());
   builder.node(op, inputs, {"y"}, attributes);
   builder.output("y");
-  const Graph graph = builder.graph();
-  Interpreter interpreter(graph, kMemory);
-  for (int i = 0; i < 10; ++i) interpreter.input(0).reals()[i] = static_cast<float>(i);
-  interpreter.run_all();
-  const Tensor& out = interpreter.output(0);
-  return {out.reals(), out.reals() + out.size()};
+  return made_by(builder);
 }
 
+using Numbers = std::vector<float>;
+const std::vector<test::OnnxAttribute> kByFloor{{"coordinate_transformation_mode", "asymmetric"},
+                                                {"nearest_mode", "floor"}};
+
 TEST(NetworkOperators, ResizeAtPlacesInSinglePrecision) {
+  EXPECT_EQ(made_of_ten("Resize", {"", "scales"}, kByFloor), (Numbers{0, 1, 3, 5, 6, 8}));
+}
+
+TEST(NetworkOperators, ResizeCountsAScaleThatKeepsTheSize) {
+  EXPECT_EQ(made_of_ten("Resize", {"", "scales"}, kByFloor, 1.06F), (Numbers{0, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  const Numbers linear = made_of_ten("Resize", {"", "scales"}, {{"mode", "linear"}}, 1.06F);
+  ASSERT_EQ(linear.size(), 10);
+  EXPECT_FLOAT_EQ(linear[9], 9.5F / 1.06F - 0.5F);
+  // Corners keep their places, whatever the scale.
   EXPECT_EQ(made_of_ten("Resize", {"", "scales"},
-                        {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}}),
-            (std::vector<float>{0, 1, 3, 5, 6, 8}));
-  EXPECT_THROW(made_of_ten("Resize", {"", "scales"}, {{"mode", "linear"}, {"antialias", 1}}), Error);
+                        {{"mode", "linear"}, {"coordinate_transformation_mode", "align_corners"}}, 1.06F),
+            (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  // Channels would be mixed.
+  test::OnnxBuilder builder;
+  builder.input("x", {1, 16, 4, 4});
+  builder.node("Resize", {"x", "", builder.reals("scales", {4}, {1, 1.03F, 1, 1})}, {"y"}, kByFloor);
+  builder.output("y");
+  EXPECT_THROW(made_by(builder), Error);
+}
+
+// As ONNX Runtime, which rounds up where such a picture shrinks; later opsets say how to round.
+TEST(NetworkOperators, ResizeOfOpset10RoundsUpWhereItShrinks) {
+  EXPECT_EQ(made_of_ten("Resize", {"scales"}, {}, 0.6F, 10), (Numbers{0, 2, 4, 5, 7, 9}));
+  EXPECT_EQ(made_of_ten("Resize", {"scales"}, {}, 1.3F, 10),
+            (Numbers{0, 0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9}));
+  EXPECT_EQ(made_of_ten("Resize", {"scales"}, {{"mode", "linear"}}, 0.5F, 10), (Numbers{0, 2, 4, 6, 8}));
+}
+
+// The number before a half is no half, though half added to it is rounded up to a whole number.
+TEST(NetworkOperators, ResizePrefersWhatIsAskedForAtHalvesAlone) {
+  const auto rounded = [](const char* mode, float scale) {
+    return made_of_ten("Resize", {"", "scales"},
+                       {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", mode}}, scale);
+  };
+  EXPECT_EQ(rounded("round_prefer_ceil", 2)[1], 1);
+  EXPECT_EQ(rounded("round_prefer_floor", 2)[1], 0);
+  EXPECT_EQ(rounded("round_prefer_ceil", std::nextafter(2.0F, 3.0F))[1], 0);
+  EXPECT_EQ(rounded("round_prefer_floor", std::nextafter(2.0F, 1.0F))[1], 1);
+}
+
+TEST(NetworkOperators, ResizeSharesFractionsOfPixelsBetweenBothEnds) {
+  // ONNX's own example.
+  test::OnnxBuilder builder(19);
+  builder.input("x", {1, 1, 1, 4});
+  builder.node("Resize", {"x", "", builder.reals("scales", {4}, {1, 1, 1, 0.6F})}, {"y"},
+               {{"mode", "linear"}, {"coordinate_transformation_mode", "half_pixel_symmetric"}});
+  builder.output("y");
+  const Numbers made = made_by(builder);
+  ASSERT_EQ(made.size(), 2);
+  EXPECT_FLOAT_EQ(made[0], 0.6666667F);
+  EXPECT_FLOAT_EQ(made[1], 2.3333333F);
+}
+
+// Sides of a resized picture of 4x8 pixels.
+Shape resized(const std::vector<std::int64_t>& sizes, const std::vector<test::OnnxAttribute>& attributes) {
+  test::OnnxBuilder builder(18);
+  builder.input("x", {1, 3, 4, 8});
+  builder.node("Resize",
+               {"x", "", "", builder.wholes("sizes", {static_cast<std::int64_t>(sizes.size())}, sizes)},
+               {"y"}, attributes);
+  builder.output("y");
+  const Graph graph = builder.graph();
+  Interpreter interpreter(graph, kMemory);
+  interpreter.run_all();
+  return interpreter.output(0).shape();
+}
+
+TEST(NetworkOperators, ResizeOfSomeAxesAndOfOneAspectRatio) {
+  const test::OnnxAttribute rows_and_columns("axes", {2, -1}), columns_and_rows("axes", {3, 2});
+  const auto policy = [](const char* name) { return test::OnnxAttribute("keep_aspect_ratio_policy", name); };
+  EXPECT_EQ(resized({10, 12}, {rows_and_columns}), (Shape{1, 3, 10, 12}));
+  EXPECT_EQ(resized({10, 12}, {columns_and_rows}), (Shape{1, 3, 12, 10}));
+  EXPECT_EQ(resized({10, 12}, {rows_and_columns, policy("stretch")}), (Shape{1, 3, 10, 12}));
+  EXPECT_EQ(resized({10, 12}, {rows_and_columns, policy("not_larger")}), (Shape{1, 3, 6, 12}));
+  EXPECT_EQ(resized({10, 12}, {rows_and_columns, policy("not_smaller")}), (Shape{1, 3, 10, 20}));
+  EXPECT_EQ(resized({3, 7}, {rows_and_columns, policy("not_larger")}), (Shape{1, 3, 3, 6}));
+  EXPECT_EQ(resized({5, 9}, {rows_and_columns, policy("not_larger")}), (Shape{1, 3, 5, 9}));  // 4.5 rows
+  // Without axes, channels have a ratio, too: it is 1.
+  EXPECT_EQ(resized({1, 3, 10, 12}, {policy("not_larger")}), (Shape{1, 3, 4, 8}));
+  EXPECT_THROW(resized({1, 3, 10, 12}, {policy("not_smaller")}), Error);
+  EXPECT_THROW(resized({10, 12}, {}), Error);
+  EXPECT_THROW(resized({10, 0}, {rows_and_columns}), Error);
+  EXPECT_THROW(resized({10, std::int64_t{1} << 62}, {rows_and_columns, policy("not_larger")}), Error);
+}
+
+// Before the first frame, naming what it is.
+TEST(NetworkOperators, ResizeOfUnsupportedKindsIsRefusedWhenLoaded) {
+  for (const test::OnnxAttribute& attribute :
+       {test::OnnxAttribute("coordinate_transformation_mode", "tf_crop_and_resize"),
+        test::OnnxAttribute("mode", "cubic"), test::OnnxAttribute("nearest_mode", "other"),
+        test::OnnxAttribute("keep_aspect_ratio_policy", "other"), test::OnnxAttribute("antialias", 1)}) {
+    test::OnnxBuilder builder(18);
+    builder.input("x", {1, 3, 4, 8});
+    builder.node("Resize", {"x", "", "", builder.wholes("sizes", {4}, {1, 3, 8, 8})}, {"y"}, {attribute});
+    builder.output("y");
+    Graph graph = builder.typed_graph();
+    try {
+      simplify(graph, kMemory);
+      ADD_FAILURE() << attribute.proto.name();
+    } catch (const Problem& problem) {
+      const std::string& name = attribute.proto.s().empty() ? attribute.proto.name() : attribute.proto.s();
+      EXPECT_NE(std::string(problem.what()).find(name), std::string::npos) << problem.what();
+    }
+  }
 }
 
 TEST(NetworkOperators, SwishIsTheNumberTimesItsSigmoid) {
