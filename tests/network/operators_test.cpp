@@ -246,6 +246,25 @@ TEST(NetworkOperators, ResizeOfUnsupportedKindsIsRefusedWhenLoaded) {
   }
 }
 
+TEST(NetworkOperators, ClipTakesTheUpperLimitBelowTheLowerOne) {
+  test::OnnxBuilder builder(13);
+  builder.input("x", {4});
+  builder.node("Clip", {"x", builder.reals("low", {}, {2}), builder.reals("high", {}, {1})}, {"y"});
+  builder.output("y");
+  EXPECT_EQ(made_by(builder), (Numbers{1, 1, 1, 1}));
+  test::OnnxBuilder old(10);
+  old.input("x", {4});
+  old.node("Clip", {"x"}, {"y"}, {{"min", 3.0F}, {"max", -1.0F}});
+  old.output("y");
+  EXPECT_EQ(made_by(old), (Numbers{-1, -1, -1, -1}));
+  test::OnnxBuilder wholes(13);
+  wholes.input("x", {4});
+  wholes.node("Cast", {"x"}, {"whole"}, {{"to", 7}});
+  wholes.node("Clip", {"whole", wholes.wholes("low", {}, {2}), wholes.wholes("high", {}, {1})}, {"y"});
+  wholes.output("y");
+  EXPECT_EQ(made_by(wholes), (Numbers{1, 1, 1, 1}));
+}
+
 TEST(NetworkOperators, SwishIsTheNumberTimesItsSigmoid) {
   EXPECT_EQ(made_of_ten("Swish", {}, {})[3], 3 * sigmoid(3));
 }

@@ -318,6 +318,26 @@ TEST_P(NetworkPlan, ProductsBehindElements) {
   }
 }
 
+// The upper limit is the result, in sums' registers, behind a row, in a step of its own, and on tensors.
+TEST_P(NetworkPlan, ClipWithLimitsInWrongOrder) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 7, 19});
+  builder.reals("low", {}, {0.5F});
+  builder.reals("zero", {}, {0});
+  builder.convolution("a", "x", 4, 20, 3);
+  builder.node("Clip", {"a", "low", "zero"}, {"clipped"});
+  builder.convolution("b", "x", 4, 20, 1);
+  builder.node("Add", {"b", "clipped"}, {"sum"});
+  builder.node("Clip", {"sum", "low", builder.reals("high", {}, {-0.25F})}, {"summed"});
+  builder.convolution("c", "sum", 20, 20, 3, 1, 20);
+  builder.node("Clip", {"c", "low", "high"}, {"deep"});
+  builder.node("Clip", {"x", "low", "high"}, {"plain"});
+  builder.node("Reshape", {"x", builder.wholes("flat", {1}, {-1})}, {"row"});
+  builder.node("Clip", {"row", "low", "zero"}, {"tensor"});
+  for (const char* output : {"clipped", "summed", "deep", "plain", "tensor"}) builder.output(output);
+  expect_equal(builder);
+}
+
 // Sums that are -0: nothing may be added to them where channels do not fill a column.
 TEST_P(NetworkPlan, ZerosKeepTheirSigns) {
   OnnxBuilder builder;

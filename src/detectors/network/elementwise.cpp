@@ -103,7 +103,8 @@ void run_gelu(const Call& call, std::span<Tensor> out) {
   });
 }
 
-// Limits are inputs from opset 11 on.
+// Limits are inputs from opset 11 on. Where the lower one is above the upper one, the upper one is the
+// result.
 void run_clip(const Call& call, std::span<Tensor> out) {
   const auto limit = [&]<typename T>(std::size_t i, std::string_view attribute, T fallback) -> T {
     if (call.has(i) && call.data(i).size() == 1) return call.in(i).as<T>(0);
@@ -113,8 +114,10 @@ void run_clip(const Call& call, std::span<Tensor> out) {
     using Limits = std::numeric_limits<T>;
     const T low = limit(1, "min", Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
     const T high = limit(2, "max", Limits::has_infinity ? Limits::infinity() : Limits::max());
-    for (std::int64_t i = 0; i < out[0].size(); ++i)
-      to[i] = from[i] < low ? low : from[i] > high ? high : from[i];
+    for (std::int64_t i = 0; i < out[0].size(); ++i) {
+      const T raised = from[i] < low ? low : from[i];
+      to[i] = raised > high ? high : raised;
+    }
   };
   with_elements(clip, call.in(0), out[0]);
 }

@@ -19,7 +19,7 @@ bool has_fused_multiply_add();
 struct Activation {
   enum class Kind : std::uint8_t { none, relu, leaky_relu, clip, sigmoid, silu, hard_sigmoid, hard_swish };
   Kind kind = Kind::none;
-  float a = 0, b = 0;  ///< slope; limits; alpha and beta
+  float a = 0, b = 0;  ///< slope; limits, of which b wins; alpha and beta
 
   bool operator==(const Activation&) const = default;
 };

@@ -55,8 +55,10 @@ HWY_INLINE void activate_all(Vector (&x)[N], const Activation& activation) {
   for (int n = 0; n < N; ++n) {
     if constexpr (kind == Kind::relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), zero, x[n]);
     if constexpr (kind == Kind::leaky_relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), hn::Mul(a, x[n]), x[n]);
-    if constexpr (kind == Kind::clip)
-      x[n] = hn::IfThenElse(hn::Lt(x[n], a), a, hn::IfThenElse(hn::Gt(x[n], b), b, x[n]));
+    if constexpr (kind == Kind::clip) {
+      x[n] = hn::IfThenElse(hn::Lt(x[n], a), a, x[n]);
+      x[n] = hn::IfThenElse(hn::Gt(x[n], b), b, x[n]);
+    }
     if constexpr (kind == Kind::hard_sigmoid) x[n] = hard_sigmoid_of(x[n], activation.a, activation.b);
     if constexpr (kind == Kind::hard_swish) x[n] = hn::Mul(x[n], hard_sigmoid_of(x[n], 1.0F / 6, 0.5F));
   }
@@ -174,7 +176,7 @@ HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool i
   const Vector low = kind == Kind::clip ? a : hn::Zero(Floats());
   const Vector high =
       constant(kind == Kind::clip ? finish.activation.b : std::numeric_limits<float>::infinity());
-  store([&](Vector x) HWY_ATTR { return at_least(at_most(x, high), low); });
+  store([&](Vector x) HWY_ATTR { return at_most(at_least(x, low), high); });
 }
 
 // --- convolution

@@ -2,6 +2,7 @@
 #include "detectors/network/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -81,7 +82,7 @@ class Compiler : private PlanValues {
       constexpr float kInfinity = std::numeric_limits<float>::infinity();
       const Activation clip{Kinds::clip, number(1, node.real("min", -kInfinity)),
                             number(2, node.real("max", kInfinity))};
-      if (clip.a <= clip.b) return clip;
+      if (!std::isnan(clip.a) && !std::isnan(clip.b)) return clip;
     }
     return {};
   }
