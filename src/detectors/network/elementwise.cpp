@@ -124,39 +124,58 @@ void run_clip(const Call& call, std::span<Tensor> out) {
 
 // --- conversion
 
-constexpr std::int64_t kOnnxFloat = 1, kOnnxBool = 9, kOnnxHalf = 10, kOnnxDouble = 11;
+// Numbers of ONNX's types.
+constexpr std::int64_t kOnnxFloat = 1, kOnnxUint8 = 2, kOnnxInt8 = 3, kOnnxUint16 = 4, kOnnxInt16 = 5,
+                       kOnnxInt32 = 6, kOnnxInt64 = 7, kOnnxBool = 9, kOnnxHalf = 10, kOnnxDouble = 11,
+                       kOnnxUint32 = 12;
 
 Types cast_type(const Call& call) {
   const std::int64_t to = call.node.integer("to", 0);
   const bool real = to == kOnnxFloat || to == kOnnxHalf || to == kOnnxDouble;
-  if (!real && (to < 2 || to > kOnnxBool || to == 8))
+  if (!real && (to < kOnnxUint8 || to > kOnnxInt64) && to != kOnnxBool && to != kOnnxUint32)
     throw Problem("converts to a type that is not supported (" + std::to_string(to) + ")");
   return {{real ? Kind::real : Kind::whole, call.in(0).shape()}};
 }
 
-// Reals become whole numbers by dropping their fraction; those out of range become the nearest, NaN becomes
-// 0.
-std::int64_t whole_of(float x) {
-  constexpr float kLimit = 9223371487098961920.0F;
-  if (x != x) return 0;
-  return static_cast<std::int64_t>(std::clamp(x, -kLimit, kLimit));
+// The low bits of a whole number that a type has, so that numbers out of its range wrap around.
+std::int64_t wrapped(std::int64_t x, std::int64_t type) {
+  switch (type) {
+    case kOnnxUint8:
+      return static_cast<std::uint8_t>(x);
+    case kOnnxInt8:
+      return static_cast<std::int8_t>(x);
+    case kOnnxUint16:
+      return static_cast<std::uint16_t>(x);
+    case kOnnxInt16:
+      return static_cast<std::int16_t>(x);
+    case kOnnxUint32:
+      return static_cast<std::uint32_t>(x);
+    case kOnnxInt32:
+      return static_cast<std::int32_t>(x);
+    default:
+      return x;
+  }
 }
-std::int64_t whole_of(std::int64_t x) {
-  return x;
+
+// Real numbers become whole ones of 32 bits, or of 64 for the types that need them, and then wrap around.
+std::int64_t converted(float x, std::int64_t type) {
+  const bool is_long = type == kOnnxInt64 || type == kOnnxUint32;
+  return wrapped(is_long ? truncated<std::int64_t>(x) : truncated<std::int32_t>(x), type);
+}
+std::int64_t converted(std::int64_t x, std::int64_t type) {
+  return wrapped(x, type);
 }
 
 void run_cast(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
-  const bool to_bool = call.node.integer("to", 0) == kOnnxBool;
+  const std::int64_t type = call.node.integer("to", 0);
   const auto convert = [&](const auto* from) {
     const auto to_kind = [&]<typename To>(To* to) {
       for (std::int64_t i = 0; i < x.size(); ++i) {
-        if (to_bool) {
-          to[i] = from[i] != 0;
-        } else if constexpr (std::is_same_v<To, float>) {
+        if constexpr (std::is_same_v<To, float>) {
           to[i] = static_cast<float>(from[i]);
         } else {
-          to[i] = whole_of(from[i]);
+          to[i] = type == kOnnxBool ? from[i] != 0 : converted(from[i], type);
         }
       }
     };
@@ -245,7 +264,7 @@ void run_power(const Call& call, std::span<Tensor> out) {
     if (out[0].kind() == Kind::real) {
       out[0].reals()[i] = y;
     } else {
-      out[0].wholes()[i] = whole_of(y);
+      out[0].wholes()[i] = truncated<std::int64_t>(y);
     }
   }
 }

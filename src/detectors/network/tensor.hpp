@@ -2,10 +2,12 @@
 /// Tensors of a network: real or whole numbers in row-major order.
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,14 @@ struct TensorType {
 
 /// Bytes of a tensor's memory. Throws as elements_of.
 std::int64_t bytes_of(const TensorType& type);
+
+/// A number without its fraction. NaN, and numbers that a T cannot hold, become the least T, as conversions
+/// of x86-64 processors, and so of ONNX Runtime, have it.
+template <typename T>
+T truncated(float x) {
+  constexpr auto kLeast = static_cast<float>(std::numeric_limits<T>::min());  // a power of two
+  return x >= kLeast && x < -kLeast ? static_cast<T>(x) : std::numeric_limits<T>::min();
+}
 
 /// A tensor, with or without memory: one without stands for a value of which only the type is known.
 /// Thread-safety: as std::vector.
@@ -88,7 +98,12 @@ class Tensor {
   /// An element as a number of type T, whatever its kind.
   template <typename T>
   T as(std::int64_t i) const {
-    return kind() == Kind::real ? static_cast<T>(reals()[i]) : static_cast<T>(wholes()[i]);
+    if (kind() == Kind::whole) return static_cast<T>(wholes()[i]);
+    if constexpr (std::is_integral_v<T>) {
+      return truncated<T>(reals()[i]);
+    } else {
+      return static_cast<T>(reals()[i]);
+    }
   }
   std::span<const std::int64_t> whole_span() const { return {wholes(), static_cast<std::size_t>(size_)}; }
 
