@@ -58,9 +58,10 @@ std::string instruction_set() {
 }
 
 std::vector<std::string> instruction_sets() {
+  const std::int64_t supported = supported_targets();
   std::vector<std::string> names;
   for (const Target& target : kTargets) {
-    if (hwy::SupportedTargets() & target.bit) names.emplace_back(target.option);
+    if (supported & target.bit) names.emplace_back(target.option);
   }
   return names;
 }

@@ -21,13 +21,19 @@ namespace {
 using test::OnnxBuilder;
 constexpr std::int64_t kPlanMemory = std::int64_t{1} << 28;
 
+// Those of the processor, before any limit.
+const std::vector<std::string>& all_sets() {
+  static const std::vector<std::string> all = instruction_sets();
+  return all;
+}
+
 bool on_best_instruction_set = false;
 
 class NetworkPlan : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     limit_instruction_set(GetParam());
-    on_best_instruction_set = GetParam() == instruction_sets().front();
+    on_best_instruction_set = GetParam() == all_sets().front();
   }
   void TearDown() override { limit_instruction_set("best"); }
 };
@@ -620,7 +626,17 @@ TEST(NetworkPlanErrors, NameTheNode) {
   EXPECT_NO_THROW(runner->run_all());
 }
 
-INSTANTIATE_TEST_SUITE_P(AllTargets, NetworkPlan, testing::ValuesIn(instruction_sets()), [](const auto& one) {
+TEST(NetworkPlanInstructionSets, StayLimitedWhenListed) {
+  for (const std::string& one : all_sets()) {
+    limit_instruction_set(one);
+    const bool is_fused = has_fused_multiply_add();
+    instruction_sets();
+    EXPECT_EQ(has_fused_multiply_add(), is_fused) << one;
+  }
+  limit_instruction_set("best");
+}
+
+INSTANTIATE_TEST_SUITE_P(AllTargets, NetworkPlan, testing::ValuesIn(all_sets()), [](const auto& one) {
   std::string name = one.param;
   std::erase(name, '-');
   return name;
