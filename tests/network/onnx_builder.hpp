@@ -61,6 +61,7 @@ class OnnxBuilder {
   void metadata(const std::string& key, const std::string& value);
 
   onnx::ModelProto& proto() { return model_; }
+  const onnx::ModelProto& proto() const { return model_; }
   std::string bytes() const;
   void save(const std::filesystem::path& file) const;
   /// The same read back.

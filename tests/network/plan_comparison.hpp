@@ -1,0 +1,27 @@
+#pragma once
+/// Compares plans with the interpreter to the bit, on the CPU and on an OpenCL device.
+
+#include <cstdint>
+#include <vector>
+
+#include "network/onnx_builder.hpp"
+
+namespace sightline::test {
+
+inline constexpr std::int64_t kPlanMemory = std::int64_t{1} << 28;
+
+/// Numbers that networks get.
+enum class Fill { ordinary, tiny, huge, special };
+inline const std::vector<Fill> kAllFills{Fill::ordinary, Fill::tiny, Fill::huge, Fill::special};
+
+/// How plans run on a device beside the CPU, if there is one: by the kernel that reads tables, and by kernels
+/// for each level, which CPU devices take long to build.
+enum class OnDevice { no, by_tables, by_level };
+
+/// Expects that a network's plan has the interpreter's outputs, with one thread and with several. Fills
+/// follow each other in one memory, so that whatever reads another frame's values shows. Skips the test on
+/// processors without fused multiply-adds.
+void expect_plan_equals_interpreter(const OnnxBuilder& network, OnDevice on_device,
+                                    const std::vector<Fill>& fills = kAllFills);
+
+}  // namespace sightline::test
