@@ -100,8 +100,8 @@ TEST(NetworkOperators, GiveWhatOnnxTestsExpect) {
   }
   EXPECT_GT(passed, 300);
   // Operators of newer opsets, and such that have no tests there.
-  const std::set<std::string> untested{"Gelu", "Mish", "GroupNormalization", "Upsample", "ConstantOfShape",
-                                       "Swish"};
+  const std::set<std::string> untested{
+      "Gelu", "Mish", "GroupNormalization", "Upsample", "ConstantOfShape", "Swish", "RMSNormalization"};
   for (const std::string_view one : operator_names()) {
     if (untested.contains(std::string(one))) continue;
     EXPECT_TRUE(tested.contains(std::string(one))) << one;
@@ -128,6 +128,7 @@ std::vector<float> made_of_ten(const std::string& op, const std::vector<std::str
   test::OnnxBuilder builder(opset);
   builder.input("x", {1, 1, 1, 10});
   builder.reals("scales", {4}, {1, 1, 1, scale});
+  builder.wholes("pads", {8}, {0, 0, 0, 2, 0, 0, 0, 1});
   std::vector<std::string> inputs{"x"};
   inputs.insert(inputs.end(), more.begin(), more.end());
   builder.node(op, inputs, {"y"}, attributes);
@@ -309,6 +310,41 @@ TEST(NetworkOperators, CastWrapsAround) {
   EXPECT_EQ(cast_to(Proto::UINT32, {}, wholes), (Wholes{4294967295, 256, 130, 4294927296, 5}));
   EXPECT_EQ(cast_to(Proto::INT64, {}, wholes), wholes);
   EXPECT_EQ(cast_to(Proto::BOOL, {}, wholes), (Wholes{1, 1, 1, 1, 1}));
+}
+
+// What newer opsets have, and so Debian's tests do not.
+TEST(NetworkOperators, OfNewerOpsets) {
+  test::OnnxBuilder norm(23);
+  norm.input("x", {2, 2});
+  norm.node("RMSNormalization", {"x", norm.reals("scale", {2}, {1, 10})}, {"y"}, {{"epsilon", 0.5F}});
+  norm.output("y");
+  EXPECT_EQ(made_by(norm), (Numbers{0, 10, 2 / std::sqrt(7.0F), 30 / std::sqrt(7.0F)}));
+
+  EXPECT_EQ(made_of_ten("Pad", {"pads"}, {{"mode", "wrap"}}),
+            (Numbers{8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0}));
+
+  for (const auto& [how, expected] : std::map<std::string, Numbers>{{"add", {0, 111, 2}},
+                                                                    {"mul", {0, 1000, 2}},
+                                                                    {"min", {0, 1, 2}},
+                                                                    {"max", {0, 100, 2}},
+                                                                    {"none", {0, 100, 2}}}) {
+    test::OnnxBuilder scatter(18);
+    scatter.input("x", {3});
+    scatter.node("ScatterElements",
+                 {"x", scatter.wholes("at", {2}, {1, -2}), scatter.reals("new", {2}, {10, 100})}, {"y"},
+                 {{"reduction", how}});
+    scatter.output("y");
+    EXPECT_EQ(made_by(scatter), expected) << how;
+  }
+}
+
+// Their own tensor does not tell how many bits they have.
+TEST(NetworkOperators, CastLikeWholeNumbersIsRefused) {
+  test::OnnxBuilder builder(15);
+  builder.input("x", {2});
+  builder.node("CastLike", {"x", builder.wholes("like", {}, {1})}, {"y"});
+  builder.output("y");
+  EXPECT_THROW(made_by(builder), Error);
 }
 
 TEST(NetworkOperators, SwishIsTheNumberTimesItsSigmoid) {

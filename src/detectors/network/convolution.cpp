@@ -328,16 +328,25 @@ ConvolutionPlan transposed_plan(const Call& call) {
   const Pair more = pair_attribute(call.node, "output_padding", {0, 0}, 0);
   const std::vector<std::int64_t> pads = call.node.integers("pads");
   const std::string automatic = call.node.text("auto_pad", "NOTSET");
-  if (call.node.has("output_shape") || automatic.starts_with("SAME") || (!pads.empty() && pads.size() != 4))
-    throw Problem("has a size of its output that is not supported");
+  std::vector<std::int64_t> size = call.node.integers("output_shape");
+  if (size.size() == 4) size.erase(size.begin(), size.begin() + 2);
+  if (size.empty() && automatic.starts_with("SAME"))
+    size = {plan.in[0] * window.stride[0], plan.in[1] * window.stride[1]};
+  if ((!size.empty() && (size.size() != 2 || std::ranges::max(size) > kMaxElements)) ||
+      (!pads.empty() && pads.size() != 4))
+    throw Problem("has a size of its output that does not fit");
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    if (!pads.empty()) {
+    const std::int64_t whole = (plan.in[axis] - 1) * window.stride[axis] +
+                               (window.kernel[axis] - 1) * window.dilation[axis] + 1 + more[axis];
+    if (!size.empty()) {
+      const std::int64_t all = std::max<std::int64_t>(0, whole - size[axis]);
+      window.before[axis] = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
+      window.behind[axis] = all - window.before[axis];
+    } else if (!pads.empty()) {
       window.before[axis] = pads[axis];
       window.behind[axis] = pads[axis + 2];
     }
-    window.out[axis] = (plan.in[axis] - 1) * window.stride[axis] +
-                       (window.kernel[axis] - 1) * window.dilation[axis] + 1 + more[axis] -
-                       window.before[axis] - window.behind[axis];
+    window.out[axis] = size.empty() ? whole - window.before[axis] - window.behind[axis] : size[axis];
     if (window.before[axis] < 0 || window.before[axis] > kMaxWindow || window.out[axis] < 1)
       throw Problem("has pads that do not fit");
   }

@@ -72,6 +72,14 @@ void run_elu(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1);
   map_reals(call, out, [=](float x) { return x < 0 ? alpha * (exponential(x) - 1) : x; });
 }
+void run_celu(const Call& call, std::span<Tensor> out) {
+  const float alpha = call.node.real("alpha", 1);
+  map_reals(call, out, [=](float x) { return x < 0 ? alpha * (exponential(x / alpha) - 1) : x; });
+}
+void run_thresholded_relu(const Call& call, std::span<Tensor> out) {
+  const float alpha = call.node.real("alpha", 1);
+  map_reals(call, out, [=](float x) { return x > alpha ? x : 0; });
+}
 void run_selu(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1.67326319217681884765625F);
   const float gamma = call.node.real("gamma", 1.05070102214813232421875F);
@@ -87,6 +95,14 @@ Types truth_type(const Call& call) {
 void run_is_nan(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
   for (std::int64_t i = 0; i < x.size(); ++i) out[0].wholes()[i] = std::isnan(x.reals()[i]);
+}
+void run_is_infinite(const Call& call, std::span<Tensor> out) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const bool positive = call.node.integer("detect_positive", 1) != 0;
+  const bool negative = call.node.integer("detect_negative", 1) != 0;
+  const Tensor& x = call.in(0);
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    out[0].wholes()[i] = (positive && x.reals()[i] == kInfinity) || (negative && x.reals()[i] == -kInfinity);
 }
 void run_swish(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1);
@@ -129,8 +145,16 @@ constexpr std::int64_t kOnnxFloat = 1, kOnnxUint8 = 2, kOnnxInt8 = 3, kOnnxUint1
                        kOnnxInt32 = 6, kOnnxInt64 = 7, kOnnxBool = 9, kOnnxHalf = 10, kOnnxDouble = 11,
                        kOnnxUint32 = 12;
 
+// The type that a node converts to. Whole numbers of a tensor do not tell how many bits they have.
+std::int64_t target_type(const Call& call) {
+  if (call.node.op != "CastLike") return call.node.integer("to", 0);
+  if (call.in(1).kind() != Kind::real)
+    throw Problem("converts to the whole numbers of another tensor, which is not supported; use Cast");
+  return kOnnxFloat;
+}
+
 Types cast_type(const Call& call) {
-  const std::int64_t to = call.node.integer("to", 0);
+  const std::int64_t to = target_type(call);
   const bool real = to == kOnnxFloat || to == kOnnxHalf || to == kOnnxDouble;
   if (!real && (to < kOnnxUint8 || to > kOnnxInt64) && to != kOnnxBool && to != kOnnxUint32)
     throw Problem("converts to a type that is not supported (" + std::to_string(to) + ")");
@@ -168,7 +192,7 @@ std::int64_t converted(std::int64_t x, std::int64_t type) {
 
 void run_cast(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
-  const std::int64_t type = call.node.integer("to", 0);
+  const std::int64_t type = target_type(call);
   const auto convert = [&](const auto* from) {
     const auto to_kind = [&]<typename To>(To* to) {
       for (std::int64_t i = 0; i < x.size(); ++i) {
@@ -238,6 +262,16 @@ void run_arithmetic(const Call& call, std::span<Tensor> out) {
   });
 }
 
+Types mean_type(const Call& call) {
+  call.real(0);
+  return broadcast_type(call);
+}
+void run_mean(const Call& call, std::span<Tensor> out) {
+  run_arithmetic<'+'>(call, out);
+  for (std::int64_t i = 0; i < out[0].size(); ++i)
+    out[0].reals()[i] /= static_cast<float>(call.inputs.size());
+}
+
 constexpr auto kSmaller = [](auto a, auto b) { return a != a || a < b ? a : b; };
 constexpr auto kLarger = [](auto a, auto b) { return a != a || a > b ? a : b; };
 constexpr auto kSloped = [](auto x, auto slope) { return x < 0 ? slope * x : x; };
@@ -304,7 +338,9 @@ constexpr Operator kElementwise[] = {
     {"Add", 2, 2, 1, broadcast_type, run_arithmetic<'+'>},
     {"And", 2, 2, 1, comparison_type, compare<std::logical_and<>{}>},
     {"Cast", 1, 1, 1, cast_type, run_cast},
+    {"CastLike", 2, 2, 1, cast_type, run_cast},
     {"Ceil", 1, 1, 1, same_real, map_run<[](float x) { return std::ceil(x); }>},
+    {"Celu", 1, 1, 1, same_real, run_celu},
     {"Clip", 1, 3, 1, same_type, run_clip},
     {"Cos", 1, 1, 1, same_real, map_run<cosine>},
     {"Div", 2, 2, 1, broadcast_type, run_arithmetic<'/'>},
@@ -320,12 +356,14 @@ constexpr Operator kElementwise[] = {
     {"HardSigmoid", 1, 1, 1, same_real, run_hard_sigmoid},
     {"HardSwish", 1, 1, 1, same_real, map_run<hard_swish>},
     {"Identity", 1, 1, 1, same_type, copy_all},
+    {"IsInf", 1, 1, 1, truth_type, run_is_infinite},
     {"IsNaN", 1, 1, 1, truth_type, run_is_nan},
     {"LeakyRelu", 1, 1, 1, same_real, run_leaky_relu},
     {"Less", 2, 2, 1, comparison_type, compare<std::less<>{}>},
     {"LessOrEqual", 2, 2, 1, comparison_type, compare<std::less_equal<>{}>},
     {"Log", 1, 1, 1, same_real, map_run<logarithm>},
     {"Max", 1, kManyTerms, 1, broadcast_type, fold_run<kLarger>},
+    {"Mean", 1, kManyTerms, 1, mean_type, run_mean},
     {"Min", 1, kManyTerms, 1, broadcast_type, fold_run<kSmaller>},
     {"Mish", 1, 1, 1, same_real, map_run<mish>},
     {"Mod", 2, 2, 1, broadcast_type, run_modulo},
@@ -349,6 +387,7 @@ constexpr Operator kElementwise[] = {
     {"Sum", 1, kManyTerms, 1, broadcast_type, run_arithmetic<'+'>},
     {"Swish", 1, 1, 1, same_real, run_swish},
     {"Tanh", 1, 1, 1, same_real, map_run<hyperbolic_tangent>},
+    {"ThresholdedRelu", 1, 1, 1, same_real, run_thresholded_relu},
     {"Where", 3, 3, 1, where_type, run_where},
     {"Xor", 2, 2, 1, comparison_type, compare<kDiffer>},
 };

@@ -1,5 +1,6 @@
 // Operators that read and write elements by their indices.
 #include <algorithm>
+#include <type_traits>
 
 #include "detectors/network/broadcast.hpp"
 #include "detectors/network/functions.hpp"
@@ -81,8 +82,21 @@ void run_gather_elements(const Call& call, std::span<Tensor> out) {
 Types scatter_type(const Call& call) {
   indices_of(call, 1);
   if (call.in(2).kind() != call.in(0).kind()) throw Problem("mixes real and whole numbers");
-  if (call.node.text("reduction", "none") != "none") throw Problem("combines values, which is not supported");
+  const std::string how = call.node.text("reduction", "none");
+  if (how != "none" && how != "add" && how != "mul" && how != "min" && how != "max")
+    throw Problem("has the reduction '" + how + "', which is not supported");
   return {call.in(0).type()};
+}
+
+// What becomes of a value that is there and one that comes. Whole numbers wrap around.
+template <typename T>
+T combined(const std::string& how, T old, T value) {
+  using Wide = std::conditional_t<std::is_same_v<T, float>, float, std::uint64_t>;
+  if (how == "add") return static_cast<T>(static_cast<Wide>(old) + static_cast<Wide>(value));
+  if (how == "mul") return static_cast<T>(static_cast<Wide>(old) * static_cast<Wide>(value));
+  if (how == "min") return value < old ? value : old;
+  if (how == "max") return value > old ? value : old;
+  return value;
 }
 
 void run_scatter_elements(const Call& call, std::span<Tensor> out) {
@@ -94,11 +108,14 @@ void run_scatter_elements(const Call& call, std::span<Tensor> out) {
     if (k != axis && index.dim(k) > in.dim(k)) throw Problem("has indices that do not fit");
   }
   const std::vector<std::int64_t> strides = strides_of(in.shape());
+  const std::string how = call.node.text("reduction", "none");
   copy_all(call, out);
   StridedWalk places(index.shape(), std::vector<std::int64_t>(index.rank(), 0));
   const auto copy = [&](const auto* from, auto* to) {
-    for (std::int64_t i = 0; i < index.size(); ++i, places.next())
-      to[offset_at(places.place(), strides, axis, checked_index(index.wholes()[i], in.dim(axis)))] = from[i];
+    for (std::int64_t i = 0; i < index.size(); ++i, places.next()) {
+      auto& at = to[offset_at(places.place(), strides, axis, checked_index(index.wholes()[i], in.dim(axis)))];
+      at = combined(how, at, from[i]);
+    }
   };
   with_elements(copy, updates, out[0]);
 }
@@ -168,12 +185,61 @@ void run_scatter_nd(const Call& call, std::span<Tensor> out) {
   const Tensor &in = call.in(0), &updates = call.in(2);
   if (updates.size() != plan.slices * plan.inner) throw Problem("has updates that do not fit");
   const std::vector<std::int64_t> strides = strides_of(in.shape());
+  const std::string how = call.node.text("reduction", "none");
   copy_all(call, out);
   const auto copy = [&](const auto* from, auto* to) {
-    for (std::int64_t i = 0; i < plan.slices; ++i)
-      std::copy_n(from + i * plan.inner, plan.inner, to + nd_offset(call, plan, i, strides));
+    for (std::int64_t i = 0; i < plan.slices; ++i) {
+      auto* const at = to + nd_offset(call, plan, i, strides);
+      for (std::int64_t k = 0; k < plan.inner; ++k) at[k] = combined(how, at[k], from[i * plan.inner + k]);
+    }
   };
   with_elements(copy, updates, out[0]);
+}
+
+// --- matrices and rows by index
+
+// A row of `depth` elements for each index: the second value at the index, and the first elsewhere.
+Types one_hot_type(const Call& call) {
+  const Tensor& depth = call.data(1);
+  if (depth.size() != 1 || call.in(2).shape() != Shape{2}) throw Problem("needs one depth and two values");
+  Shape shape = call.in(0).shape();
+  const std::size_t axis = Call::axis(call.node.integer("axis", -1), shape.size() + 1);
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth.as<std::int64_t>(0));
+  return {{call.in(2).kind(), shape}};
+}
+void run_one_hot(const Call& call, std::span<Tensor> out) {
+  const Tensor& index = call.in(0);
+  const Shape& shape = out[0].shape();
+  const std::size_t axis = Call::axis(call.node.integer("axis", -1), shape.size());
+  const std::int64_t depth = shape[axis], inner = elements_between(shape, axis + 1, shape.size());
+  const auto fill = [&](const auto* values, auto* to) {
+    std::fill_n(to, out[0].size(), values[0]);
+    for (std::int64_t i = 0; i < index.size(); ++i) {
+      const auto given = index.as<std::int64_t>(i), at = given < 0 ? given + depth : given;
+      if (at >= 0 && at < depth) to[(i / inner * depth + at) * inner + i % inner] = values[1];
+    }
+  };
+  with_elements(fill, call.in(2), out[0]);
+}
+
+// The upper or lower triangle of matrices, from a diagonal on that may be moved.
+Types triangle_type(const Call& call) {
+  if (call.in(0).rank() < 2) throw Problem("has an input of " + text_of(call.in(0).shape()));
+  if (call.has(1) && elements_of(call.in(1).shape()) != 1) throw Problem("needs one diagonal");
+  return {call.in(0).type()};
+}
+void run_triangle(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const bool upper = call.node.integer("upper", 1) != 0;
+  const std::int64_t diagonal = call.has(1) ? call.in(1).as<std::int64_t>(0) : 0;
+  const std::int64_t columns = x.shape().back(), rows = x.dim(x.rank() - 2);
+  const auto keep = [&]<typename T>(const T* from, T* to) {
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      const std::int64_t right = i % columns - i / columns % rows;  // of the first diagonal
+      to[i] = (upper ? right >= diagonal : right <= diagonal) ? from[i] : T{0};
+    }
+  };
+  with_elements(keep, x, out[0]);
 }
 
 // --- bilinear samples at places that the network computes
@@ -214,9 +280,11 @@ constexpr Operator kIndexOperators[] = {
     {"GatherElements", 2, 2, 1, gather_elements_type, run_gather_elements},
     {"GatherND", 2, 2, 1, gather_nd_type, run_gather_nd},
     {"GridSample", 2, 2, 1, grid_sample_type, run_grid_sample},
+    {"OneHot", 3, 3, 1, one_hot_type, run_one_hot},
     {"Scatter", 3, 3, 1, scatter_type, run_scatter_elements},
     {"ScatterElements", 3, 3, 1, scatter_type, run_scatter_elements},
     {"ScatterND", 3, 3, 1, scatter_type, run_scatter_nd},
+    {"Trilu", 1, 2, 1, triangle_type, run_triangle},
 };
 
 }  // namespace

@@ -69,7 +69,7 @@ void for_each_reduced(const Call& call, const F& f) {
   for (std::int64_t i = 0; i < count; ++i, walk.next()) f(i, walk.offset(), offsets);
 }
 
-enum class Reduction { sum, mean, largest, smallest, product, l1, l2, squares, log_sum_exp };
+enum class Reduction { sum, mean, largest, smallest, product, l1, l2, squares, log_sum, log_sum_exp };
 
 float reduced_float(Reduction kind, const float* first, const std::vector<std::int64_t>& offsets) {
   const auto count = static_cast<std::int64_t>(offsets.size());
@@ -100,6 +100,8 @@ float reduced_float(Reduction kind, const float* first, const std::vector<std::i
       return std::sqrt(reduced_float(Reduction::squares, first, offsets));
     case Reduction::squares:
       return tree_sum(count, [&](std::int64_t i) { return at(i) * at(i); });
+    case Reduction::log_sum:
+      return logarithm(tree_sum(count, at));
     case Reduction::log_sum_exp: {
       const float largest = extreme([](float a, float b) { return a > b; });
       return largest +
@@ -194,9 +196,18 @@ void run_softmax(const Call& call, std::span<Tensor> out) {
   for_each_row(call.in(0), out[0].reals(), begin, end, row);
 }
 
+// 1 for the first of the largest numbers, and 0 for the others.
+void run_hardmax(const Call& call, std::span<Tensor> out) {
+  const auto [begin, end] = softmax_axes(call);
+  const auto row = [](const float* from, float* to, std::int64_t step, std::int64_t count) {
+    std::int64_t best = 0;
+    for (std::int64_t i = 1; i < count; ++i) best = from[i * step] > from[best * step] ? i : best;
+    for (std::int64_t i = 0; i < count; ++i) to[i * step] = i == best ? 1.0F : 0.0F;
+  };
+  for_each_row(call.in(0), out[0].reals(), begin, end, row);
+}
+
 Types cumulative_type(const Call& call) {
-  if (call.node.integer("reverse", 0) != 0 || call.node.integer("exclusive", 0) != 0)
-    throw Problem("adds up in an order that is not supported");
   const Tensor& axis = call.data(1);
   if (axis.kind() != Kind::whole || axis.size() != 1) throw Problem("needs one axis");
   Call::axis(axis.wholes()[0], call.in(0).rank());
@@ -207,8 +218,15 @@ void run_cumulative(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
   const std::size_t axis = Call::axis(call.in(1).wholes()[0], x.rank());
   const std::int64_t step = strides_of(x.shape())[axis], side = x.dim(axis);
-  const auto add = [&](const auto* from, auto* to) {
-    for (std::int64_t i = 0; i < x.size(); ++i) to[i] = from[i] + (i / step % side == 0 ? 0 : to[i - step]);
+  const bool from_end = call.node.integer("reverse", 0) != 0;
+  const bool without_own = call.node.integer("exclusive", 0) != 0;
+  const auto add = [&]<typename T>(const T* from, T* to) {
+    for (std::int64_t k = 0; k < x.size(); ++k) {
+      const std::int64_t i = from_end ? x.size() - 1 - k : k, before = from_end ? i + step : i - step;
+      const bool is_first = i / step % side == (from_end ? side - 1 : 0);
+      const T sum = is_first ? T{0} : to[before];
+      to[i] = !without_own ? from[i] + sum : is_first ? sum : from[before] + sum;
+    }
   };
   with_elements(add, x, out[0]);
 }
@@ -283,6 +301,52 @@ void run_layer_norm(const Call& call, std::span<Tensor> out) {
   }
 }
 
+// Without a mean: the mean of squares becomes 1.
+Types rms_norm_type(const Call& call) {
+  return {layer_norm_type(call).front()};
+}
+
+void run_rms_norm(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const std::size_t axis = Call::axis(call.node.integer("axis", -1), x.rank());
+  const Shape inner(x.shape().begin() + static_cast<std::ptrdiff_t>(axis), x.shape().end());
+  const std::int64_t count = elements_of(inner);
+  for (std::int64_t r = 0; count > 0 && r < x.size() / count; ++r) {
+    const float* row = x.reals() + r * count;
+    const float squares = tree_sum(count, [&](std::int64_t i) { return row[i] * row[i]; });
+    const float root = std::sqrt(squares / static_cast<float>(count) + call.node.real("epsilon", 1e-5F));
+    BroadcastWalk scale(inner, call.in(1).shape());
+    for (std::int64_t i = 0; i < count; ++i, scale.next())
+      out[0].reals()[r * count + i] = row[i] / root * call.in(1).reals()[scale.offset()];
+  }
+}
+
+// The square sum of channels beside each one (AlexNet's normalisation).
+Types local_norm_type(const Call& call) {
+  const Shape& x = call.real(0).shape();
+  const std::int64_t size = call.node.integer("size", 0);
+  if (x.size() < 3 || size < 1 || size > kMaxElements)
+    throw Problem("normalises " + text_of(x) + " over " + std::to_string(size) + " channels");
+  return {call.in(0).type()};
+}
+
+void run_local_norm(const Call& call, std::span<Tensor> out) {
+  const Tensor& x = call.in(0);
+  const std::int64_t size = call.node.integer("size", 1), channels = x.dim(1);
+  const std::int64_t plane = elements_between(x.shape(), 2, x.rank());
+  const float alpha = call.node.real("alpha", 1e-4F) / static_cast<float>(size);
+  const float beta = call.node.real("beta", 0.75F), bias = call.node.real("bias", 1);
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    const std::int64_t channel = i / plane % channels;
+    const std::int64_t first = std::max<std::int64_t>(0, channel - (size - 1) / 2);
+    const std::int64_t last = std::min(channels - 1, channel + size / 2);
+    const float* from = x.reals() + i + (first - channel) * plane;
+    const float sum =
+        tree_sum(last - first + 1, [&](std::int64_t k) { return from[k * plane] * from[k * plane]; });
+    out[0].reals()[i] = x.reals()[i] / power(multiply_add(alpha, sum, bias), beta);
+  }
+}
+
 // Groups of channels: one each for InstanceNormalization.
 std::int64_t norm_groups(const Call& call) {
   return call.node.op == "InstanceNormalization" ? call.in(0).dim(1) : call.node.integer("num_groups", 0);
@@ -321,11 +385,15 @@ constexpr Operator kReductions[] = {
     {"BatchNormalization", 5, 5, 1, batch_norm_type, run_batch_norm},
     {"CumSum", 2, 2, 1, cumulative_type, run_cumulative},
     {"GroupNormalization", 3, 3, 1, group_norm_type, run_group_norm},
+    {"Hardmax", 1, 1, 1, softmax_type, run_hardmax},
     {"InstanceNormalization", 3, 3, 1, group_norm_type, run_group_norm},
+    {"LRN", 1, 1, 1, local_norm_type, run_local_norm},
     {"LayerNormalization", 2, 3, 3, layer_norm_type, run_layer_norm},
     {"LogSoftmax", 1, 1, 1, softmax_type, run_softmax<true>},
     {"ReduceL1", 1, 2, 1, reduce_type, run_reduce<Reduction::l1>},
     {"ReduceL2", 1, 2, 1, reduce_type, run_reduce<Reduction::l2>},
+    {"RMSNormalization", 2, 2, 1, rms_norm_type, run_rms_norm},
+    {"ReduceLogSum", 1, 2, 1, reduce_type, run_reduce<Reduction::log_sum>},
     {"ReduceLogSumExp", 1, 2, 1, reduce_type, run_reduce<Reduction::log_sum_exp>},
     {"ReduceMax", 1, 2, 1, reduce_type, run_reduce<Reduction::largest>},
     {"ReduceMean", 1, 2, 1, reduce_type, run_reduce<Reduction::mean>},

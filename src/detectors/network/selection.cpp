@@ -78,8 +78,6 @@ Types arg_type(const Call& call) {
   Shape shape = call.in(0).shape();
   const std::size_t axis = Call::axis(call.node.integer("axis", 0), shape.size());
   if (shape[axis] == 0) throw Problem("has nothing to choose from");
-  if (call.node.integer("select_last_index", 0) != 0)
-    throw Problem("takes the last of equal elements, which is not supported");
   if (call.node.integer("keepdims", 1) != 0) {
     shape[axis] = 1;
   } else {
@@ -92,12 +90,15 @@ template <bool largest>
 void run_arg(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
   const std::size_t axis = Call::axis(call.node.integer("axis", 0), x.rank());
+  const bool takes_last = call.node.integer("select_last_index", 0) != 0;  // of equal ones
   const auto choose = [&](const auto* from) {
     rows_along(x, axis, [&](std::int64_t first, std::int64_t step, std::int64_t place) {
       std::int64_t best = 0;
       for (std::int64_t i = 1; i < x.dim(axis); ++i) {
         const auto a = from[first + i * step], b = from[first + best * step];
-        if (largest ? is_before(a, b) : is_before(b, a)) best = i;
+        const bool is_better = largest ? is_before(a, b) : is_before(b, a);
+        const bool is_worse = largest ? is_before(b, a) : is_before(a, b);
+        if (is_better || (takes_last && !is_worse)) best = i;
       }
       out[0].wholes()[place] = best;
     });

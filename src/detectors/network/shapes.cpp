@@ -325,7 +325,7 @@ Types pad_type(const Call& call) {
     if (shape[i] < 0) throw Problem("cuts more than there is");
   }
   const std::string mode = call.node.text("mode", "constant");
-  if (mode != "constant" && mode != "reflect" && mode != "edge")
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     throw Problem("has the mode '" + mode + "', which is not supported");
   return {{call.in(0).kind(), shape}};
 }
@@ -335,6 +335,7 @@ std::int64_t padded_source(std::int64_t at, std::int64_t side, const std::string
   if (at >= 0 && at < side) return at;
   if (mode == "constant" || side == 0) return -1;
   if (mode == "edge") return std::clamp<std::int64_t>(at, 0, side - 1);
+  if (mode == "wrap") return (at % side + side) % side;
   if (side == 1) return 0;
   const std::int64_t period = 2 * (side - 1);
   const std::int64_t folded = ((at % period) + period) % period;
