@@ -458,7 +458,7 @@ TEST_P(NetworkPlan, ChannelsLastPoolsAndMovedElements) {
 // Numbers come behind NaN and infinity, which stay in whatever is not written.
 TEST_P(NetworkPlan, RandomNetworks) {
   const auto set = static_cast<std::uint64_t>(std::ranges::find(all_sets(), GetParam()) - all_sets().begin());
-  const std::uint64_t count = test::is_thorough() ? 2000 : 100;
+  const std::uint64_t count = test::is_thorough() ? 500 : 100;
   constexpr std::uint64_t kByDevice = 4;  // every how many run on a device, too
   for (std::uint64_t i = 0; i < count && !IsSkipped(); ++i) {
     const std::uint64_t seed = set * 10'000 + i;

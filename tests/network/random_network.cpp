@@ -16,22 +16,30 @@ class RandomNetwork {
 
   OnnxBuilder make() {
     last_ = {"x", one_of({3, 4, 16}), 5 + below(9), 6 + below(14)};
-    builder_.input("x", {1, last_.channels, last_.height, last_.width});
+    if (happens(0.8)) {
+      builder_.input("x", {1, last_.channels, last_.height, last_.width});
+    } else {
+      builder_.input("pixels", {1, last_.height, last_.width, last_.channels});
+      builder_.node("Transpose", {"pixels"}, {"x"}, {{"perm", {0, 3, 1, 2}}});
+    }
     convolve(last_);
     using Adder = void (RandomNetwork::*)(const Map&);
     // Those that stand several times are chosen more often.
-    constexpr Adder kAdders[] = {&RandomNetwork::convolve, &RandomNetwork::convolve,
-                                 &RandomNetwork::deepen,   &RandomNetwork::deepen,
-                                 &RandomNetwork::group,    &RandomNetwork::activate,
-                                 &RandomNetwork::pool,     &RandomNetwork::average,
-                                 &RandomNetwork::resize,   &RandomNetwork::join,
-                                 &RandomNetwork::join,     &RandomNetwork::join,
-                                 &RandomNetwork::divide,   &RandomNetwork::shuffle,
-                                 &RandomNetwork::excite,   &RandomNetwork::excite,
-                                 &RandomNetwork::add,      &RandomNetwork::add,
-                                 &RandomNetwork::scale,    &RandomNetwork::take_every_second,
-                                 &RandomNetwork::pad,      &RandomNetwork::attend,
-                                 &RandomNetwork::reshape,  &RandomNetwork::take_channels};
+    constexpr Adder kAdders[] = {&RandomNetwork::convolve,     &RandomNetwork::convolve,
+                                 &RandomNetwork::deepen,       &RandomNetwork::deepen,
+                                 &RandomNetwork::group,        &RandomNetwork::activate,
+                                 &RandomNetwork::pool,         &RandomNetwork::average,
+                                 &RandomNetwork::resize,       &RandomNetwork::join,
+                                 &RandomNetwork::join,         &RandomNetwork::join,
+                                 &RandomNetwork::divide,       &RandomNetwork::shuffle,
+                                 &RandomNetwork::excite,       &RandomNetwork::excite,
+                                 &RandomNetwork::add,          &RandomNetwork::add,
+                                 &RandomNetwork::scale,        &RandomNetwork::take_every_second,
+                                 &RandomNetwork::pad,          &RandomNetwork::attend,
+                                 &RandomNetwork::branch,       &RandomNetwork::branch,
+                                 &RandomNetwork::grow,         &RandomNetwork::average_along,
+                                 &RandomNetwork::normalise,    &RandomNetwork::reshape,
+                                 &RandomNetwork::take_channels};
     const Count steps = 6 + below(10);
     for (Count i = 0; i < steps; ++i) (this->*kAdders[random_.below(std::size(kAdders))])(any());
     for (const Map& map : maps_) {
@@ -91,7 +99,16 @@ class RandomNetwork {
     const std::string made =
         builder_.convolution(name(), map.name, map.channels, outputs, kernel, stride, groups);
     add_map(made, outputs, (map.height - 1) / stride + 1, (map.width - 1) / stride + 1);
+    if (kernel > 1 && stride == 1 && happens(0.15)) dilate(kernel);
     if (happens(0.6)) activate(last_);
+  }
+  // Doubles the distances in the last convolution's kernel.
+  void dilate(Count kernel) {
+    onnx::NodeProto& node = *builder_.proto().mutable_graph()->mutable_node()->rbegin();
+    *node.add_attribute() = OnnxAttribute("dilations", {2, 2}).proto;
+    for (onnx::AttributeProto& one : *node.mutable_attribute()) {
+      if (one.name() == "pads") one = OnnxAttribute("pads", std::vector<Count>(4, kernel - 1)).proto;
+    }
   }
   Count stride_for(const Map& map) { return std::min(map.height, map.width) > 4 && happens(0.15) ? 2 : 1; }
 
@@ -292,7 +309,55 @@ class RandomNetwork {
     if (happens(0.6)) rows = node(happens(0.5) ? "Sigmoid" : "Softmax", {rows});
     make_output(rows);
   }
-  void make_output(const std::string& name) { builder_.output(name); }
+  void make_output(const std::string& made) { builder_.output(made); }
+
+  // Convolutions of one map with few outputs, which may share blocks, with others behind them.
+  void branch(const Map& map) {
+    const Count kernel = one_of({1, 1, 3}), count = 2 + below(2), deepened = below(3);
+    std::vector<std::string> made;
+    Count all = 0;
+    for (Count i = 0; i < count; ++i) {
+      const Count outputs = one_of({1, 2, 4, 10});
+      read(map.name);
+      made.push_back(builder_.convolution(name(), map.name, map.channels, outputs, kernel));
+      if (deepened == 2 || (deepened == 1 && i == 0))
+        made.back() = builder_.convolution(name(), made.back(), outputs, outputs, 3, 1, outputs);
+      if (happens(0.4)) made.back() = node(happens(0.5) ? "Sigmoid" : "Relu", {made.back()});
+      if (happens(0.3)) add_map(made.back(), outputs, map.height, map.width);
+      all += outputs;
+    }
+    add_map(node("Concat", made, {{"axis", 1}}), all, map.height, map.width);
+  }
+
+  // A transposed convolution, or channels that become pixels.
+  void grow(const Map& map) {
+    if (std::max(map.height, map.width) > 12 || map.channels > 48) return;
+    const Count outputs = map.channels % 4 == 0 && happens(0.5) ? map.channels / 4 : 0;
+    const std::string made =
+        outputs > 0 ? node("DepthToSpace", {map.name}, {{"blocksize", 2}})
+                    : node("ConvTranspose", {map.name, builder_.weights(name(), {map.channels, 8, 2, 2})},
+                           {{"strides", {2, 2}}});
+    add_map(made, outputs > 0 ? outputs : 8, 2 * map.height, 2 * map.width);
+  }
+
+  // Means of rows, columns or channels.
+  void average_along(const Map& map) {
+    const Count axis = 1 + below(3);
+    const std::string mean = node("ReduceMean", {map.name}, {{"axes", {axis}}});
+    add_like(map, node(happens(0.5) ? "Sub" : "Mul", {map.name, mean}));
+  }
+
+  void normalise(const Map& map) {
+    const auto numbers = [&] { return builder_.weights(name(), {map.channels}); };
+    if (happens(0.5)) {
+      const std::string scale = numbers(), bias = numbers();
+      return add_like(map, node("InstanceNormalization", {map.name, scale, bias}));
+    }
+    const std::string scale = numbers(), bias = numbers(), mean = numbers();
+    const std::string variance = builder_.reals(
+        name(), {map.channels}, std::vector<float>(static_cast<std::size_t>(map.channels), 0.5F));
+    add_like(map, node("BatchNormalization", {map.name, scale, bias, mean, variance}));
+  }
 
   Random random_;
   OnnxBuilder builder_{17};
