@@ -338,6 +338,62 @@ TEST(NetworkOperators, OfNewerOpsets) {
   }
 }
 
+// What a node makes of constants with whole numbers as result.
+std::vector<std::int64_t> wholes_of(test::OnnxBuilder& builder, const std::string& op,
+                                    const std::vector<std::string>& inputs) {
+  builder.node(op, inputs, {"y"});
+  builder.output("y");
+  const Graph graph = builder.graph();
+  Interpreter interpreter(graph, kMemory);
+  interpreter.run_all();
+  const auto values = interpreter.output(0).whole_span();
+  return {values.begin(), values.end()};
+}
+
+// Single precision would round them.
+TEST(NetworkOperators, PowersAndReductionsOfWholeNumbersAreExact) {
+  using Wholes = std::vector<std::int64_t>;
+  test::OnnxBuilder power;
+  EXPECT_EQ(wholes_of(power, "Pow",
+                      {power.wholes("a", {7}, {3, -3, 2, 7, -1, 0, 2}),
+                       power.wholes("b", {7}, {17, 19, 62, 0, -5, 3, -1})}),
+            (Wholes{129140163, -1162261467, std::int64_t{1} << 62, 1, -1, 0, 0}));
+  const Wholes numbers{16777217, -3, 5};
+  for (const auto& [op, expected] : std::map<std::string, std::int64_t>{
+           {"ReduceMean", 5592406}, {"ReduceL1", 16777225}, {"ReduceSumSquare", 281475010265123}}) {
+    test::OnnxBuilder builder;
+    EXPECT_EQ(wholes_of(builder, op, {builder.wholes("x", {3}, numbers)}), Wholes{expected}) << op;
+  }
+}
+
+// Before the first frame.
+TEST(NetworkOperators, InputsThatDoNotFitAreRefusedWhenLoaded) {
+  const auto is_refused = [](const std::string& op, const std::vector<std::string>& more) {
+    test::OnnxBuilder builder(16);
+    builder.input("x", {2, 3});
+    builder.input("w", {2, 3}, onnx::TensorProto::INT64);
+    builder.wholes("one", {1, 1}, {0});
+    builder.reals("two", {2}, {1, 2});
+    builder.reals("row", {1, 3}, {1, 2, 3});
+    std::vector<std::string> inputs{op.starts_with("Reduce") ? "w" : "x"};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    builder.node(op, inputs, {"y"});
+    builder.output("y");
+    Graph graph = builder.typed_graph();
+    try {
+      simplify(graph, kMemory);
+      return false;
+    } catch (const Problem&) {
+      return true;
+    }
+  };
+  EXPECT_TRUE(is_refused("ScatterElements", {"one", "two"}));
+  EXPECT_TRUE(is_refused("ScatterND", {"one", "two"}));
+  EXPECT_FALSE(is_refused("ScatterND", {"one", "row"}));
+  EXPECT_TRUE(is_refused("ReduceL2", {}));
+  EXPECT_FALSE(is_refused("ReduceL1", {}));
+}
+
 // Their own tensor does not tell how many bits they have.
 TEST(NetworkOperators, CastLikeWholeNumbersIsRefused) {
   test::OnnxBuilder builder(15);

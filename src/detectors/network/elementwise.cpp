@@ -290,10 +290,27 @@ void run_modulo(const Call& call, std::span<Tensor> out) {
   });
 }
 
+// A power of whole numbers, which wraps around; that of 0 with a negative exponent is 0.
+std::int64_t whole_power(std::int64_t base, std::int64_t exponent) {
+  if (exponent < 0) {
+    if (base != 1 && base != -1) return 0;
+    exponent = exponent % 2 == 0 ? 0 : 1;
+  }
+  std::uint64_t product = 1;
+  for (auto factor = static_cast<std::uint64_t>(base); exponent > 0; exponent /= 2, factor *= factor)
+    product *= exponent % 2 == 0 ? 1 : factor;
+  return static_cast<std::int64_t>(product);
+}
+
 void run_power(const Call& call, std::span<Tensor> out) {
   const Tensor &a = call.in(0), &b = call.in(1);
   BroadcastWalk base(out[0].shape(), a.shape()), exponent(out[0].shape(), b.shape());
+  const bool are_whole = a.kind() == Kind::whole && b.kind() == Kind::whole;
   for (std::int64_t i = 0; i < out[0].size(); ++i, base.next(), exponent.next()) {
+    if (are_whole) {
+      out[0].wholes()[i] = whole_power(a.wholes()[base.offset()], b.wholes()[exponent.offset()]);
+      continue;
+    }
     const float y = power(a.as<float>(base.offset()), b.as<float>(exponent.offset()));
     if (out[0].kind() == Kind::real) {
       out[0].reals()[i] = y;

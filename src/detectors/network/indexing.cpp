@@ -99,14 +99,15 @@ T combined(const std::string& how, T old, T value) {
   return value;
 }
 
+Types scatter_elements_type(const Call& call) {
+  const Shape index = gather_elements_type(call)[0].shape;  // which is checked
+  if (call.in(2).shape() != index) throw Problem("has updates that do not fit " + text_of(index));
+  return scatter_type(call);
+}
+
 void run_scatter_elements(const Call& call, std::span<Tensor> out) {
   const Tensor &in = call.in(0), &index = call.in(1), &updates = call.in(2);
   const std::size_t axis = Call::axis(call.node.integer("axis", 0), in.rank());
-  if (index.shape() != updates.shape() || index.rank() != in.rank())
-    throw Problem("has indices that do not fit");
-  for (std::size_t k = 0; k < in.rank(); ++k) {
-    if (k != axis && index.dim(k) > in.dim(k)) throw Problem("has indices that do not fit");
-  }
   const std::vector<std::int64_t> strides = strides_of(in.shape());
   const std::string how = call.node.text("reduction", "none");
   copy_all(call, out);
@@ -180,10 +181,15 @@ void run_gather_nd(const Call& call, std::span<Tensor> out) {
   with_elements(copy, call.in(0), out[0]);
 }
 
+Types scatter_nd_type(const Call& call) {
+  const Shape updates = gather_nd_type(call)[0].shape;  // of what they replace
+  if (call.in(2).shape() != updates) throw Problem("has updates that do not fit " + text_of(updates));
+  return scatter_type(call);
+}
+
 void run_scatter_nd(const Call& call, std::span<Tensor> out) {
   const NdPlan plan = nd_plan(call);
   const Tensor &in = call.in(0), &updates = call.in(2);
-  if (updates.size() != plan.slices * plan.inner) throw Problem("has updates that do not fit");
   const std::vector<std::int64_t> strides = strides_of(in.shape());
   const std::string how = call.node.text("reduction", "none");
   copy_all(call, out);
@@ -250,8 +256,10 @@ Types grid_sample_type(const Call& call) {
     throw Problem("has a grid that does not fit " + text_of(x));
   const std::string mode = call.node.text("mode", "bilinear");
   const std::string padding = call.node.text("padding_mode", "zeros");
-  if (mode == "bicubic" || mode == "cubic") throw Problem("samples bicubically, which is not supported");
-  if (padding == "reflection") throw Problem("reflects at the edge, which is not supported");
+  if (mode != "bilinear" && mode != "linear" && mode != "nearest")
+    throw Problem("has the mode '" + mode + "', which is not supported");
+  if (padding != "zeros" && padding != "border")
+    throw Problem("has the padding_mode '" + padding + "', which is not supported");
   return {{Kind::real, {x[0], x[1], grid[1], grid[2]}}};
 }
 
@@ -281,9 +289,9 @@ constexpr Operator kIndexOperators[] = {
     {"GatherND", 2, 2, 1, gather_nd_type, run_gather_nd},
     {"GridSample", 2, 2, 1, grid_sample_type, run_grid_sample},
     {"OneHot", 3, 3, 1, one_hot_type, run_one_hot},
-    {"Scatter", 3, 3, 1, scatter_type, run_scatter_elements},
-    {"ScatterElements", 3, 3, 1, scatter_type, run_scatter_elements},
-    {"ScatterND", 3, 3, 1, scatter_type, run_scatter_nd},
+    {"Scatter", 3, 3, 1, scatter_elements_type, run_scatter_elements},
+    {"ScatterElements", 3, 3, 1, scatter_elements_type, run_scatter_elements},
+    {"ScatterND", 3, 3, 1, scatter_nd_type, run_scatter_nd},
     {"Trilu", 1, 2, 1, triangle_type, run_triangle},
 };
 

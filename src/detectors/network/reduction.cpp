@@ -34,6 +34,12 @@ Types reduce_type(const Call& call) {
   return {{call.in(0).kind(), shape}};
 }
 
+// Of functions that whole numbers do not have.
+Types reduce_real_type(const Call& call) {
+  call.real(0);
+  return reduce_type(call);
+}
+
 // The places that are added up, in row-major order, as offsets from the first one.
 std::vector<std::int64_t> reduced_offsets(const Tensor& x, const std::vector<bool>& reduced) {
   const std::vector<std::int64_t> strides = strides_of(x.shape());
@@ -113,13 +119,16 @@ float reduced_float(Reduction kind, const float* first, const std::vector<std::i
 
 std::int64_t reduced_whole(Reduction kind, const std::int64_t* first,
                            const std::vector<std::int64_t>& offsets) {
-  std::uint64_t sum = 0, product = 1;
+  std::uint64_t sum = 0, product = 1, absolute = 0, squares = 0;
   std::int64_t largest = std::numeric_limits<std::int64_t>::min(),
                smallest = std::numeric_limits<std::int64_t>::max();
   for (const std::int64_t offset : offsets) {
     const std::int64_t one = first[offset];
-    sum += static_cast<std::uint64_t>(one);
-    product *= static_cast<std::uint64_t>(one);
+    const auto bits = static_cast<std::uint64_t>(one);
+    sum += bits;
+    product *= bits;
+    absolute += one < 0 ? 0 - bits : bits;
+    squares += bits * bits;
     largest = std::max(largest, one);
     smallest = std::min(smallest, one);
   }
@@ -132,9 +141,19 @@ std::int64_t reduced_whole(Reduction kind, const std::int64_t* first,
       return smallest;
     case Reduction::product:
       return static_cast<std::int64_t>(product);
-    default:
-      throw Problem("is not supported for whole numbers");
+    case Reduction::l1:
+      return static_cast<std::int64_t>(absolute);
+    case Reduction::squares:
+      return static_cast<std::int64_t>(squares);
+    case Reduction::mean:
+      return static_cast<std::int64_t>(sum) /
+             std::max<std::int64_t>(1, static_cast<std::int64_t>(offsets.size()));
+    case Reduction::l2:
+    case Reduction::log_sum:
+    case Reduction::log_sum_exp:
+      break;  // of real numbers alone
   }
+  return 0;
 }
 
 template <Reduction kind>
@@ -391,10 +410,10 @@ constexpr Operator kReductions[] = {
     {"LayerNormalization", 2, 3, 3, layer_norm_type, run_layer_norm},
     {"LogSoftmax", 1, 1, 1, softmax_type, run_softmax<true>},
     {"ReduceL1", 1, 2, 1, reduce_type, run_reduce<Reduction::l1>},
-    {"ReduceL2", 1, 2, 1, reduce_type, run_reduce<Reduction::l2>},
+    {"ReduceL2", 1, 2, 1, reduce_real_type, run_reduce<Reduction::l2>},
     {"RMSNormalization", 2, 2, 1, rms_norm_type, run_rms_norm},
-    {"ReduceLogSum", 1, 2, 1, reduce_type, run_reduce<Reduction::log_sum>},
-    {"ReduceLogSumExp", 1, 2, 1, reduce_type, run_reduce<Reduction::log_sum_exp>},
+    {"ReduceLogSum", 1, 2, 1, reduce_real_type, run_reduce<Reduction::log_sum>},
+    {"ReduceLogSumExp", 1, 2, 1, reduce_real_type, run_reduce<Reduction::log_sum_exp>},
     {"ReduceMax", 1, 2, 1, reduce_type, run_reduce<Reduction::largest>},
     {"ReduceMean", 1, 2, 1, reduce_type, run_reduce<Reduction::mean>},
     {"ReduceMin", 1, 2, 1, reduce_type, run_reduce<Reduction::smallest>},

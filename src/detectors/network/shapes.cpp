@@ -446,11 +446,11 @@ void run_size(const Call& call, std::span<Tensor> out) {
 
 Types constant_of_shape_type(const Call& call) {
   const SharedTensor value = call.node.tensor("value");
+  if (value && value->size() < 1) throw Problem("has no value");
   return {{value ? value->kind() : Kind::real, call.wholes(0, "")}};
 }
 void run_constant_of_shape(const Call& call, std::span<Tensor> out) {
   const SharedTensor value = call.node.tensor("value");
-  if (value && value->size() < 1) throw Problem("has no value");
   if (out[0].kind() == Kind::real) {
     std::fill_n(out[0].reals(), out[0].size(), value ? value->reals()[0] : 0.0F);
   } else {
@@ -491,6 +491,7 @@ double number_of(const Tensor& tensor) {
   return tensor.as<double>(0);
 }
 Types range_type(const Call& call) {
+  if (call.in(2).kind() != call.in(0).kind()) throw Problem("mixes real and whole numbers");
   const double start = number_of(call.data(0)), limit = number_of(call.data(1));
   const double step = number_of(call.data(2));
   const double count = std::ceil((limit - start) / step);
@@ -498,7 +499,6 @@ Types range_type(const Call& call) {
   return {{call.in(0).kind(), {std::max<std::int64_t>(0, static_cast<std::int64_t>(count))}}};
 }
 void run_range(const Call& call, std::span<Tensor> out) {
-  if (call.in(2).kind() != call.in(0).kind()) throw Problem("mixes real and whole numbers");
   const auto count = [&](const auto* start, const auto* step, auto* to) {
     for (std::int64_t i = 0; i < out[0].size(); ++i)
       to[i] = *start + static_cast<std::remove_reference_t<decltype(*to)>>(i) * *step;
