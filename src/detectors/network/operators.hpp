@@ -88,6 +88,7 @@ std::span<const Operator> index_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> pooling_operators();
 std::span<const Operator> reduction_operators();
+std::span<const Operator> normalisation_operators();
 std::span<const Operator> selection_operators();
 
 /// The error of a node that cannot run.
