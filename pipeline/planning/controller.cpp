@@ -69,16 +69,16 @@ Controller::Controller(Pipeline& pipeline, const FrameProcessor& processor, cons
 
 void Controller::follow_plan(std::optional<Planned> planned) {
   const std::lock_guard lock(mutex_);
-  plan_.reset();
-  if (!planned) return;
-  const ScheduleObjective& objective = plan_.emplace(std::move(*planned)).planned.objective;
+  plan_ = planned ? std::make_unique<KeptPlan>(std::move(*planned)) : nullptr;
+  if (!plan_) return;
+  const ScheduleObjective& objective = plan_->planned.objective;
   plan_->is_watched = !objective.uses_energy() ||
                       (objective.energies && options_.plan_energy && options_.plan_energy->is_quick());
 }
 
 bool Controller::follows_plan() const {
   const std::lock_guard lock(mutex_);
-  return plan_.has_value();
+  return plan_ != nullptr;
 }
 
 bool Controller::is_active() const {

@@ -125,7 +125,7 @@ class Controller : public TraceSink {
   const ControllerOptions options_;
 
   mutable std::mutex mutex_;
-  std::optional<KeptPlan> plan_;
+  std::unique_ptr<KeptPlan> plan_;  ///< null: any schedule is left as it is
   int switches_ = 0;
 
   QualityController quality_;

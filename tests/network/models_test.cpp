@@ -141,7 +141,8 @@ TEST_P(ReferenceNetwork, FindsTheSameObjects) {
       const auto best = std::ranges::max_element(
           found, {}, [&](const Detection& other) { return intersection_over_union(other.box, box); });
       ASSERT_NE(best, found.end());
-      EXPECT_EQ(detector.info().labels[static_cast<std::size_t>(best->label)], one["label"]);
+      EXPECT_EQ(detector.info().labels[static_cast<std::size_t>(best->label)],
+                one["label"].get<std::string>());
       EXPECT_NEAR(best->score, one["score"].get<double>(), score_tolerance);
       EXPECT_NEAR(best->box.x, box.x, box_tolerance);
       EXPECT_NEAR(best->box.y, box.y, box_tolerance);
