@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the lists are used by those who source this
-# What Sightline needs of Debian 12, and how it gets there. Sourced by the scripts in tools/.
+# What Sightline needs of Debian 12 or 13, and how it gets there. Sourced by the scripts in tools/.
 
 # To build and run the program; opencv-data has the cascades that find faces.
 readonly SIGHTLINE_PACKAGES=(
@@ -50,9 +50,10 @@ is_installed() {
   [[ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]
 }
 
-# Installs those of the packages that are missing; asks apt for nothing where none is.
+# Installs those of the packages that are missing; asks apt for nothing where none is. Says how much will be downloaded
+# and how much disk it takes; shows apt's own output only if it fails.
 install_packages() {
-  local missing=() package
+  local missing=() package log
   command -v dpkg-query >/dev/null || fail "this is not Debian; install by its own means what tools/lib/packages.sh lists"
   for package in "$@"; do
     is_installed "$package" || missing+=("$package")
@@ -61,7 +62,18 @@ install_packages() {
     say "all packages are there"
     return
   fi
+  log="$(mktemp)"
+  say "asking apt about ${#missing[@]} missing packages"
+  {
+    as_root apt-get update
+    # With --assume-no, apt-get prints the sizes and fails.
+    as_root env LC_ALL=C apt-get install --assume-no --no-install-recommends "${missing[@]}" || true
+  } >"$log" 2>&1
   say "installing ${missing[*]}"
-  as_root apt-get update -qq
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  grep -E '^(Need to get|After this operation)' "$log" >&2 || true
+  if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    fail "apt-get cannot install the packages; its whole output is in $log"
+  fi
+  rm -f -- "$log"
 }
