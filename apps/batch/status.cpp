@@ -1,5 +1,6 @@
 // `sightline batch status`: what is done, running and failed, and how long the rest takes.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include "apps/batch/commands.hpp"
 #include "apps/batch/job.hpp"
 #include "apps/cli/stop.hpp"
+#include "base/columns.hpp"
 #include "base/duration_text.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
@@ -126,15 +128,35 @@ std::string status_text(const Status& status) {
   return text;
 }
 
+// Lines of a terminal that a text takes.
+std::size_t lines_of(const std::string& text) {
+  const std::size_t columns = terminal_columns(STDOUT_FILENO, 80);
+  std::size_t lines = 0;
+  for (const std::string& line : split(text, '\n'))
+    lines += std::max<std::size_t>(1, (columns_of(line) + columns - 1) / columns);
+  return lines;
+}
+
+// Moves the cursor to the first of the last lines and clears from there on. Past standard output, which shows
+// control characters instead of sending them.
+void clear_last(std::size_t lines) {
+  const std::string codes = fmt::format("\033[{}A\033[J", lines);
+  [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, codes.data(), codes.size());
+}
+
 }  // namespace
 
 int show_status(const StatusArguments& a) {
   const std::atomic<bool>& stop = stop_requested();
   const Job job(a.folder);
-  for (;;) {
+  const bool draws_over = !a.json && is_terminal(STDOUT_FILENO);
+  for (std::size_t shown = 0;;) {
     const Status status = status_of(job);
-    const std::string text = a.json ? json_text(status_json(status)) + '\n' : status_text(status);
-    std::fputs(printable(text, kLineEndsAndTabs).c_str(), stdout);
+    const std::string text =
+        printable(a.json ? json_text(status_json(status)) + '\n' : status_text(status), kLineEndsAndTabs);
+    if (draws_over && shown > 0) clear_last(shown);
+    shown = lines_of(text);
+    std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
     if (!a.watch || status.done == status.parts) return 0;
     for (auto waited = std::chrono::milliseconds(0); waited < kPause && !stop; waited += kPause / 20)

@@ -1,6 +1,7 @@
 #include "apps/cli/help.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <regex>
@@ -8,12 +9,12 @@
 #include <vector>
 
 #include "apps/cli/manual_text.hpp"
+#include "base/columns.hpp"
 
 namespace sightline::apps {
 namespace {
 
-constexpr std::size_t kHelpWidth = 100;
-constexpr std::size_t kIndent = 26;  // where descriptions begin
+constexpr std::size_t kWidestHelp = 100;
 constexpr std::size_t kMostExamples = 3;
 constexpr std::size_t kFewOptions = 12;  // a command with no more shows all of them in `-h`, too
 
@@ -58,25 +59,30 @@ std::string limits_of(const CLI::Option& option, const std::string& description)
   return text.empty() ? "" : text + ")";
 }
 
-// Text in lines of kHelpWidth, behind what stands in front of it.
+std::size_t help_columns() {
+  return std::min(terminal_columns(STDOUT_FILENO, 80), kWidestHelp);
+}
+
+// A description in lines, behind what stands in front of it.
 std::string entry(const std::string& front, const std::string& text) {
-  std::string result = "  " + front, line;
-  if (result.size() + 2 > kIndent) {
-    result += "\n" + std::string(kIndent, ' ');
+  const std::size_t columns = help_columns();
+  const std::size_t indent = columns < 60 ? 8 : 26;  // where descriptions begin
+  std::string result = "  " + front;
+  if (result.size() + 2 > indent) {
+    result += "\n" + std::string(indent, ' ');
   } else {
-    result.append(kIndent - result.size(), ' ');
+    result.append(indent - result.size(), ' ');
   }
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (!line.empty() && kIndent + line.size() + 1 + word.size() > kHelpWidth) {
-      result += line + "\n" + std::string(kIndent, ' ');
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
-  }
-  return result + line + "\n";
+  return result + wrapped(text, columns, indent, indent) + "\n";
+}
+
+// A command that can still be copied: its lines end as the shell's do.
+std::string command_lines(const std::string& command) {
+  constexpr std::string_view kContinued = " \\";
+  std::string text;
+  const std::string lines = wrapped(command, help_columns() - kContinued.size(), 2, 6);
+  for (const char c : lines) text += c == '\n' ? std::string(kContinued) + c : std::string(1, c);
+  return text;
 }
 
 std::string full_name_of(const CLI::App& app) {
@@ -129,7 +135,8 @@ std::string examples_text(const CLI::App& app) {
   std::vector<ManualExample> examples = manual_examples(full_name_of(app));
   examples.resize(std::min(examples.size(), kMostExamples));
   for (const ManualExample& example : examples)
-    text += "  " + example.command + "\n      " + example.meaning + "\n";
+    text += "  " + command_lines(example.command) + "\n      " +
+            wrapped(example.meaning, help_columns(), 6, 6) + "\n";
   return text.empty() ? "" : "\nExamples:\n" + text;
 }
 
@@ -168,7 +175,8 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/,
     const std::string name = option->get_name(true) + (option->get_items_expected_max() > 1 ? "..." : "");
     usage += option->get_required() ? " " + name : " [" + name + "]";
   }
-  std::string text = app->get_description() + "\n\n" + usage + "\n" + positionals_text(*app) +
+  std::string text = wrapped(app->get_description(), help_columns()) + "\n\n" +
+                     wrapped(usage, help_columns(), 0, 7) + "\n" + positionals_text(*app) +
                      commands_text(*app) + options_text(*app, is_short) + examples_text(*app);
   if (has_commands)
     text += fmt::format("\n`{} COMMAND --help` explains a command.\n", full_name_of(*app));

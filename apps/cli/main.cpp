@@ -24,8 +24,10 @@
 #include "apps/cli/parser.hpp"
 #include "apps/cli/stop.hpp"
 #include "apps/cli/suggest.hpp"
+#include "base/columns.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "media/secrets.hpp"
 #include "media/tiff_reader.hpp"
@@ -41,12 +43,16 @@ std::string safe_message(std::string_view text) {
 
 class SafeFormatter final : public spdlog::formatter {
  public:
-  explicit SafeFormatter(std::string pattern) : pattern_(std::move(pattern)), formatter_(pattern_) {}
+  /// @param columns  of the terminal; 0: each message is a line
+  /// @param before   columns of the pattern before a message, besides the level's name
+  SafeFormatter(std::string pattern, std::size_t columns, std::size_t before)
+      : pattern_(std::move(pattern)), formatter_(pattern_), columns_(columns), before_(before) {}
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& line) override {
     std::string text;
     spdlog::details::log_msg safe = message;
     try {
       text = safe_message({message.payload.data(), message.payload.size()});
+      if (columns_ > 0) text = in_lines(text, message.level);
       safe.payload = text;
     } catch (const std::bad_alloc&) {
       safe.payload = "out of memory";  // what may be printed of the message cannot be found out
@@ -56,12 +62,24 @@ class SafeFormatter final : public spdlog::formatter {
     message.color_range_end = safe.color_range_end;
   }
   std::unique_ptr<spdlog::formatter> clone() const override {
-    return std::make_unique<SafeFormatter>(pattern_);
+    return std::make_unique<SafeFormatter>(pattern_, columns_, before_);
   }
 
  private:
+  // Messages may have line ends of their own.
+  std::string in_lines(const std::string& text, spdlog::level::level_enum level) const {
+    std::string lines;
+    std::size_t first = before_ + spdlog::level::to_string_view(level).size();
+    for (const std::string& line : sightline::split(text, '\n')) {
+      lines += (lines.empty() ? "" : "\n") + sightline::wrapped(line, columns_, first, 2);
+      first = 0;
+    }
+    return lines;
+  }
+
   std::string pattern_;
   spdlog::pattern_formatter formatter_;
+  std::size_t columns_, before_;
 };
 
 // The C library calls this with the bytes for a terminal. A character that is cut by the end of its buffer
@@ -102,9 +120,13 @@ void protect_terminal() {
 }
 
 void configure_logging(int verbosity) {
-  auto logger = spdlog::stderr_color_mt("sightline");
-  logger->set_formatter(
-      std::make_unique<SafeFormatter>(verbosity > 0 ? "%H:%M:%S.%e %^%l%$ %v" : "%^%l%$: %v"));
+  const char* const no_color = std::getenv("NO_COLOR");  // https://no-color.org
+  const bool is_plain = (no_color && *no_color) || !sightline::is_terminal(STDERR_FILENO);
+  auto logger = spdlog::stderr_color_mt("sightline",
+                                        is_plain ? spdlog::color_mode::never : spdlog::color_mode::automatic);
+  const std::size_t columns = isatty(STDERR_FILENO) ? sightline::terminal_columns(STDERR_FILENO, 80) : 0;
+  logger->set_formatter(verbosity > 0 ? std::make_unique<SafeFormatter>("%H:%M:%S.%e %^%l%$ %v", columns, 14)
+                                      : std::make_unique<SafeFormatter>("%^%l%$: %v", columns, 2));
   logger->set_level(verbosity > 0   ? spdlog::level::debug
                     : verbosity < 0 ? spdlog::level::err
                                     : spdlog::level::info);
@@ -125,7 +147,10 @@ int with_output(int code) {
 }
 
 int refuse(const std::string& problem) {
-  std::fprintf(stderr, "error: %s\nRun with --help for more information.\n", safe_message(problem).c_str());
+  std::string text = safe_message(problem);
+  if (isatty(STDERR_FILENO))
+    text = sightline::wrapped(text, sightline::terminal_columns(STDERR_FILENO, 80), 7, 2);
+  std::fprintf(stderr, "error: %s\nRun with --help for more information.\n", text.c_str());
   return code_of(sightline::ExitCode::usage);
 }
 

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <regex>
 #include <type_traits>
 
 namespace sightline::apps {
@@ -77,6 +79,33 @@ CLI::Validator number_check(const Option& option) {
             return is_taken ? std::string() : refusal_of(text, expected);
           },
           description_of<T>(option)};
+}
+
+namespace {
+
+// Of "1:02:03.5" or "1m30s"; none of any other text.
+std::optional<double> seconds_in(const std::string& text) {
+  static const std::regex clock(R"((?:(\d+):)?(\d+):(\d{1,2}(?:\.\d+)?))");
+  static const std::regex units(
+      R"((?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m(?:in)?)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?)");
+  std::smatch found;
+  const bool is_clock = std::regex_match(text, found, clock);
+  if (text.size() > 32 || (!is_clock && !std::regex_match(text, found, units)) || text.empty()) return {};
+  constexpr double kSeconds[] = {3600, 60, 1, 1e-3};
+  double seconds = 0;
+  for (std::size_t i = 1; i < found.size(); ++i)
+    if (found[i].matched) seconds += kSeconds[i - 1] * std::stod(found[i].str());
+  return seconds;
+}
+
+}  // namespace
+
+CLI::Validator time_reader() {
+  return {[](std::string& text) {
+            if (const auto seconds = seconds_in(text)) text = fmt::format("{}", *seconds);
+            return std::string();
+          },
+          ""};
 }
 
 template CLI::Validator number_check<int>(const Option&);

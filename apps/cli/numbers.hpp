@@ -19,4 +19,8 @@ namespace sightline::apps {
 template <typename T>
 CLI::Validator number_check(const Option& option);
 
+/// Reads times as people write them, "0:10", "1:02:03.5", "2s", "1m30s", "500ms", and leaves their seconds as
+/// a number. Another text stays as it is.
+CLI::Validator time_reader();
+
 }  // namespace sightline::apps

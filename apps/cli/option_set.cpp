@@ -40,7 +40,12 @@ CLI::Validator text_check(const std::function<void(const std::string&)>& check) 
 // What checks a value of this type against what the description allows.
 template <typename T>
 void add_checks(CLI::Option& made, const Option& option) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (option.name.ends_with(" SECONDS")) made.transform(time_reader());
+  }
   if constexpr (std::is_same_v<T, std::string>) {
+    made.check(CLI::Validator(
+        [](std::string& text) { return text.empty() ? "the value is empty" : std::string(); }, ""));
     if (option.check) made.check(text_check(option.check));
   }
   if (option.accepted.empty()) {
@@ -74,8 +79,10 @@ CLI::Option& make(CLI::App& command, const std::string& names, const Option& opt
   if (!option.value_name.empty()) made->type_name(option.value_name);
   if (option.takes_one) made->allow_extra_args(false);
   if (option.separator != 0) made->delimiter(option.separator);
-  const bool is_list = std::holds_alternative<std::vector<std::string>*>(option.target);
-  if (is_output(option) && !is_list) made->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  // Of numbers, the last counts, so that a user can change what a script has put before; two names are a
+  // mistake.
+  if (std::holds_alternative<std::string*>(option.target))
+    made->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   if (option.is_required) made->required();
   if (option.shows_default) made->capture_default_str();
   if (!option.default_text.empty()) made->default_str(option.default_text);

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/columns.hpp"
 #include "base/duration_text.hpp"
 #include "base/utf8.hpp"
 
 namespace sightline::apps {
 
-ProgressDisplay::ProgressDisplay(bool enabled) : enabled_(enabled), terminal_(isatty(STDERR_FILENO) != 0) {}
+ProgressDisplay::ProgressDisplay(bool enabled) : enabled_(enabled), terminal_(is_terminal(STDERR_FILENO)) {}
 
 void ProgressDisplay::show(const pipeline::Progress& progress) {
   constexpr double kTerminalInterval = 0.1;
@@ -43,7 +44,10 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
   } else {
     line += fmt::format("{} {}{}  {}", what, progress.frames, speed, duration_text(progress.seconds));
   }
-  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", printable(line).c_str());
+  line = printable(line);
+  // A longer line would begin a new one with each update.
+  if (terminal_) line = cut_to_columns(line, terminal_columns(STDERR_FILENO, 80) - 1);
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", line.c_str());
   shown_ = true;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/columns.hpp"
 #include "base/markup.hpp"
 #include "pipeline/report/document.hpp"
 #include "pipeline/report/report_parts.hpp"
@@ -21,7 +22,7 @@ constexpr const char* kGrid = "#dfe3e9";
 constexpr const char* kFaint = "#eef0f2";
 
 double length_of(const std::string& text) {
-  return kLetter * static_cast<double>(width_of(text));
+  return kLetter * static_cast<double>(columns_of(text));
 }
 
 std::string stroke_of(std::size_t number, double width) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/columns.hpp"
 #include "base/markup.hpp"
 #include "base/text.hpp"
 
@@ -21,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& head) {
 }
 
 std::string flush_right(const std::string& text, std::size_t width) {
-  return std::string(width - width_of(text), ' ') + text;
+  return std::string(width - columns_of(text), ' ') + text;
 }
 
 // The head of the cells, and that of what is beside them.
@@ -49,7 +50,7 @@ struct TextColumn {
     widen();
   }
   void widen() {
-    for (const std::string& line : lines) width = std::max(width, width_of(line));
+    for (const std::string& line : lines) width = std::max(width, columns_of(line));
   }
 };
 
@@ -82,12 +83,12 @@ std::vector<TextColumn> text_columns(const Table& table) {
 std::string text_of(const Facts& facts) {
   std::size_t longest = 0;
   for (const auto& [name, value] : facts.items) {
-    if (!value.empty()) longest = std::max(longest, width_of(name));
+    if (!value.empty()) longest = std::max(longest, columns_of(name));
   }
   std::string text;
   for (const auto& [name, value] : facts.items) {
     if (value.empty()) continue;
-    const std::string head = name + ':' + std::string(longest - width_of(name) + 1, ' ');
+    const std::string head = name + ':' + std::string(longest - columns_of(name) + 1, ' ');
     text += head + wrapped(value, longest + 2) + '\n';
   }
   return text;
@@ -242,7 +243,7 @@ std::string to_text(const Table& table) {
     if (first > 1) text += '\n';
     for (std::size_t i = 0; i < columns.front().lines.size(); ++i) {
       const std::string& head = columns.front().lines[i];
-      std::string line = head + std::string(columns.front().width - width_of(head), ' ');
+      std::string line = head + std::string(columns.front().width - columns_of(head), ' ');
       for (std::size_t c = first; c < last; ++c)
         line += "  " + flush_right(columns[c].lines[i], columns[c].width);
       text += line.erase(line.find_last_not_of(' ') + 1) + '\n';
@@ -306,27 +307,8 @@ std::string to_csv(const std::vector<Json>& rows, const std::vector<std::string>
   return text;
 }
 
-// Characters of UTF-8: reports have no wider letters.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 std::string wrapped(const std::string& text, std::size_t indent) {
-  std::string result;
-  std::size_t column = indent;
-  for (const std::string& word : split(text, ' ')) {
-    const std::size_t width = width_of(word);
-    if (column > indent && column + 1 + width > kColumns) {
-      result += '\n' + std::string(indent, ' ');
-      column = indent;
-    } else if (!result.empty()) {
-      result += ' ';
-      ++column;
-    }
-    result += word;
-    column += width;
-  }
-  return result;
+  return sightline::wrapped(text, kColumns, indent, indent);
 }
 
 std::string figures(double value) {

@@ -138,9 +138,6 @@ std::string to_html(const Document& document);
 /// @param columns  keys, or "name=/path/to/it"
 std::string to_csv(const std::vector<nlohmann::ordered_json>& rows, const std::vector<std::string>& columns);
 
-/// Columns of a terminal that a text takes.
-std::size_t width_of(std::string_view text);
-
 /// Words on lines of at most 100 columns; all lines but the first begin with `indent` blanks.
 std::string wrapped(const std::string& text, std::size_t indent = 0);
 

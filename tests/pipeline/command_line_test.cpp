@@ -7,6 +7,7 @@
 #include "support/child_process.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
+#include "support/variable.hpp"
 
 namespace sightline::test {
 namespace {
@@ -115,6 +116,16 @@ TEST(CommandLine, EveryCommandHasAPageWithAllItsOptions) {
     for (const std::string& option : options) {
       const std::string written = std::regex_replace(option, std::regex("-"), "\\-");
       EXPECT_NE(page.find("\\fB" + written + "\\fR"), std::string::npos) << option;
+    }
+  }
+}
+
+TEST(CommandLine, HelpFitsTheTerminal) {
+  for (const std::string columns : {"80", "61"}) {
+    const Variable width("COLUMNS", columns);
+    for (const Words& command : {Words{}, Words{"detect"}, Words{"evaluate", "frames"}, Words{"batch", "plan"}}) {
+      for (const std::string& line : lines_of(out_of(command + Words{"--help"})))
+        EXPECT_LE(columns_of(line), std::stoul(columns)) << line;
     }
   }
 }
@@ -460,6 +471,47 @@ TEST(CommandLine, MisspeltOption) {
   expect_run(2, "'--positives'", {"train", "filterbank", "--postives", "a", "--negatives", "b"});
   expect_run(2, "'--threshold'", {"--threshold", "1", "detect", "in.mp4"});
   expect_run(2, "'--bogus'", {"detect", "in.mp4", "--bogus"});
+}
+
+// Also what the parser finds by itself is said in the program's words.
+TEST(CommandLine, WrongUsesSayWhatToDo) {
+  const struct {
+    Words words;
+    std::string fact;
+  } cases[] = {
+      {{"live", "a.mp4", "b.mp4"}, "one input"},
+      {{"devices", "a.mp4"}, "no input"},
+      {{"faces"}, "add"},
+      {{"detect"}, "input"},
+      {{"faces", "add", "a.jpg"}, "--name"},
+      {{"detect", "a.mp4", "--model", ""}, "--model"},
+      {{"detect", "a.mp4", "--config", ""}, "--config"},
+      {{"detect", "a.mp4", "--device", ""}, "--device"},
+      {{"detect", "a.mp4", "--model", "a.onnx", "--model", "b.onnx"}, "--model"},
+      {{"detect", "a.mp4", "--config", "people", "-c", "faces"}, "--config"},
+      {{"detect", "a.mp4", "-q", "-v"}, "--quiet"},
+      {{"texture", "a.png", "--cells", "8"}, "--cells-output"},
+      {{"detect", "a.mp4", "--start", "1:60x"}, "1:60x"},
+  };
+  for (const auto& one : cases) {
+    const Outcome outcome = expect_run(2, one.fact, one.words);
+    for (const char* raw : {"required", "excludes", "requires", "At Most", "expected"})
+      EXPECT_EQ(outcome.err.find(raw), std::string::npos) << outcome.err;
+  }
+}
+
+TEST(CommandLine, TimesAreReadAsPeopleWriteThem) {
+  const std::string clip = "lavfi:testsrc=size=64x64:rate=1:duration=100";
+  const auto first = [&](const std::string& start) {
+    const Outcome outcome = expect_run(0, {"-q", "detect", clip, "--device", "none", "--duration", "1s", "--start", start});
+    return parse_lines(outcome.out).front().at("time").get<double>();
+  };
+  EXPECT_EQ(first("0:10"), 10);
+  EXPECT_EQ(first("2s"), 2);
+  EXPECT_EQ(first("1m30s"), 90);
+  EXPECT_EQ(first("0:01:05.0"), 65);
+  EXPECT_EQ(first("3000ms"), 3);
+  EXPECT_EQ(first("7"), 7);
 }
 
 TEST(CommandLine, TheLastOfSeveralCounts) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/columns.hpp"
 #include "pipeline/report/chart.hpp"
 
 namespace sightline::report {
@@ -65,7 +66,7 @@ TEST(ReportDocument, TextFitsATerminal) {
   std::istringstream stream(text);
   std::size_t heads = 0;
   for (std::string line; std::getline(stream, line);) {
-    EXPECT_LE(width_of(line), 100u) << line;
+    EXPECT_LE(columns_of(line), 100u) << line;
     heads += line.starts_with("row ");
   }
   EXPECT_EQ(heads, 3u);
