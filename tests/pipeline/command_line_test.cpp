@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 
+#include "base/columns.hpp"
 #include "support/child_process.hpp"
 #include "support/media.hpp"
 #include "support/program.hpp"
