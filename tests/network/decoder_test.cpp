@@ -15,56 +15,20 @@
 #include "detectors/network/functions.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/scheme.hpp"
+#include "network/made_outputs.hpp"
 #include "network/onnx_builder.hpp"
 #include "support/errors.hpp"
 
 namespace sightline::network {
 namespace {
 
-// Outputs of a network with an input of 64x64, filled with zeros or another number.
-struct Made {
-  NetworkOutputs outputs;
-  std::deque<Tensor> tensors;  // whose elements stay where they are
-
-  Made() { outputs.input = {64, 64}; }
-  Tensor& add(const std::string& name, const Shape& shape, bool is_probability = false, float fill = 0,
-              Kind kind = Kind::real) {
-    outputs.all.push_back({name, kind, shape, is_probability, false, false, shape.back()});
-    tensors.emplace_back(kind, shape);
-    if (kind == Kind::real) {
-      std::fill_n(tensors.back().reals(), tensors.back().size(), fill);
-    } else {
-      std::fill_n(tensors.back().wholes(), tensors.back().size(), 0);
-    }
-    return tensors.back();
-  }
-  Scheme scheme(const std::string& type = "") const { return choose_scheme(outputs, type); }
-  std::string type() const { return scheme().type; }
-  std::vector<RawBox> decoded(const std::string& type = "", float threshold = 0.4F) const {
-    std::vector<const Tensor*> all;
-    for (const Tensor& one : tensors) all.push_back(&one);
-    std::vector<RawBox> boxes;
-    decode(scheme(type), all, threshold, boxes);
-    return boxes;
-  }
-};
-
-// The one box that is expected.
-void expect_box(const std::vector<RawBox>& boxes, int label, float score, std::array<float, 4> corners) {
-  ASSERT_EQ(boxes.size(), 1U);
-  EXPECT_EQ(boxes[0].label, label);
-  EXPECT_NEAR(boxes[0].score, score, 1e-5);
-  EXPECT_NEAR(boxes[0].x1, corners[0], 1e-3);
-  EXPECT_NEAR(boxes[0].y1, corners[1], 1e-3);
-  EXPECT_NEAR(boxes[0].x2, corners[2], 1e-3);
-  EXPECT_NEAR(boxes[0].y2, corners[3], 1e-3);
-}
-
-void put(float* to, std::initializer_list<float> values) {
-  std::copy(values.begin(), values.end(), to);
-}
-
-constexpr std::int64_t kCells8 = 64, kCells16 = 16, kCells32 = 4, kCells = kCells8 + kCells16 + kCells32;
+using test::expect_box;
+using test::kCells;
+using test::kCells16;
+using test::kCells32;
+using test::kCells8;
+using test::Made;
+using test::put;
 
 TEST(Decoder, ReadsYolox) {
   Made made;
@@ -81,7 +45,8 @@ TEST(Decoder, ReadsYolox) {
   put(out.reals() + (kCells8 + 5) * 7, {24, 20, 32, 16, 0.8F, 0.1F, 0.9F});
   expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
   EXPECT_FALSE(made.scheme().preprocessing.rgb);
-  made.outputs.operators.clear();  // YOLOv6
+  made.outputs.operators.clear();  // YOLOv6, whose objectness is 1
+  made.outputs.all[0].last_runs = {{4}, {1, Content::ones}, {2, Content::probability}};
   expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
   EXPECT_TRUE(made.scheme().preprocessing.rgb);
 }
@@ -165,9 +130,7 @@ TEST(Decoder, ReadsBoxesOfYolov5ForMasks) {
   Tensor& out = made.add("output0", {1, 3 * kCells, 5 + 3 + 32});
   made.add("output1", {1, 32, 16, 16});
   put(out.reals() + 100 * 40, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F, 5, 5});
-  EXPECT_THROW(made.type(), Problem);  // without names, nobody knows where the classes end
-  made.outputs.classes = 3;
-  EXPECT_EQ(made.type(), "yolov5");
+  EXPECT_EQ(made.type(), "yolov5");  // the masks tell where the classes end
   expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
 }
 
@@ -492,6 +455,7 @@ TEST(Decoder, SaysWhatIsMissingWhereNothingFits) {
 TEST(Decoder, TellsScoresThatAreAllEqual) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7}, false, 0.25F);
+  made.outputs.operators["Exp"] = 1;
   const auto only = [&] { return only_score(made.scheme(), {&made.tensors.front()}); };
   EXPECT_EQ(only(), 0.0625F);
   out.reals()[7 * 40 + 5] = 0.5F;
@@ -541,8 +505,7 @@ TEST(NetworkLabels, AreReadFromMetadataAndText) {
   EXPECT_EQ(coco_labels(true).size(), 91U);
   EXPECT_EQ(coco_labels(true)[90], "toothbrush");
   EXPECT_THAT(labels_of_metadata({{"names", "{0: 'person', 1: \"driver's cab\"}"}}),
-              testing::ElementsAre("person", "driver's cab"));
-  EXPECT_TRUE(labels_of_metadata({{"names", "{0: 'person', 2: 'car'}"}}).empty());
+              testing::Optional(testing::ElementsAre("person", "driver's cab")));
   EXPECT_THAT(labels_from("person, car", "", ""), testing::ElementsAre("person", "car"));
   EXPECT_THAT(labels_from("person traffic_light", "", ""), testing::ElementsAre("person", "traffic light"));
 }

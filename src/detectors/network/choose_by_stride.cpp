@@ -9,12 +9,43 @@
 
 namespace sightline::network {
 
+namespace {
+
+// Priors of the sizes that the user gives, as many in a cell of each of three strides; empty unless there are
+// `count`.
+std::vector<Prior> given_priors(const Evidence& evidence, std::int64_t count) {
+  const std::vector<double>& sizes = evidence.outputs.anchors;
+  constexpr std::size_t kStrides = 3;
+  if (sizes.size() % (2 * kStrides) != 0) return {};
+  const auto width = static_cast<float>(evidence.outputs.input.width),
+             height = static_cast<float>(evidence.outputs.input.height);
+  std::vector<Prior> priors;
+  for (std::size_t k = 0; k < kStrides; ++k) {
+    const int stride = 8 << k;
+    const std::size_t numbers = sizes.size() / kStrides;
+    for (std::int64_t cell = 0; cell < evidence.cells(stride); ++cell) {
+      const auto at = [&](std::int64_t i) {
+        return (static_cast<float>(i) + 0.5F) * static_cast<float>(stride);
+      };
+      for (std::size_t i = k * numbers; i < (k + 1) * numbers; i += 2)
+        priors.push_back({at(cell % evidence.columns(stride)) / width,
+                          at(cell / evidence.columns(stride)) / height, static_cast<float>(sizes[i]) / width,
+                          static_cast<float>(sizes[i + 1]) / height});
+    }
+  }
+  if (static_cast<std::int64_t>(priors.size()) != count) return {};
+  return priors;
+}
+
+}  // namespace
+
 std::vector<Prior> face_priors(const Evidence& evidence, std::int64_t count) {
   // In pixels, for strides of 8, 16, and so on.
   const std::vector<std::vector<float>> retinaface = {{16, 32}, {64, 128}, {256, 512}};
   const std::vector<std::vector<float>> ultraface = {{10, 16, 24}, {32, 48}, {64, 96}, {128, 192, 256}};
   const auto width = static_cast<float>(evidence.outputs.input.width),
              height = static_cast<float>(evidence.outputs.input.height);
+  if (!evidence.outputs.anchors.empty()) return given_priors(evidence, count);
   for (const auto& sides : {retinaface, ultraface}) {
     const bool is_ultraface = sides.size() == ultraface.size();
     const float largest = is_ultraface ? 1 : std::numeric_limits<float>::infinity();
@@ -56,6 +87,8 @@ constexpr double kYoloP6[] = {19,  27,  44,  40,  38,  94,  96,  68,  86,  152, 
 
 constexpr double kYolov5Face[] = {4, 5, 8, 10, 13, 16, 23, 29, 43, 55, 73, 105, 146, 217, 231, 300, 335, 433};
 
+}  // namespace
+
 // Anchors for a number of strides, with the name of their origin; empty if none are known.
 std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evidence, std::size_t strides,
                                                             bool is_face) {
@@ -68,6 +101,8 @@ std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evid
     return {kYolov7, "of YOLOv7"};
   return {kYolov5, "of YOLOv5"};
 }
+
+namespace {
 
 // A map of an anchor's numbers: 1 x anchors x rows x columns x numbers, or 1 x anchors * numbers x rows x
 // columns.
@@ -142,6 +177,7 @@ Match match_raw_yolov5(const Evidence& evidence) {
   const bool are_probabilities =
       std::ranges::all_of(evidence.outputs.all, &NetworkOutputs::Output::is_probability);
   scheme.activation = are_probabilities ? ScoreFunction::none : ScoreFunction::sigmoid;
+  scheme.is_certain = true;
   scheme.reason = "raw maps of coordinates, objectness and classes for each anchor; anchors " + whose + ":" +
                   sizes + " (the key `anchors` gives others)";
   scheme.preprocessing = as_ultralytics();
@@ -170,7 +206,12 @@ Match match_retinaface(const Evidence& evidence) {
   set_fractions(scheme, evidence);
   scheme.iou = 0.4;
   scheme.threshold = 0.6;
-  scheme.reason = "two classes, boxes and five points relative to priors of two sizes in each cell";
+  scheme.is_certain = true;
+  scheme.reason =
+      "scores, boxes and five points relative to priors in each cell, of 16, 32, 64, 128, 256 and 512 pixels";
+  if (!evidence.outputs.anchors.empty())
+    scheme.reason = "scores, boxes and five points relative to the given anchors";
+  scheme.reason += " (the key `anchors` gives others)";
   scheme.preprocessing = usual(Fit::fit_to_window, 0, false, {104, 117, 123}, {1, 1, 1});
   return scheme;
 }
@@ -198,6 +239,7 @@ Match match_faces(const Evidence& evidence, std::int64_t anchors) {
     scheme.heads.push_back(head);
   }
   if (scheme.heads.size() < 2) return {};
+  scheme.is_certain = true;
   scheme.threshold = 0.6;
   scheme.iou = 0.3;
   return scheme;
@@ -230,6 +272,7 @@ Match match_scrfd(const Evidence& evidence) {
 // Distances, four numbers or four distributions, and classes: for each stride, or all in one output.
 Match match_nanodet(const Evidence& evidence) {
   Scheme scheme;
+  scheme.is_certain = true;
   scheme.box = BoxForm::distances;
   const auto take_sides = [&](std::int64_t channels) {
     if (channels == 4) return;
@@ -241,14 +284,17 @@ Match match_nanodet(const Evidence& evidence) {
     const Sheet& sheet = evidence.sheets[0];
     const std::vector<int> strides = evidence.strides_for(sheet.places);
     const std::int64_t sides = sheet.channels - evidence.outputs.classes.value_or(80);
-    if (strides.empty() || sides < 4 || sides % 4 != 0 || sides > 4 * 64) return {};
+    // Scores come first.
+    const bool has_scores_last = evidence.content(sheet, 0) != Content::probability &&
+                                 evidence.content(sheet, sheet.channels - 1) == Content::probability;
+    if (strides.empty() || has_scores_last || sides < 4 || sides % 4 != 0 || sides > 4 * 64) return {};
     take_sides(sides);
     scheme.classes = static_cast<int>(sheet.channels - sides);
     add_heads(scheme, evidence, strides, [&](Head& head, std::int64_t place) {
       head.classes = sheet.field(0, place);
       head.box = sheet.field(scheme.classes, place);
     });
-    scheme.reason = "one row for each cell of strides 8, 16, ..., with classes and distances";
+    scheme.reason = "each row is a cell of an 8, 16, 32 ... pixel grid, with class scores and distances";
     return scheme;
   }
   for (const auto& [places, sheets] : by_places(evidence)) {
@@ -284,6 +330,7 @@ Match match_nanodet(const Evidence& evidence) {
 // Maps of classes, distances and one of centredness for each stride.
 Match match_fcos(const Evidence& evidence) {
   Scheme scheme;
+  scheme.is_certain = true;
   for (const auto& [places, sheets] : by_places(evidence)) {
     const int stride = evidence.stride_of(places);
     if (stride == 0 || sheets.size() != 3 || !evidence.all_known) return {};
@@ -317,6 +364,7 @@ Match match_centernet(const Evidence& evidence) {
   const int stride = evidence.stride_of(groups.begin()->first);
   if (stride == 0) return {};
   Scheme scheme;
+  scheme.is_certain = true;
   Head head = head_of(evidence, groups.begin()->first, stride);
   for (const Sheet& sheet : evidence.sheets) {
     if (!sheet.is_map) return {};

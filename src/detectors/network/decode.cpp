@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -65,12 +67,17 @@ class Reader {
 
   // The score of a place whose largest class score is given.
   float score_of(std::int64_t place, float largest) const {
-    float score = scheme_.activation == ScoreFunction::softmax && !head_.label.is_there()
+    const bool is_softmax = scheme_.activation == ScoreFunction::softmax ||
+                            scheme_.activation == ScoreFunction::softmax_of_classes;
+    float score = is_softmax && !head_.label.is_there()
                       ? softmax_of(place, largest, end_of_classes() + (scheme_.has_no_object ? 1 : 0))
                       : activated(largest);
     if (head_.label.is_there()) return score;
-    if (head_.objectness.is_there() && scheme_.box != BoxForm::size_at_cell)
-      score *= activated(at(head_.objectness, place));
+    if (head_.objectness.is_there() && scheme_.box != BoxForm::size_at_cell) {
+      const float objectness = activated(at(head_.objectness, place));
+      if (scheme_.takes_powers) return power(objectness, 0.6F) * power(score, 0.4F);
+      score *= objectness;
+    }
     return scheme_.takes_root ? std::sqrt(score) : score;
   }
 
@@ -120,6 +127,12 @@ class Reader {
         box.y1 = v[1] * uy;
         box.x2 = v[2] * ux;
         box.y2 = v[3] * uy;
+        if (scheme_.rows_first) {
+          box.x1 = v[1] * ux;
+          box.y1 = v[0] * uy;
+          box.x2 = v[3] * ux;
+          box.y2 = v[2] * uy;
+        }
         break;
       case BoxForm::centre:
         centred(v[0] * ux, v[1] * uy, v[2] * ux, v[3] * uy);
@@ -146,6 +159,13 @@ class Reader {
                 p.width * exponential(v[2] * 0.2F) * ux, p.height * exponential(v[3] * 0.2F) * uy);
         break;
       }
+      case BoxForm::offset:
+        centred((gx + 0.5F) * s + v[0], (gy + 0.5F) * s + v[1], v[2], v[3]);
+        break;
+      case BoxForm::share_at_cell:
+        centred((hyperbolic_tangent(v[0]) + gx) * s, (hyperbolic_tangent(v[1]) + gy) * s, sigmoid(v[2]) * ux,
+                sigmoid(v[3]) * uy);
+        break;
       case BoxForm::size_at_cell: {
         const bool has_offset = head_.objectness.is_there();
         const float dx = has_offset ? at(head_.objectness, place, 0) : 0.5F;
@@ -197,7 +217,9 @@ class Reader {
     return scheme_.priors[head_.first_prior + static_cast<std::size_t>(place)];
   }
   float activated(float score) const {
-    return scheme_.activation == ScoreFunction::sigmoid ? sigmoid(score) : score;
+    const bool is_raw = scheme_.activation == ScoreFunction::sigmoid ||
+                        scheme_.activation == ScoreFunction::softmax_of_classes;
+    return is_raw ? sigmoid(score) : score;
   }
   float softmax_of(std::int64_t place, float chosen, int count) const {
     float largest = kNone;
@@ -284,6 +306,49 @@ void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, flo
       parts.size(), [&](std::size_t i) { read_boxes(scheme, readers[parts[i].head], threshold, parts[i]); },
       meter);
   for (const Part& part : parts) boxes.insert(boxes.end(), part.boxes.begin(), part.boxes.end());
+}
+
+Survey survey(const Scheme& scheme, const std::vector<const Tensor*>& outputs, Size input) {
+  Survey seen;
+  const auto width = static_cast<float>(input.width), height = static_cast<float>(input.height);
+  const auto is_far = [](float centre, float side) { return centre < -0.5F * side || centre > 1.5F * side; };
+  for (const Head& head : scheme.heads) {
+    const Reader reader(scheme, head, outputs);
+    const std::vector<float> largest = reader.largest_scores(0, reader.places());
+    for (std::int64_t place = 0; place < reader.places(); ++place) {
+      const float own = largest[static_cast<std::size_t>(place)];
+      const float score = own == kNone ? 0 : reader.score_of(place, own);
+      seen.lowest = std::min(seen.lowest, score);  // a NaN changes nothing
+      seen.highest = std::max(seen.highest, score);
+      if (head.label.is_there()) {
+        const float label = reader.at(head.label, place);
+        seen.has_whole_labels &= label >= -1 && label == std::floor(label);
+        if (label == 0 && scheme.has_background) seen.highest_of_none = std::max(seen.highest_of_none, score);
+      }
+      RawBox box;
+      reader.read_box(place, box);
+      if (box.x1 == 0 && box.y1 == 0 && box.x2 == 0 && box.y2 == 0) continue;
+      ++seen.boxes;
+      seen.inverted += box.x2 < box.x1 || box.y2 < box.y1;
+      seen.outside += is_far((box.x1 + box.x2) / 2, width) || is_far((box.y1 + box.y2) / 2, height);
+      seen.longest = std::max({seen.longest, box.x2 - box.x1, box.y2 - box.y1});
+    }
+  }
+  return seen;
+}
+
+std::string sign_of_error(const Scheme& scheme, const Survey& seen, Size input) {
+  constexpr float kRounding = 0.01F, kSmallestBox = 1.5F;
+  constexpr int kSmallInput = 32;
+  if (seen.highest > 1 + kRounding) return fmt::format("scores up to {:.3g}", seen.highest);
+  if (seen.lowest < -kRounding) return fmt::format("scores down to {:.3g}", seen.lowest);
+  if (!seen.has_whole_labels) return "class numbers that are no whole numbers";
+  if (seen.boxes == 0 || scheme.in_picture) return "";
+  if (seen.inverted > seen.boxes / 10) return "boxes of a negative size";
+  if (seen.longest <= kSmallestBox && input.width >= kSmallInput)
+    return fmt::format("no box larger than {:.2g} pixels", std::max(seen.longest, 0.0F));
+  if (seen.outside > seen.boxes / 2) return "most boxes far outside of the picture";
+  return "";
 }
 
 std::optional<float> only_score(const Scheme& scheme, const std::vector<const Tensor*>& outputs) {

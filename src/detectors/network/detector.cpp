@@ -20,6 +20,8 @@ constexpr std::string_view kResultNames[kMostSegments] = {"results_1", "results_
 // Left and right as they are in the picture.
 constexpr const char* kPointNames[] = {"left_eye", "right_eye", "nose", "left_mouth", "right_mouth"};
 
+constexpr float kLargestScore = 1.01F;  // with rounding
+
 NetworkWorkspace& own(Workspace& workspace) {
   return static_cast<NetworkWorkspace&>(workspace);
 }
@@ -111,21 +113,45 @@ void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
   for (std::size_t i = 0; i < network_.graph.outputs.size(); ++i) outputs.push_back(&w.runner->output(i));
   try {
     decode(network_.scheme, outputs, static_cast<float>(network_.threshold), w.boxes, &w.work);
-    if (w.boxes.empty() && !has_looked_.test_and_set()) warn_of_equal_scores(outputs);
+    look_for_errors(outputs, w.boxes);
   } catch (const Problem& problem) {
     throw Error(ExitCode::failed, "the network '" + network_.name + "' " + problem.what());
   }
   std::erase_if(w.boxes, [&](const RawBox& box) { return !is_reported(network_, box); });
 }
 
-void NetworkDetector::warn_of_equal_scores(const std::vector<const Tensor*>& outputs) const {
-  const auto score = only_score(network_.scheme, outputs);
-  if (!score || network_.scheme.heads.front().label.is_there())
-    return;  // rows that are finished may be empty
-  spdlog::warn(
-      "{}: all places have the score {:g}; the network may be badly quantised, or its outputs not depend on "
-      "the picture (`sightline network explain` shows them)",
-      network_.name, *score);
+void NetworkDetector::look_for_errors(const std::vector<const Tensor*>& outputs,
+                                      const std::vector<RawBox>& boxes) const {
+  if (looks_left_.load(std::memory_order_relaxed) <= 0) return;
+  const std::string error = error_in(outputs, boxes);
+  const int left = error.empty() ? looks_left_.fetch_sub(1) : looks_left_.exchange(0);
+  if (error.empty() || left <= 0) return;  // another frame has warned
+  spdlog::warn("{}: {} (`sightline network explain MODEL PICTURE` shows more)", network_.name, error);
+}
+
+std::string NetworkDetector::error_in(const std::vector<const Tensor*>& outputs,
+                                      const std::vector<RawBox>& boxes) const {
+  const Scheme& scheme = network_.scheme;
+  for (const RawBox& box : boxes) {
+    if (static_cast<std::size_t>(box.label) >= network_.labels.size())
+      return fmt::format("it finds class {}, but has names of {}; give all with the key `labels`", box.label,
+                         counted(static_cast<std::int64_t>(network_.labels.size()), "class"));
+  }
+  const auto score = boxes.empty() ? only_score(scheme, outputs) : std::nullopt;
+  if (score && !scheme.heads.front().label.is_there())  // rows that are finished may be empty
+    return fmt::format(
+        "all places have the score {:g}; the network may be badly quantised, or its outputs not depend on "
+        "the picture",
+        *score);
+  const Survey seen = survey(scheme, outputs, network_.preprocessing.size);
+  std::string sign;
+  if (seen.highest > kLargestScore) sign = fmt::format("scores up to {:.3g}", seen.highest);
+  if (seen.highest_of_none >= network_.threshold) sign = "objects of class 0, which stands for none";
+  if (boxes.empty() && seen.highest >= network_.threshold && seen.highest > 0) sign = "boxes without a size";
+  return sign.empty()
+             ? sign
+             : fmt::format("it gives {}, so it is probably not of the kind {}; --model-type chooses another",
+                           sign, scheme.type);
 }
 
 void NetworkDetector::group(NetworkWorkspace& w) const {
@@ -139,6 +165,15 @@ void NetworkDetector::group(NetworkWorkspace& w) const {
     Detection detection = detection_of(network_, box, w.letterbox.placement(), w.planned);
     if (detection.box.area() > 0) w.detections.push_back(std::move(detection));
   }
+}
+
+std::string doubt_text(const Scheme& scheme) {
+  std::string text =
+      fmt::format("read as {}, a test picture gives {}: probably the network is of another kind", scheme.type,
+                  scheme.doubt);
+  if (!scheme.others.empty())
+    text += fmt::format("; --model-type also takes {}", fmt::join(scheme.others, ", "));
+  return text;
 }
 
 Detection detection_of(const Network& network, const RawBox& box, const Placement& placement, Size frame) {
@@ -169,8 +204,13 @@ std::unique_ptr<NetworkDetector> make_network_detector(const Config& config) {
   const Settings settings = read_settings(config);
   config.note_file("detector", "model", settings.file);
   Network network = load_network(settings);
-  spdlog::info("{}: read as {} ({}); input {}; reports scores from {:g}", network.name, network.scheme.type,
-               network.scheme.reason, text_of(network.preprocessing), network.threshold);
+  const Size size = network.preprocessing.size;
+  spdlog::info("{}: {}, {}, input {}x{}{}, scores from {:g}", network.name, network.scheme.type,
+               counted(static_cast<std::int64_t>(network.labels.size()), "class"), size.width, size.height,
+               network.has_usual_size ? " (it takes any; --input-size chooses another)" : "",
+               network.threshold);
+  spdlog::debug("{}: {}; input {}", network.name, network.scheme.reason, text_of(network.preprocessing));
+  if (!network.scheme.doubt.empty()) spdlog::warn("{}: {}", network.name, doubt_text(network.scheme));
   return std::make_unique<NetworkDetector>(std::move(network));
 }
 

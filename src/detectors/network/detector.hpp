@@ -62,8 +62,9 @@ class NetworkDetector : public Detector {
   void describe_stages();
   void fill_input(NetworkWorkspace& workspace) const;
   void decode_outputs(NetworkWorkspace& workspace) const;
-  // Says so where the first frame without boxes cannot have any.
-  void warn_of_equal_scores(const std::vector<const Tensor*>& outputs) const;
+  // Warns once of what shows that the network is damaged or read wrongly.
+  void look_for_errors(const std::vector<const Tensor*>& outputs, const std::vector<RawBox>& boxes) const;
+  std::string error_in(const std::vector<const Tensor*>& outputs, const std::vector<RawBox>& boxes) const;
   void group(NetworkWorkspace& workspace) const;
 
   Network network_;
@@ -72,11 +73,14 @@ class NetworkDetector : public Detector {
   std::vector<std::string_view> resource_names_;
   DetectorInfo info_;
   CandidateLimit limit_;
-  mutable std::atomic_flag has_looked_;
+  mutable std::atomic<int> looks_left_ = 30;  ///< frames that are still looked at for signs of errors
 };
 
 /// A box in the frame: where it is there, and its points by name.
 Detection detection_of(const Network& network, const RawBox& box, const Placement& placement, Size frame);
+
+/// Why a reading is doubtful, and what to try.
+std::string doubt_text(const Scheme& scheme);
 
 /// The network of section [detector]; says what was found out about it.
 std::unique_ptr<NetworkDetector> make_network_detector(const Config& config);

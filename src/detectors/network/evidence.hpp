@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "detectors/network/scheme.hpp"
@@ -19,6 +21,7 @@ struct Sheet {
   bool is_map = false;  ///< rows and columns of cells
   std::int64_t columns = 0;
   bool is_probability = false;
+  bool is_last = true;  ///< whether channels are the output's last side, else its second one
 
   /// The channels from one on, of the places from one on.
   Field field(std::int64_t channel = 0, std::int64_t place = 0) const {
@@ -28,6 +31,7 @@ struct Sheet {
     Sheet other = *this;
     std::swap(other.places, other.channels);
     std::swap(other.place_step, other.channel_step);
+    other.is_last = !is_last;
     return other;
   }
 };
@@ -38,7 +42,11 @@ inline std::optional<Sheet> sheet_of(const NetworkOutputs::Output& output, int n
   Sheet sheet;
   sheet.output = number;
   sheet.is_probability = output.is_probability;
+  constexpr std::int64_t kFew = 16;
+  if (shape.size() == 4 && shape[1] > kFew && shape[2] == 1 && shape[3] == 4)
+    shape.erase(shape.begin() + 2);  // boxes of YOLOv4, the same for all classes
   if (shape.size() == 4 && shape[0] == 1) {
+    sheet.is_last = false;
     sheet.channels = shape[1];
     sheet.places = shape[2] * shape[3];
     sheet.channel_step = sheet.places;
@@ -60,6 +68,10 @@ struct Evidence {
   std::string wanted;         ///< word of `model_type` in lower case; empty: to be inferred
   std::vector<Sheet> sheets;  ///< all outputs, unless one has no known shape
   bool all_known = true;
+  std::int64_t mask_numbers = 0;  ///< of each place, for an output with masks that is left out
+  mutable std::vector<const Tensor*> probed;
+  mutable bool has_probed = false;
+  static constexpr std::int64_t kMostKept = 1000;
 
   Evidence(const NetworkOutputs& known, std::string word) : outputs(known), wanted(std::move(word)) {
     for (std::size_t i = 0; i < known.all.size(); ++i) {
@@ -101,6 +113,37 @@ struct Evidence {
   }
   /// Its first class's channel: behind coordinates and objectness, and maybe points.
   std::int64_t first_class(std::int64_t channels) const { return has_points_in_row(channels) ? 15 : 5; }
+  /// Values of the outputs for a test picture; empty where there are none.
+  const std::vector<const Tensor*>& probe() const {
+    if (!has_probed && outputs.probe) probed = outputs.probe();
+    has_probed = true;
+    return probed;
+  }
+  /// The operator that made a channel of a sheet; `other` where that is not known.
+  Content content(const Sheet& sheet, std::int64_t channel) const;
+  /// Whether the file makes the channels before and from this one on separately.
+  bool has_boundary(const Sheet& sheet, std::int64_t channel) const;
+  /// Smallest and largest value of a channel for the test picture.
+  struct Range {
+    float smallest = 0, largest = 0;
+    bool is_whole = true;
+    bool is_share() const { return smallest >= -0.001F && largest <= 1.001F; }
+  };
+  std::optional<Range> range(const Sheet& sheet, std::int64_t channel) const;
+  /// Class scores among the channels from one on: some rows have points in front of them, or other numbers
+  /// behind. All channels where nothing tells.
+  struct Classes {
+    std::int64_t first = 0, count = 0;
+  };
+  Classes classes_of(const Sheet& sheet, std::int64_t first) const;
+  /// Whether rows are corners, score and class number of a place each that are not suppressed yet.
+  bool is_dense(const Sheet& sheet) const;
+  /// Whether there are as many places as cells, or more than a network keeps of them.
+  bool has_all_places(std::int64_t places) const {
+    return places > kMostKept || std::ranges::any_of(std::initializer_list<std::int64_t>{1, 2, 3, 6, 9},
+                                                     [&](auto n) { return !strides_for(places, n).empty(); });
+  }
+  bool has_operator(const char* name) const { return outputs.operators.contains(name); }
   bool is_single() const { return all_known && sheets.size() == 1; }
   const NetworkOutputs::Output& output_of(const Sheet& sheet) const {
     return outputs.all[static_cast<std::size_t>(sheet.output)];
@@ -175,9 +218,20 @@ inline void set_classes(Scheme& scheme, Head& head, const Sheet& sheet,
   scheme.activation = sheet.is_probability ? ScoreFunction::none : function;
 }
 
-inline bool has_word(const std::string& name, std::initializer_list<const char*> words) {
-  return std::ranges::any_of(words, [&](const char* word) { return name.find(word) != std::string::npos; });
+inline std::string in_lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
 }
+/// Words are in lower case; the name in any.
+inline bool has_word(const std::string& name, std::initializer_list<const char*> words) {
+  const std::string lower = in_lower_case(name);
+  return std::ranges::any_of(words, [&](const char* word) { return lower.find(word) != std::string::npos; });
+}
+
+/// Takes the first way of reading boxes (corners or centres, in pixels or in parts of the input) that shows
+/// no sign of an error for the test picture, and says so. Leaves the scheme where there is no such picture.
+void settle_boxes(Scheme& scheme, const Evidence& evidence);
 
 /// PaddleDetection's networks tell their input by their activation: PP-YOLOE and RT-DETR have a smooth one.
 inline Preprocessing as_paddle(const Evidence& evidence) {
@@ -190,7 +244,24 @@ inline Preprocessing as_paddle(const Evidence& evidence) {
 /// Square priors in each cell, as RetinaFace and UltraFace have them; empty unless there are `count`.
 std::vector<Prior> face_priors(const Evidence& evidence, std::int64_t count);
 
+/// Rules for one output with a row for each place, or with several of each.
+Match match_yolox(const Evidence& evidence);
+Match match_yolov5(const Evidence& evidence);
+Match match_yolov8(const Evidence& evidence);
+Match match_end_to_end(const Evidence& evidence);
+/// Anchors for YOLOv5 and YOLOv7 by stride, width and height in turn, with the name of their origin.
+std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evidence, std::size_t strides,
+                                                            bool is_face);
+
+/// Rules for boxes and scores in outputs of their own.
+Match match_box_pair(const Evidence& evidence);
+Match match_detr(const Evidence& evidence);
+Match match_ssd(const Evidence& evidence);
+
 /// Rules for groups of outputs, one for each stride.
+Match match_fastestdet(const Evidence& evidence);
+Match match_yolo_fastest(const Evidence& evidence);
+Match match_mediapipe(const Evidence& evidence);
 Match match_raw_yolov5(const Evidence& evidence);
 Match match_retinaface(const Evidence& evidence);
 Match match_yunet(const Evidence& evidence);

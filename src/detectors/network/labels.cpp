@@ -1,11 +1,12 @@
 #include "detectors/network/labels.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/text_encoding.hpp"
+#include "detectors/network/class_names.hpp"
 
 namespace sightline::network {
 namespace {
@@ -21,6 +22,8 @@ constexpr const char* kCoco =
     "cake,chair,couch,potted plant,bed,dining table,toilet,tv,laptop,mouse,remote,keyboard,cell "
     "phone,microwave,"
     "oven,toaster,sink,refrigerator,book,clock,vase,scissors,teddy bear,hair drier,toothbrush";
+constexpr const char* kLabelFileEndings[] = {".txt",  ".names", ".labels", ".json",
+                                             ".yaml", ".yml",   ".csv",    ".pbtxt"};
 // COCO's numbers that stand for nothing.
 constexpr int kCocoGaps[] = {0, 12, 26, 29, 30, 45, 66, 68, 69, 71, 83};
 
@@ -33,36 +36,59 @@ std::vector<std::string> coco_labels(bool with_gaps) {
   return labels;
 }
 
-std::vector<std::string> labels_of_metadata(const std::map<std::string, std::string>& metadata) {
-  const auto found = metadata.find("names");
-  if (found == metadata.end()) return {};
-  const std::string& text = found->second;
+std::optional<std::vector<std::string>> labels_of_metadata(
+    const std::map<std::string, std::string>& metadata) {
+  if (const auto found = metadata.find("names"); found != metadata.end())
+    return parse_class_names(found->second);
+  for (const char* key : {"labels", "class_names", "classes"}) {
+    const auto found = metadata.find(key);
+    if (found == metadata.end() || std::string("{[").find(found->second[0]) == std::string::npos) continue;
+    if (auto names = parse_class_names(found->second)) return names;
+  }
+  return std::vector<std::string>();
+}
+
+namespace {
+
+// Whether a text can only mean a file, which is not there then.
+bool names_a_file(const std::string& text) {
+  const bool has_ending =
+      std::ranges::any_of(kLabelFileEndings, [&](const char* ending) { return text.ends_with(ending); });
+  return text.find(',') == std::string::npos &&
+         (has_ending || (text.find('/') != std::string::npos && text.find(' ') == std::string::npos));
+}
+
+std::vector<std::string> labels_in(const std::string& file, const std::string& where) {
+  const std::string read = read_text_file(file);
+  refuse_wide_text(read, file);
+  const std::string_view content = without_byte_order_mark(read);
+  const std::string_view text = trimmed(content);
   std::vector<std::string> labels;
-  std::size_t at = 0;
-  while ((at = text.find_first_of("0123456789", at)) != std::string::npos) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
-    const std::size_t open = text.find_first_of("'\"", static_cast<std::size_t>(end - text.data()));
-    if (error != std::errc() || number != labels.size() || number >= kMostClasses ||
-        open == std::string::npos)
-      return {};
-    const std::size_t close = text.find(text[open], open + 1);
-    if (close == std::string::npos) return {};
-    labels.push_back(text.substr(open + 1, close - open - 1));
-    at = close + 1;
+  if (!text.empty() && (text.front() == '{' || text.front() == '[')) {
+    const auto names = parse_class_names(text);
+    if (!names)
+      throw Error(ExitCode::usage, where + ": '" + file + "' cannot be read as class names",
+                  "give a file with a name on each line");
+    return *names;
+  }
+  for (const std::string& line : split(std::string(text), '\n')) {
+    const std::string label(trimmed(line));
+    if (!label.empty()) labels.push_back(label);
   }
   return labels;
 }
+
+}  // namespace
 
 std::vector<std::string> labels_from(const std::string& text, const std::string& file,
                                      const std::string& where) {
   std::vector<std::string> labels;
   std::error_code error;
-  if (std::filesystem::is_regular_file(file, error)) {
-    for (const std::string& line : split(read_text_file(file), '\n')) {
-      const std::string label(trimmed(line));
-      if (!label.empty()) labels.push_back(label);
-    }
+  if (!file.empty() && std::filesystem::is_regular_file(file, error)) {
+    labels = labels_in(file, where);
+  } else if (!file.empty() && names_a_file(text)) {
+    throw Error(ExitCode::usage, where + ": there is no file '" + file + "' with labels",
+                "check the name; it is relative to the configuration");
   } else if (text.find(',') != std::string::npos) {
     for (const std::string_view one : split_at_commas(text)) labels.emplace_back(one);
   } else {

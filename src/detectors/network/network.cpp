@@ -10,7 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "detectors/network/labels.hpp"
+#include "detectors/network/network_labels.hpp"
+#include "detectors/network/network_outputs.hpp"
 #include "detectors/network/onnx_file.hpp"
 
 namespace sightline::network {
@@ -57,7 +58,9 @@ const std::string* metadata_of(const Graph& graph, const std::string& key) {
 }
 
 // Sets the sizes that are free, and says where the channels are.
-void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, Preprocessing& p) {
+// @param usual  of sides that neither the user nor the file gives; none where they have to be given
+void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, std::optional<Size> usual,
+                 Preprocessing& p) {
   Shape& shape = input.type.shape;
   const std::string title = "has the input '" + name_of(graph, input) + "' of " + text_of(shape);
   if (shape[0] == -1) shape[0] = 1;
@@ -72,6 +75,7 @@ void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, Prep
   p.channels = static_cast<int>(shape[channels]);
   std::optional<Size> size = settings.input_size;
   if (const std::string* text = metadata_of(graph, "imgsz"); text && !size) size = size_of_text(*text);
+  if (!size) size = usual;
   const auto set = [&](std::int64_t& side, int wanted) {
     if (side == -1 && wanted > 0) side = wanted;
     if (settings.input_size && side != wanted)
@@ -90,7 +94,7 @@ void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, Prep
   p.size = {static_cast<int>(shape[rows + 1]), static_cast<int>(shape[rows])};
 }
 
-void fix_inputs(Network& network, const Settings& settings) {
+void fix_inputs(Network& network, const Settings& settings, std::optional<Size> usual) {
   Graph& graph = network.graph;
   bool has_picture = false;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -100,7 +104,7 @@ void fix_inputs(Network& network, const Settings& settings) {
       if (has_picture) throw Problem("takes several pictures");
       has_picture = true;
       network.picture = i;
-      fix_picture(graph, input, settings, network.preprocessing);
+      fix_picture(graph, input, settings, usual, network.preprocessing);
     } else if (network.roles.back() == InputRole::mask) {
       constexpr std::int64_t kSide = 64;  // where it is free; the network resizes it
       input.type.shape[0] = 1;
@@ -115,100 +119,7 @@ void fix_inputs(Network& network, const Settings& settings) {
   if (!has_picture) throw Problem("takes no picture");
 }
 
-// --- outputs
-
-// The operator that has made a value, or the last part of it, which may have been moved about since; empty
-// for inputs.
-std::string_view maker_behind(const Graph& graph, int value, bool of_last = false) {
-  constexpr std::string_view kMoves[] = {"Reshape", "Transpose", "Concat", "Squeeze", "Unsqueeze",
-                                         "Flatten", "Identity",  "Slice",  "Split",   "Cast",
-                                         "Gather",  "Clip",      "Sqrt"};
-  constexpr int kMostSteps = 64;
-  for (int step = 0; step < kMostSteps; ++step) {
-    const Node* const maker = maker_of(graph, value);
-    if (!maker) break;
-    if (std::ranges::find(kMoves, maker->op) == std::end(kMoves) || maker->inputs.empty()) return maker->op;
-    value = of_last && maker->op == "Concat" ? maker->inputs.back() : maker->inputs[0];
-  }
-  return {};
-}
-
-// By the user, or by the file.
-std::vector<std::string> given_labels(const Graph& graph, const Settings& settings) {
-  if (!settings.labels.empty()) return settings.labels;
-  if (const std::string* text = metadata_of(graph, "model_info labels"))
-    return labels_from(*text, "", settings.file.string());
-  return labels_of_metadata(graph.metadata);
-}
-
-// Of a simplified graph, so that exponentials of constants do not count.
-NetworkOutputs outputs_of(const Network& network, const Settings& settings) {
-  const Graph& graph = network.graph;
-  NetworkOutputs outputs;
-  outputs.input = network.preprocessing.size;
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Value& value = graph.value(graph.outputs[i]);
-    const std::string_view maker = maker_behind(graph, graph.outputs[i]);
-    NetworkOutputs::Output one{.name = value.name, .shape = {}};
-    one.is_probability = maker == "Sigmoid" || maker == "Softmax" || maker == "HardSigmoid";
-    one.is_raw = maker == "Conv" || maker == "Add";  // of a bias
-    one.has_raw_scores = maker_behind(graph, graph.outputs[i], true) == "Conv";
-    one.columns = graph.columns[i];
-    if (value.is_typed) {
-      one.kind = value.type.kind;
-      one.shape = value.type.shape;
-      if (!one.shape->empty()) one.columns = one.shape->back();
-    }
-    outputs.all.push_back(std::move(one));
-  }
-  const auto has = [&](const auto& is_one) { return std::ranges::any_of(graph.nodes, is_one); };
-  for (const Node& node : graph.nodes) ++outputs.operators[node.op];
-  outputs.pools_like_yolov7 =
-      has([](const Node& node) {
-        return node.op == "MaxPool" && node.integers("kernel_shape") == std::vector<std::int64_t>{2, 2};
-      }) &&
-      !has([](const Node& node) { return node.op == "LeakyRelu"; });
-  outputs.anchors = settings.anchors;
-  for (const InputRole role : network.roles) {
-    outputs.knows_frame_size |= role != InputRole::picture && role != InputRole::mask;
-    outputs.knows_scale |= role == InputRole::scale;
-  }
-  const std::vector<std::string> names = given_labels(graph, settings);
-  if (!names.empty()) outputs.classes = static_cast<int>(names.size());
-  outputs.metadata = graph.metadata;
-  return outputs;
-}
-
-std::vector<std::string> default_labels(const Scheme& scheme) {
-  std::vector<std::string> labels;
-  const bool is_face =
-      scheme.points == 5 || (scheme.classes == 1 && scheme.type == "ssd") || scheme.type == "scrfd";
-  if (scheme.classes == 80) return coco_labels(false);
-  if (scheme.coco91) {
-    labels = coco_labels(true);
-    if (scheme.has_background) labels.erase(labels.begin());
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      if (labels[i].empty()) labels[i] = "class " + std::to_string(i);
-    }
-  } else if (scheme.classes == 1) {
-    return {is_face ? "face" : "object"};
-  }
-  for (std::size_t i = labels.size(); i < static_cast<std::size_t>(scheme.classes); ++i)
-    labels.push_back("class " + std::to_string(i));
-  labels.resize(static_cast<std::size_t>(scheme.classes));
-  return labels;
-}
-
-void set_labels(Network& network, const Settings& settings) {
-  const auto classes = static_cast<std::size_t>(network.scheme.classes);
-  network.labels = given_labels(network.graph, settings);
-  if (network.labels.empty()) network.labels = default_labels(network.scheme);
-  if (network.labels.size() != classes)
-    throw Error(ExitCode::usage,
-                fmt::format("{} labels are given for the network '{}', which has {} classes",
-                            network.labels.size(), settings.file.string(), classes),
-                "give as many names as it has classes");
-}
+// --- classes
 
 std::size_t class_named(const Network& network, std::string_view label, const Settings& settings) {
   const auto found = std::ranges::find(network.labels, label);
@@ -307,23 +218,26 @@ void set_preprocessing(Network& network, const Settings& settings) {
   }
 }
 
-Network build(Graph graph, const Settings& settings) {
+Network build(Graph graph, const Settings& settings, std::optional<Size> usual_size = {}) {
   Network network;
   network.name = settings.file.filename().string();
   network.file_nodes = graph.nodes.size();
   network.graph = std::move(graph);
-  fix_inputs(network, settings);
+  fix_inputs(network, settings, usual_size);
+  network.has_usual_size = usual_size.has_value();
   network.memory_limit = settings.memory_limit;
   simplify(network.graph, settings.memory_limit);
   network.cost = cost_of(network.graph);
-  network.scheme =
-      choose_scheme(outputs_of(network, settings), said(network.graph, settings.model_type, "model_type"));
-  if (!settings.anchors.empty() && network.scheme.box != BoxForm::anchor)
+  const GivenLabels labels = given_labels(network.graph, settings);
+  network.scheme = choose_scheme(outputs_of(network, settings.anchors, labels.names.size()),
+                                 said(network.graph, settings.model_type, "model_type"));
+  const bool has_anchors = network.scheme.box == BoxForm::anchor || network.scheme.box == BoxForm::prior;
+  if (!settings.anchors.empty() && !has_anchors)
     throw Error(ExitCode::usage,
                 fmt::format("anchors are given for the network '{}', which is read as {} and has none",
                             settings.file.string(), network.scheme.type),
                 "leave them out");
-  set_labels(network, settings);
+  set_labels(network, settings, labels);
   set_reported(network, settings);
   set_preprocessing(network, settings);
   const auto value = [&](const std::optional<double>& by_user, const char* key, double usual) {
@@ -340,11 +254,63 @@ Network build(Graph graph, const Settings& settings) {
 
 }  // namespace
 
+namespace {
+
+// Whether neither the user nor the file gives the size of the picture.
+bool has_free_size(const Graph& graph, const Settings& settings) {
+  if (settings.input_size || graph.metadata.contains("imgsz")) return false;
+  const auto is_colour = [](std::int64_t side) { return side == 3 || side == 1; };
+  return std::ranges::any_of(graph.inputs, [&](const GraphInput& input) {
+    const Shape& shape = input.type.shape;
+    if (shape.size() != 4) return false;
+    const std::size_t rows = !is_colour(shape[1]) && is_colour(shape[3]) ? 1 : 2;
+    return shape[rows] == -1 || shape[rows + 1] == -1;
+  });
+}
+
+// Side of the input that networks of a kind usually have; 0: the most common one.
+int usual_side(const Scheme& scheme) {
+  if (scheme.type == "nanodet") return 416;
+  if (scheme.type == "centernet") return 512;
+  if (scheme.type == "fcos" || scheme.has_no_object) return 800;
+  const bool is_p6 = scheme.type == "yolov5" && !scheme.heads.empty() && scheme.heads.back().stride == 64;
+  return is_p6 ? 1280 : 0;
+}
+
+// The size that is usual for the kind of network, or the first one that the file can be read with.
+Network build_with_usual_size(const Graph& graph, const Settings& settings) {
+  constexpr int kSides[] = {640, 320, 416, 300, 352, 512, 800, 1280};
+  std::optional<Problem> first;
+  for (const int side : kSides) {
+    try {
+      Network network = build(graph, settings, Size{side, side});
+      const int usual = usual_side(network.scheme);
+      if (side != kSides[0] || usual == 0) return network;
+      try {
+        return build(graph, settings, Size{usual, usual});
+      } catch (const Problem&) {
+        return network;
+      }
+    } catch (const Problem& problem) {
+      if (!first) first = problem;
+    }
+  }
+  throw Problem(std::string(first->what()) +
+                "; its input takes any size, of which usual ones were tried: choose one with "
+                "--input-size WIDTHxHEIGHT");
+}
+
+}  // namespace
+
 Network make_network(Graph graph, const Settings& settings) {
   try {
+    if (has_free_size(graph, settings)) return build_with_usual_size(graph, settings);
     return build(std::move(graph), settings);
   } catch (const Problem& problem) {
-    throw network_error(settings.file.string(), problem);
+    if (!settings.input_size) throw network_error(settings.file.string(), problem);
+    throw network_error(settings.file.string(),
+                        Problem(fmt::format("{}; it may be made for another size than {}x{}", problem.what(),
+                                            settings.input_size->width, settings.input_size->height)));
   }
 }
 

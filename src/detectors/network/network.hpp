@@ -60,6 +60,7 @@ struct Network {
   std::size_t picture = 0;       ///< number of the input that takes the picture
   Scheme scheme;
   Preprocessing preprocessing;
+  bool has_usual_size = false;        ///< whether its input takes any size, and nobody gave one
   std::vector<std::string> labels;    ///< one for each class
   std::vector<std::string> reported;  ///< labels that are reported; the number of one is a detection's label
   std::vector<int> numbers;           ///< by class: in `reported`; -1: it is not

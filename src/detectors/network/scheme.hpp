@@ -3,6 +3,7 @@
 /// scores and a box, which lie in the outputs in some order.
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,31 +45,44 @@ struct Head {
   Field classes, objectness, box, points, label;
 };
 
-enum class ScoreFunction { none, sigmoid, softmax };
+enum class ScoreFunction {
+  none,
+  sigmoid,
+  softmax,
+  softmax_of_classes,  ///< of classes alone; objectness and coordinates get the sigmoid
+};
 
 enum class BoxForm {
-  corners,       ///< x1, y1, x2, y2
-  centre,        ///< centre and size
-  cell,          ///< centre from the cell's corner and logarithm of the size, in strides
-  anchor,        ///< as in YOLOv5: activated; centre about the cell, size in parts of the head's anchor
-  distances,     ///< left, top, right, bottom from the cell's anchor, in strides
-  distribution,  ///< the same, each as a distribution over whole numbers
-  prior,         ///< offset from a prior, by the variances 0.1 and 0.2
-  size_at_cell,  ///< width and height; objectness holds the centre's offset in the cell
+  corners,        ///< x1, y1, x2, y2
+  centre,         ///< centre and size
+  cell,           ///< centre from the cell's corner and logarithm of the size, in strides
+  anchor,         ///< as in YOLOv5: activated; centre about the cell, size in parts of the head's anchor
+  distances,      ///< left, top, right, bottom from the cell's anchor, in strides
+  distribution,   ///< the same, each as a distribution over whole numbers
+  prior,          ///< offset from a prior, by the variances 0.1 and 0.2
+  offset,         ///< centre from the cell's and size, in pixels of the input
+  share_at_cell,  ///< as in FastestDet: centre by tanh about the cell, size by sigmoid, in parts of the input
+  size_at_cell,   ///< width and height; objectness holds the centre's offset in the cell
 };
 
 /// How an output is read.
 struct Scheme {
-  std::string type;    ///< word of `model_type`
-  std::string reason;  ///< why it was chosen, for people
+  std::string type;                 ///< word of `model_type`
+  std::string reason;               ///< why it was chosen, for people
+  std::string doubt;                ///< sign that it is wrong, as "scores up to 68"; empty: none
+  std::vector<std::string> others;  ///< words of `model_type` that fit the shapes, too
+  bool is_certain =
+      false;  ///< whether the file's structure alone tells; otherwise a test picture is looked at
   std::vector<Head> heads;
   std::vector<Prior> priors;
   int classes = 1;
+  std::string object;           ///< name of the only class, where the kind of network tells it
   bool has_background = false;  ///< the first class is none
   bool has_no_object = false;   ///< a class behind the last one is none; for softmax
   ScoreFunction activation = ScoreFunction::none;
-  bool takes_root = false;  ///< the score is the root of class times objectness
-  bool only_peaks = false;  ///< places whose score is the largest of 3x3 cells count
+  bool takes_root = false;    ///< the score is the root of class times objectness
+  bool takes_powers = false;  ///< the score is objectness^0.6 times class^0.4
+  bool only_peaks = false;    ///< places whose score is the largest of 3x3 cells count
   BoxForm box = BoxForm::corners;
   float anchor = 0.5F;  ///< place of a cell's anchor in it
   int bins = 0;         ///< of a distribution
@@ -76,11 +90,27 @@ struct Scheme {
   float unit_x = 1, unit_y = 1;
   int points = 0;               ///< of each place
   bool in_picture = false;      ///< coordinates are pixels of the frame, not of the input
+  bool rows_first = false;      ///< corners are y1, x1, y2, x2
   bool suppresses = true;       ///< whether neighbours have to be suppressed
   bool coco91 = false;          ///< labels are COCO's numbers with gaps
   Preprocessing preprocessing;  ///< that such networks usually have; its size is not set
   double threshold = 0.3;
   double iou = 0.6;
+};
+
+/// Origin of numbers, by the operator that made them.
+enum class Content {
+  other,
+  probability,  ///< a sigmoid or a softmax
+  label,        ///< the number of the largest of several
+  ones,         ///< a constant 1
+  raw,          ///< a convolution
+};
+
+/// Channels of an output that were made together.
+struct ChannelRun {
+  std::int64_t count = -1;  ///< -1: not known
+  Content content = Content::other;
 };
 
 /// Facts about a network that are known before the meaning of its outputs.
@@ -93,6 +123,9 @@ struct NetworkOutputs {
     bool is_raw = false;          ///< whether a convolution has, so that no box is finished
     bool has_raw_scores = false;  ///< whether a convolution has made its last channels
     std::int64_t columns = -1;    ///< its last side, which the file may tell even if it tells no shape
+    bool is_softmax = false;      ///< whether it is a probability by a softmax
+    std::vector<ChannelRun> first_runs{},
+        last_runs{};  ///< along its second and its last side; empty: not known
   };
   std::vector<Output> all;
   Size input;                            ///< pixels
@@ -103,7 +136,25 @@ struct NetworkOutputs {
   bool knows_frame_size = false;         ///< whether the frame's size is one of its inputs
   bool knows_scale = false;  ///< whether it is told how much the frame was scaled, as PaddleDetection's are
   std::map<std::string, std::string> metadata;
+  /// The outputs for a test picture, in the order of `all`; empty where it cannot be run. May be null.
+  /// Whatever it returns stays as long as the function.
+  std::function<std::vector<const Tensor*>()> probe;
 };
+
+/// What places of a reading look like, whatever their scores.
+struct Survey {
+  std::int64_t boxes = 0;         ///< that are not 0 throughout
+  std::int64_t inverted = 0;      ///< of those, with a right or lower side before the other
+  std::int64_t outside = 0;       ///< of those, with a centre far outside of the input
+  float longest = 0;              ///< side of a box, in pixels of the input
+  float lowest = 0, highest = 0;  ///< score
+  float highest_of_none = -1;     ///< score of a place whose class number stands for none
+  bool has_whole_labels = true;   ///< also where places have none of their own
+};
+/// Throws as decode.
+Survey survey(const Scheme& scheme, const std::vector<const Tensor*>& outputs, Size input);
+/// A sign that a reading is wrong, as "scores up to 68"; empty: none.
+std::string sign_of_error(const Scheme& scheme, const Survey& survey, Size input);
 
 /// Words of `model_type` that are known.
 std::vector<std::string_view> scheme_names();
