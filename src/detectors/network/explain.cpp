@@ -63,39 +63,62 @@ std::string range_text(const std::string& name, const Tensor& output) {
   return text;
 }
 
-// Reason why a candidate is reported or rejected. `better` are the candidates before it, `kept` the reported
-// ones.
-std::string fate_of(const Network& network, const RawBox& box, std::span<const RawBox> better,
+// The best candidate of an object, with how many more there are.
+struct Listed {
+  RawBox box;
+  std::int64_t others = 0;
+};
+
+// The best candidates, each with those that it would suppress. `all` is sorted.
+std::vector<Listed> best_of_each(const Network& network, const std::vector<RawBox>& all) {
+  std::vector<Listed> listed;
+  for (const RawBox& box : all) {
+    const auto found = std::ranges::find_if(listed, [&](const Listed& one) {
+      return (network.class_agnostic || one.box.label == box.label) && overlap(one.box, box) > network.iou;
+    });
+    if (found != listed.end()) {
+      ++found->others;
+    } else if (listed.size() < kBest) {
+      listed.push_back({box});
+    }
+  }
+  return listed;
+}
+
+// Reason why a candidate is reported or rejected. `kept` are those that suppression left.
+std::string fate_of(const Network& network, const RawBox& box, const Detection& object,
                     const std::vector<RawBox>& kept) {
   const auto label = static_cast<std::size_t>(box.label);
-  const auto is_kept = [&](const RawBox& one) {
-    return std::ranges::any_of(kept, [&](const RawBox& other) { return other.place == one.place; });
-  };
   if (label >= network.labels.size())
     return fmt::format("rejected: class {} is not one of {}", box.label, network.labels.size());
   if (network.numbers[label] < 0) return "rejected: its class is not asked for";
   if (!is_reported(network, box)) return fmt::format("rejected: score below {:g}", network.thresholds[label]);
-  if (is_kept(box)) return "reported";
-  for (std::size_t i = 0; i < better.size(); ++i) {
-    const bool is_rival = network.class_agnostic || better[i].label == box.label;
-    const double share = overlap(better[i], box);
-    if (is_rival && share > network.iou && is_kept(better[i]))
-      return fmt::format("rejected: overlaps candidate {} by {:.2f}", i + 1, share);
-  }
-  return "rejected: there are more candidates than max_candidates";
+  if (std::ranges::find(kept, box.place, &RawBox::place) == kept.end())
+    return "rejected: there are more candidates than max_candidates";
+  return object.box.area() > 0 ? "reported" : "rejected: lies outside of the picture";
 }
 
 // Reasons to look at where a picture has no boxes.
 std::string hint_of(const Network& network, const std::vector<RawBox>& all,
                     const std::vector<const Tensor*>& outputs) {
+  if (!network.scheme.doubt.empty()) return doubt_text(network.scheme);
   if (all.empty() && !network.scheme.suppresses)
     return "the network itself keeps no box; its own threshold and its input (--picture) decide";
-  if (all.empty()) return "no place has a score and a box that are numbers: the file may be damaged";
+  if (all.empty())
+    return "no place has a score that is a number and a box with a size: the network is of another kind "
+           "(--model-type), or the file is damaged";
   if (const auto score = only_score(network.scheme, outputs); score && network.scheme.suppresses)
     return fmt::format("all places have the score {:g}: the network may be badly quantised", *score);
-  return "if there should be some: use a lower threshold; look at the input (--picture) for channels in the "
-         "wrong order (reverse_input_channels); compare mean_values and scale_values with the network's "
-         "training";
+  if (std::ranges::any_of(all, [&](const RawBox& box) {
+        return static_cast<std::size_t>(box.label) >= network.labels.size() && box.score >= network.threshold;
+      }))
+    return "it finds classes without a name: give all names with the key `labels`";
+  std::string others = fmt::format("{}", fmt::join(network.scheme.others, ", "));
+  if (!others.empty()) others = "; --model-type (its outputs also fit " + others + ")";
+  return "if there should be some: try a lower --threshold; look at the input (--picture) for channels in "
+         "the wrong "
+         "order (reverse_input_channels); compare mean_values and scale_values with the network's training" +
+         others;
 }
 
 std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w,
@@ -105,20 +128,18 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
     detector.run_stage(stage, w);
   std::vector<RawBox> all;
   decode(network.scheme, outputs, -std::numeric_limits<float>::infinity(), all);
-  const std::size_t count = std::min(kBest, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
-                    has_higher_confidence);
-  std::string text = fmt::format("\nThe best of {}, before threshold and suppression\n",
+  std::ranges::sort(all, has_higher_confidence);
+  std::string text = fmt::format("\nThe best boxes of {} without threshold, one for each object\n",
                                  counted(static_cast<std::int64_t>(all.size()), "candidate"));
-  text += "       score  class            left     top   width  height\n";
-  for (std::size_t i = 0; i < count; ++i) {
-    const Detection one = detection_of(network, all[i], w.letterbox.placement(), w.planned);
-    const auto label = static_cast<std::size_t>(all[i].label);
+  text += "       score  class                left     top   width  height  overlapping\n";
+  std::size_t number = 0;
+  for (const auto& [box, others] : best_of_each(network, all)) {
+    const Detection one = detection_of(network, box, w.letterbox.placement(), w.planned);
+    const auto label = static_cast<std::size_t>(box.label);
     text += fmt::format(
-        "  {:2}  {:.4f}  {:12}  {:7.1f} {:7.1f} {:7.1f} {:7.1f}  {}\n", i + 1, all[i].score,
-        label < network.labels.size() ? network.labels[label] : "class " + std::to_string(all[i].label),
-        one.box.x, one.box.y, one.box.width, one.box.height,
-        fate_of(network, all[i], std::span(all).first(i), w.boxes));
+        "  {:2}  {:.4f}  {:16}  {:7.1f} {:7.1f} {:7.1f} {:7.1f}  {:11}  {}\n", ++number, box.score,
+        label < network.labels.size() ? network.labels[label] : "class " + std::to_string(box.label),
+        one.box.x, one.box.y, one.box.width, one.box.height, others, fate_of(network, box, one, w.boxes));
   }
   text +=
       fmt::format("  reported       {}\n", counted(static_cast<std::int64_t>(w.detections.size()), "object"));
@@ -184,7 +205,11 @@ std::string network_text(const Network& n) {
                       kMebi * static_cast<double>(n.cost.peak_bytes));
   text += "\nHow it is read (a configuration may say otherwise)\n";
   text += fmt::format("  model_type     {}: {}\n", n.scheme.type, n.scheme.reason);
-  text += fmt::format("  input          {}\n", text_of(n.preprocessing));
+  if (!n.scheme.others.empty())
+    text += fmt::format("                 its outputs also fit: {}\n", fmt::join(n.scheme.others, ", "));
+  if (!n.scheme.doubt.empty()) text += fmt::format("  doubt          {}\n", doubt_text(n.scheme));
+  text += fmt::format("  input          {}{}\n", text_of(n.preprocessing),
+                      n.has_usual_size ? "; the network takes any size" : "");
   text += fmt::format(
       "  labels         {}: {}{}\n", counted(static_cast<std::int64_t>(n.labels.size()), "class"),
       fmt::join(n.labels.begin(),

@@ -35,8 +35,8 @@ std::vector<LevelTime> level_times_on(const NetworkDetector& detector, const ope
 /// @param peak   multiply-adds a second that the processor can do
 std::string times_text(const std::vector<LevelTime>& levels, const std::string& where, double peak);
 
-/// Results of a network on a picture: ranges of its outputs, and its ten best candidates with what became
-/// of them. The workspace keeps the input.
+/// Results of a network on a picture: ranges of its outputs, and the best candidates of ten objects with what
+/// became of them. The workspace keeps the input.
 std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& workspace, PictureView picture);
 
 /// The network's input as an RGB picture, 3 bytes a pixel, normalisation undone.
