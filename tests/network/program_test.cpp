@@ -198,6 +198,28 @@ TEST_F(NetworkProgram, ComparesWithReferences) {
   EXPECT_EQ(run({"network", "compare", model_, "--reference", file}).exit_code, 3);
 }
 
+TEST_F(NetworkProgram, RefusesReferencesThatContradictThemselves) {
+  const std::string file = folder_ / "odd.npy";
+  const auto result_of = [&](const std::string& header, std::size_t bytes) {
+    std::ofstream(file, std::ios::binary)
+        << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size()) << '\0' << header
+        << std::string(bytes, '\0');
+    return run({"network", "compare", model_, "--reference", file}).exit_code;
+  };
+  const std::string type = "{'descr': '<f4', ", order = "'fortran_order': False, ",
+                    shape = "'shape': (1,84,7)";
+  EXPECT_EQ(result_of(type + order + shape + "}", 588 * 4), 1);
+  EXPECT_EQ(result_of(type + order + shape + "}", 588 * 4 + 1), 3);
+  for (const std::string& header :
+       {"{'descr': '<f4' '<i8', " + order + shape + "}", type + type.substr(1) + order + shape + "}",
+        type + order + shape + ", " + shape + "}", type + shape + "}", type + order + "'shape': 3}",
+        type + order + "'shape': (-1,84,7)}", type + order + "'shape': (99999999999999999999,)}",
+        type + order + "'shape': (4294967296,4294967296)}", type + order + shape + ", 'more': 1}",
+        type + order + shape, type + order + shape + "} '<i8'", "{'fortran_order': False, " + shape + "}",
+        type + "'fortran_order': True, " + shape + "}", std::string()})
+    EXPECT_EQ(result_of(header, 588 * 4), 3) << header;
+}
+
 TEST_F(NetworkProgram, RefusesWhatCannotRun) {
   OnnxBuilder builder = small_yolox(64, 2);
   builder.proto().mutable_graph()->mutable_node(2)->set_op_type("Whirl");

@@ -1,9 +1,11 @@
 #include "detectors/network/npy.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <optional>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/input_file.hpp"
@@ -16,7 +18,6 @@ constexpr std::size_t kPreamble = 10;  // magic, version, length of the header
 
 template <typename T, typename To>
 void convert(const std::string& bytes, std::size_t offset, To* to, std::int64_t count) {
-  if (bytes.size() - offset < static_cast<std::size_t>(count) * sizeof(T)) throw Problem("is truncated");
   for (std::int64_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, bytes.data() + offset + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
@@ -24,19 +25,99 @@ void convert(const std::string& bytes, std::size_t offset, To* to, std::int64_t 
   }
 }
 
-Shape shape_of(const std::string& header) {
-  Shape shape;
-  std::size_t at = header.find("'shape': (");
-  if (at == std::string::npos) throw Problem("has no shape");
-  const std::size_t end = header.find(')', at);
-  while ((at = header.find_first_of("0123456789", at)) < end) {
-    std::int64_t side = 0;
-    const auto read = std::from_chars(header.data() + at, header.data() + header.size(), side);
-    if (read.ec != std::errc()) throw Problem("has a shape that is too large");
-    shape.push_back(side);
-    at = static_cast<std::size_t>(read.ptr - header.data());
+// The dictionary of a header, as NumPy writes it: three keys, each once, in any order.
+class Header {
+ public:
+  explicit Header(std::string_view text) : rest_(text) {
+    take('{');
+    while (!skip('}')) {
+      read_entry();
+      if (!skip(',')) {
+        take('}');
+        break;
+      }
+    }
+    if (!trim().empty() || !type_ || !is_in_rows_ || !shape_) refuse();
   }
-  return shape;
+  std::string_view type() const { return *type_; }
+  const Shape& shape() const { return *shape_; }
+
+ private:
+  [[noreturn]] static void refuse() { throw Problem("has a header that is not NumPy's"); }
+
+  std::string_view trim() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n\t"), rest_.size()));
+    return rest_;
+  }
+  bool skip(char sign) {
+    if (!trim().starts_with(sign)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void take(char sign) {
+    if (!skip(sign)) refuse();
+  }
+  std::string_view quoted() {
+    const char mark = skip('"') ? '"' : '\'';
+    if (mark == '\'') take(mark);
+    const std::size_t end = rest_.find(mark);
+    if (end == std::string_view::npos) refuse();
+    const std::string_view text = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    return text;
+  }
+  void read_entry() {
+    const std::string_view key = quoted();
+    take(':');
+    if (key == "descr" && !type_) {
+      type_ = quoted();
+    } else if (key == "fortran_order" && !is_in_rows_) {
+      if (!trim().starts_with("False")) throw Problem("is not in row-major order");
+      rest_.remove_prefix(5);
+      is_in_rows_ = true;
+    } else if (key == "shape" && !shape_) {
+      read_shape();
+    } else {
+      refuse();
+    }
+  }
+  void read_shape() {
+    shape_.emplace();
+    take('(');
+    while (!skip(')')) {
+      std::int64_t side = 0;
+      const auto [end, error] = std::from_chars(trim().data(), rest_.data() + rest_.size(), side);
+      if (error == std::errc::result_out_of_range) throw Problem("has a shape that is too large");
+      if (error != std::errc() || side < 0 || shape_->size() == kMaxRank) refuse();
+      rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+      shape_->push_back(side);
+      if (!skip(',')) {
+        take(')');
+        break;
+      }
+    }
+  }
+
+  std::string_view rest_;
+  std::optional<std::string_view> type_;
+  bool is_in_rows_ = false;
+  std::optional<Shape> shape_;
+};
+
+template <typename T>
+Tensor tensor_of(const std::string& bytes, std::size_t offset, const Shape& shape) {
+  constexpr bool is_real = std::is_floating_point_v<T>;
+  const std::int64_t count = elements_of(shape);
+  const std::size_t wanted = static_cast<std::size_t>(count) * sizeof(T), there = bytes.size() - offset;
+  if (there < wanted) throw Problem("is truncated");
+  if (there > wanted) throw Problem("has " + std::to_string(there - wanted) + " bytes behind its values");
+  Tensor tensor(is_real ? Kind::real : Kind::whole, shape);
+  if constexpr (is_real) {
+    convert<T>(bytes, offset, tensor.reals(), count);
+  } else {
+    convert<T>(bytes, offset, tensor.wholes(), count);
+  }
+  return tensor;
 }
 
 Tensor parse(const std::string& bytes) {
@@ -44,21 +125,13 @@ Tensor parse(const std::string& bytes) {
     throw Problem("is no .npy file");
   const std::size_t length = static_cast<std::uint8_t>(bytes[8]) + 256U * static_cast<std::uint8_t>(bytes[9]);
   if (bytes.size() - kPreamble < length) throw Problem("is truncated");
-  const std::string header = bytes.substr(kPreamble, length);
-  if (header.find("'fortran_order': False") == std::string::npos) throw Problem("is not in row-major order");
-  const auto is = [&](const char* type) { return header.find(type) != std::string::npos; };
-  const bool is_real = is("'<f4'") || is("'<f8'");
-  if (!is_real && !is("'<i4'") && !is("'<i8'")) throw Problem("is not of float32, float64, int32 or int64");
-  const Shape shape = shape_of(header);
-  const std::int64_t count = elements_of(shape);
-  if (bytes.size() - kPreamble - length < static_cast<std::size_t>(count) * 4) throw Problem("is truncated");
-  Tensor tensor(is_real ? Kind::real : Kind::whole, shape);
+  const Header header(std::string_view(bytes).substr(kPreamble, length));
   const std::size_t offset = kPreamble + length;
-  if (is("'<f4'")) convert<float>(bytes, offset, tensor.reals(), count);
-  if (is("'<f8'")) convert<double>(bytes, offset, tensor.reals(), count);
-  if (is("'<i4'")) convert<std::int32_t>(bytes, offset, tensor.wholes(), count);
-  if (is("'<i8'")) convert<std::int64_t>(bytes, offset, tensor.wholes(), count);
-  return tensor;
+  if (header.type() == "<f4") return tensor_of<float>(bytes, offset, header.shape());
+  if (header.type() == "<f8") return tensor_of<double>(bytes, offset, header.shape());
+  if (header.type() == "<i4") return tensor_of<std::int32_t>(bytes, offset, header.shape());
+  if (header.type() == "<i8") return tensor_of<std::int64_t>(bytes, offset, header.shape());
+  throw Problem("is not of float32, float64, int32 or int64");
 }
 
 }  // namespace
