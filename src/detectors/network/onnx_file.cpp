@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/input_file.hpp"
+#include "detectors/network/onnx_parts.hpp"
 #include "detectors/network/operators.hpp"
 
 namespace sightline::network {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int kMostNodes = 20'000;
 constexpr int kMostValues = 100'000;
+constexpr int kMostEnds = 256;             // inputs or outputs of the network
 constexpr std::size_t kLongestName = 256;  // that is repeated to people
 
 std::string short_name(const std::string& name) {
@@ -161,6 +163,7 @@ class Builder {
     for (const onnx::TensorProto& one : proto_.initializer()) add_initializer(one);
     for (const onnx::ValueInfoProto& one : proto_.input()) add_input(one);
     for (int i = 0; i < proto_.node_size(); ++i) add_node(proto_.node(i), i);
+    check_ends(proto_.output_size(), "outputs");
     for (const onnx::ValueInfoProto& one : proto_.output()) {
       const auto found = numbers_.find(one.name());
       if (found == numbers_.end())
@@ -175,6 +178,12 @@ class Builder {
   }
 
  private:
+  static void check_ends(int count, const char* what) {
+    if (count > kMostEnds)
+      throw Problem("has " + std::to_string(count) + " " + what + ", more than the limit of " +
+                    std::to_string(kMostEnds));
+  }
+
   int add_value(const std::string& name) {
     if (graph_.values.size() >= kMostValues) throw Problem("has too many values");
     const auto number = static_cast<int>(graph_.values.size());
@@ -214,6 +223,7 @@ class Builder {
       if (is_fixed && dim.dim_value() > kMaxElements) throw Problem(title + "is too large");
       input.type.shape.push_back(is_fixed ? dim.dim_value() : -1);
     }
+    check_ends(static_cast<int>(graph_.inputs.size()) + 1, "inputs");
     input.value = add_value(proto.name());
     graph_.inputs.push_back(std::move(input));
   }
@@ -275,12 +285,12 @@ Graph build_graph(std::span<const char> bytes) {
   google::protobuf::SetLogHandler(nullptr);  // what is wrong is said once, by us
   onnx::ModelProto model;
   constexpr std::size_t kLargest = std::size_t{1} << 31;
-  if (bytes.size() >= kLargest || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    const bool is_pointer =
-        std::string_view(bytes.data(), bytes.size()).starts_with("version https://git-lfs");
-    throw Problem(is_pointer ? "is only a pointer of Git LFS; get the file itself with `git lfs pull`"
-                             : "is damaged, or not an ONNX file");
-  }
+  if (std::string_view(bytes.data(), bytes.size()).starts_with("version https://git-lfs"))
+    throw Problem("is only a pointer of Git LFS; get the file itself with `git lfs pull`");
+  if (bytes.size() >= kLargest) throw Problem("is larger than 2 GiB");
+  check_parts(bytes);
+  if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Problem("is damaged, or not an ONNX file");
   if (!model.has_graph() || model.graph().node_size() == 0) throw Problem("has no network in it");
   if (model.functions_size() > 0)
     throw Problem("has functions of its own, which are not supported; simplify the network (onnxsim)");
