@@ -60,6 +60,7 @@ class PlanRunner : public Runner {
     for (std::atomic<int>& one : next_) one.store(0, std::memory_order_relaxed);
     for (std::atomic<int>& one : done_) one.store(0, std::memory_order_relaxed);
     failure_ = nullptr;
+    has_failed_.store(false, std::memory_order_relaxed);
     parallel_for_isolated(
         participants, [&](int i) { take_part(i); }, meter);
     if (failure_) std::rethrow_exception(failure_);
@@ -177,7 +178,9 @@ class PlanRunner : public Runner {
     }
   }
 
+  // After a failure, nothing runs: what it would read may have no memory.
   void run_item(const Item& item, const PlanMemory& memory) {
+    if (has_failed_.load(std::memory_order_acquire)) return;
     try {
       for (int y = item.begin; y < item.end; ++y) {
         for (const ChainStep& one : item.chain->steps) one.step->run(memory, y);
@@ -185,6 +188,7 @@ class PlanRunner : public Runner {
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!failure_) failure_ = std::current_exception();
+      has_failed_.store(true, std::memory_order_release);
     }
   }
 
@@ -203,6 +207,7 @@ class PlanRunner : public Runner {
   std::vector<Own> own_;
   std::mutex mutex_;
   std::exception_ptr failure_;
+  std::atomic<bool> has_failed_ = false;
 };
 
 }  // namespace

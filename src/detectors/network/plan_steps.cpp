@@ -316,6 +316,9 @@ void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
   } catch (const Problem& problem) {
     exchange();
     throw node_error(node_, problem);
+  } catch (...) {
+    exchange();
+    throw;
   }
   exchange();
 }
