@@ -28,6 +28,20 @@ NetworkWorkspace& own(Workspace& workspace) {
 
 }  // namespace
 
+MemoryShare::MemoryShare(const Network& network, std::shared_ptr<Taken> taken, std::int64_t bytes)
+    : taken_(std::move(taken)) {
+  if (taken_->fetch_add(bytes) + bytes > network.memory_limit) {
+    *taken_ -= bytes;
+    throw Error(
+        ExitCode::model,
+        fmt::format("the network '{}' needs {} MiB of memory for each frame, and all frames in flight "
+                    "together more than the limit of {} MiB; its largest value is {}",
+                    network.name, bytes >> 20, network.memory_limit >> 20, largest_value(network.graph)),
+        "take a smaller --input-size, or fewer frames with --in-flight");
+  }
+  bytes_ = bytes;
+}
+
 NetworkDetector::NetworkDetector(Network network, bool plain)
     : network_(std::move(network)),
       plan_(plain ? nullptr : make_plan(network_.graph, network_.memory_limit)),
@@ -71,9 +85,18 @@ void NetworkDetector::describe_stages() {
 }
 
 std::unique_ptr<Workspace> NetworkDetector::make_workspace() const {
-  if (plan_) return std::make_unique<NetworkWorkspace>(make_plan_runner(network_.graph, *plan_));
-  return std::make_unique<NetworkWorkspace>(
-      std::make_unique<Interpreter>(network_.graph, network_.memory_limit));
+  // Values whose sizes a frame decides are not known yet; the interpreter counts them.
+  constexpr int kUnknownParts = 4;  // of the limit: one for a frame
+  const std::int64_t bytes = plan_ ? plan_->bytes : network_.cost.peak_bytes;
+  auto share = std::make_unique<MemoryShare>(network_, taken_, bytes);
+  std::unique_ptr<Runner> runner;
+  if (plan_) {
+    runner = make_plan_runner(network_.graph, *plan_);
+  } else {
+    runner =
+        std::make_unique<Interpreter>(network_.graph, std::max(bytes, network_.memory_limit / kUnknownParts));
+  }
+  return std::make_unique<NetworkWorkspace>(std::move(share), std::move(runner));
 }
 
 bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const {

@@ -22,10 +22,26 @@ inline std::size_t resource_of(int pool) {
   return kInput + static_cast<std::size_t>(pool - kInputPool);
 }
 
+/// Memory of one of the frames in flight, which count together. It may outlive the detector.
+class MemoryShare {
+ public:
+  using Taken = std::atomic<std::int64_t>;
+  /// Throws Error (model) where all frames would need more than the limit.
+  MemoryShare(const Network& network, std::shared_ptr<Taken> taken, std::int64_t bytes);
+  MemoryShare(const MemoryShare&) = delete;
+  MemoryShare& operator=(const MemoryShare&) = delete;
+  ~MemoryShare() { *taken_ -= bytes_; }
+
+ private:
+  std::shared_ptr<Taken> taken_;
+  std::int64_t bytes_ = 0;
+};
+
 /// One frame in flight.
 class NetworkWorkspace : public Workspace {
  public:
-  explicit NetworkWorkspace(std::unique_ptr<Runner> runs) : runner(std::move(runs)) {}
+  NetworkWorkspace(std::unique_ptr<MemoryShare> share, std::unique_ptr<Runner> runs)
+      : runner(std::move(runs)), share_(std::move(share)) {}
 
   PictureView frame;
   Size planned;  ///< frame that `letterbox` is for
@@ -33,6 +49,9 @@ class NetworkWorkspace : public Workspace {
   std::unique_ptr<Runner> runner;
   std::vector<RawBox> boxes;
   std::vector<Detection> detections;
+
+ private:
+  std::unique_ptr<MemoryShare> share_;
 };
 
 /// Thread-safety: as Detector.
@@ -74,6 +93,7 @@ class NetworkDetector : public Detector {
   DetectorInfo info_;
   CandidateLimit limit_;
   mutable std::atomic<int> looks_left_ = 30;  ///< frames that are still looked at for signs of errors
+  std::shared_ptr<MemoryShare::Taken> taken_ = std::make_shared<MemoryShare::Taken>(0);
 };
 
 /// A box in the frame: where it is there, and its points by name.

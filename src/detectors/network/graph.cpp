@@ -31,7 +31,8 @@ class Simplifier {
     remove_unused();
     if (cost_of(graph_).peak_bytes > limit_)
       throw Problem("needs " + std::to_string(cost_of(graph_).peak_bytes >> 20) +
-                    " MiB of memory, more than the limit of " + std::to_string(limit_ >> 20) + " MiB");
+                    " MiB of memory, more than the limit of " + std::to_string(limit_ >> 20) +
+                    " MiB; its largest value is " + largest_value(graph_));
   }
 
  private:
@@ -43,6 +44,12 @@ class Simplifier {
     const Call& call = known.call;
     // The values of a tensor whose type is known do not matter for its shape.
     const bool is_shape = node.op == "Shape" || node.op == "Size";
+    // These are counted before the size of their result is known.
+    if (node.op == "NonMaxSuppression" || node.op == "NonZero") {
+      const std::int64_t work = known.are_constant ? work_of(known, 0) : 0;
+      if (work_ + work > kMostFolding) return;
+      work_ += work;
+    }
     const auto types = if_known([&] { return node.code->infer(call); });
     if (!types) return;
     std::int64_t bytes = 0;
@@ -51,11 +58,7 @@ class Simplifier {
       throw Problem("needs " + std::to_string(bytes >> 20) + " MiB of memory for its result");
     set_types(node, *types);
     if (!known.are_constant && !is_shape) return;
-    std::int64_t work = bytes + multiply_adds_of(graph_, node);
-    for (const Tensor* input : known.call.inputs) work += input ? input->size() : 0;
-    // Pooling looks at each element as often as its kernel is large.
-    for (const std::int64_t side : node.integers("kernel_shape"))
-      work *= std::clamp<std::int64_t>(side, 1, 1024);
+    const std::int64_t work = work_of(known, bytes + multiply_adds_of(graph_, node));
     // What takes longer is computed for each frame instead.
     if (work_ + work > kMostFolding || folded_bytes_ + bytes > limit_) return;
     work_ += work;
@@ -66,6 +69,33 @@ class Simplifier {
       if (node.outputs[i] != kAbsent)
         value(node.outputs[i]).constant = std::make_shared<const Tensor>(std::move(outputs[i]));
     }
+  }
+
+  // Elements that a node reads, and compares or adds for each of them.
+  static std::int64_t work_of(const KnownInputs& known, std::int64_t work) {
+    const Node& node = known.call.node;
+    const auto add = [&](std::int64_t count, std::int64_t times) {
+      work = std::min(work + std::min(count, kMostCounted / std::max<std::int64_t>(times, 1)) * times,
+                      kMostCounted);
+    };
+    std::int64_t elements = 0;
+    for (const Tensor* input : known.call.inputs) elements += input ? elements_of(input->shape()) : 0;
+    add(elements, 1);
+    // Windows are looked at as often as they are large; the result has been counted already.
+    if (node.op.ends_with("Pool")) {
+      std::int64_t window = 1;
+      for (const std::int64_t side : node.integers("kernel_shape"))
+        window = std::clamp<std::int64_t>(side, 1, 1 << 20) * std::min(window, kMaxElements);
+      add(work, std::min(window, kMaxElements));
+    }
+    if (node.op == "LRN") add(elements, std::clamp<std::int64_t>(node.integer("size", 1), 1, kMaxElements));
+    if (node.op == "NonMaxSuppression") {
+      // Each box with all others, of all classes.
+      const Shape& scores = known.call.in(1).shape();
+      add(elements, scores.empty() ? 1 : scores.back());
+    }
+    if (node.op == "TopK") add(elements, 32);  // it sorts
+    return work;
   }
 
   void set_types(const Node& node, const std::vector<TensorType>& types) {
@@ -239,6 +269,14 @@ std::vector<std::vector<int>> values_that_end(const Graph& graph) {
   std::vector<std::vector<int>> ends(graph.nodes.size() + 1);
   for (const auto& [value, node] : last) ends[node].push_back(value);
   return ends;
+}
+
+std::string largest_value(const Graph& graph) {
+  const Value* largest = &graph.values.front();
+  for (const Value& value : graph.values) {
+    if (running_bytes(value) > running_bytes(*largest)) largest = &value;
+  }
+  return "'" + largest->name + "' of " + text_of(largest->type.shape);
 }
 
 GraphCost cost_of(const Graph& graph) {

@@ -83,6 +83,9 @@ struct GraphCost {
 /// Throws Problem, naming the node.
 void simplify(Graph& graph, std::int64_t memory_limit);
 
+/// The value that takes most memory while the network runs, as "'name' of 1x8x4096x4096".
+std::string largest_value(const Graph& graph);
+
 /// Costs of a simplified graph.
 GraphCost cost_of(const Graph& graph);
 /// Multiply-adds of one node; 0 where a type is not known.

@@ -19,7 +19,7 @@ namespace sightline::network {
 struct Settings {
   std::filesystem::path file;
   std::uint64_t max_bytes = 0;                        ///< of the file
-  std::int64_t memory_limit = std::int64_t{4} << 30;  ///< bytes of values while it runs
+  std::int64_t memory_limit = std::int64_t{2} << 30;  ///< bytes of values, of all frames in flight
   std::string model_type;
   std::optional<Size> input_size;
   std::string resize_type;

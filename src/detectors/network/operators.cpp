@@ -69,12 +69,17 @@ const Tensor& Call::real(std::size_t i) const {
 }
 
 std::vector<std::int64_t> Call::wholes(std::size_t i, std::string_view attribute) const {
-  if (!has(i)) return node.integers(attribute);
+  constexpr std::size_t kMost = 1024;  // of a list of axes, pads or sides
+  if (!has(i)) {
+    std::vector<std::int64_t> list = node.integers(attribute);
+    if (list.size() > kMost) throw Problem("has a list of " + std::to_string(list.size()) + " numbers");
+    return list;
+  }
   const Tensor& tensor = data(i);
   if (tensor.kind() != Kind::whole)
     throw Problem("input " + std::to_string(i + 1) + " must have whole numbers");
-  constexpr std::int64_t kMost = 1 << 16;  // of a list of axes, pads or sides
-  if (tensor.size() > kMost) throw Problem("input " + std::to_string(i + 1) + " is too long");
+  if (static_cast<std::size_t>(tensor.size()) > kMost)
+    throw Problem("input " + std::to_string(i + 1) + " is too long");
   return {tensor.whole_span().begin(), tensor.whole_span().end()};
 }
 

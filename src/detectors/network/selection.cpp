@@ -136,8 +136,10 @@ float single(const Call& call, std::size_t i, float fallback) {
 }
 
 constexpr std::size_t kMostKept = 10'000;  // of a class: each is compared with all that follow
+constexpr std::size_t kMostComparisons = std::size_t{1} << 32;  // of all classes, to end within seconds
 
-void suppress_class(const Call& call, std::int64_t batch, std::int64_t label, Chosen& chosen) {
+void suppress_class(const Call& call, std::int64_t batch, std::int64_t label, Chosen& chosen,
+                    std::size_t& comparisons) {
   const Tensor &boxes = call.in(0), &scores = call.in(1);
   const bool by_centre = call.node.integer("center_point_box", 0) != 0;
   const auto most = static_cast<std::size_t>(std::clamp(single(call, 2, 0), 0.0F, 1e9F));
@@ -153,6 +155,8 @@ void suppress_class(const Call& call, std::int64_t batch, std::int64_t label, Ch
   std::vector<Corners> kept;
   for (const std::int64_t i : order) {
     if (kept.size() >= most) break;
+    comparisons += kept.size();
+    if (comparisons > kMostComparisons) throw Problem("compares too many boxes");
     const Corners box = corners_of(boxes.reals() + (batch * count + i) * 4, by_centre);
     if (std::ranges::any_of(kept, [&](const Corners& one) { return overlap_of(one, box) > max_overlap; }))
       continue;
@@ -170,8 +174,10 @@ Chosen suppressed(const Call& call) {
   call.data(0);
   call.data(1);
   Chosen chosen;
+  std::size_t comparisons = 0;
   for (std::int64_t batch = 0; batch < scores[0]; ++batch) {
-    for (std::int64_t label = 0; label < scores[1]; ++label) suppress_class(call, batch, label, chosen);
+    for (std::int64_t label = 0; label < scores[1]; ++label)
+      suppress_class(call, batch, label, chosen, comparisons);
   }
   return chosen;
 }
