@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 #include "detectors/network/class_names.hpp"
+#include "detectors/network/tensor.hpp"
 
 namespace sightline::network {
 namespace {
@@ -50,12 +51,14 @@ std::optional<std::vector<std::string>> labels_of_metadata(
 
 namespace {
 
+bool is_label_file(const std::string& file) {
+  return std::ranges::any_of(kLabelFileEndings, [&](const char* ending) { return file.ends_with(ending); });
+}
+
 // Whether a text can only mean a file, which is not there then.
 bool names_a_file(const std::string& text) {
-  const bool has_ending =
-      std::ranges::any_of(kLabelFileEndings, [&](const char* ending) { return text.ends_with(ending); });
   return text.find(',') == std::string::npos &&
-         (has_ending || (text.find('/') != std::string::npos && text.find(' ') == std::string::npos));
+         (is_label_file(text) || (text.find('/') != std::string::npos && text.find(' ') == std::string::npos));
 }
 
 std::vector<std::string> labels_in(const std::string& file, const std::string& where) {
@@ -80,11 +83,26 @@ std::vector<std::string> labels_in(const std::string& file, const std::string& w
 
 }  // namespace
 
+void check_labels(const std::vector<std::string>& labels) {
+  constexpr std::size_t kLongest = 256, kMostTogether = std::size_t{1} << 20;
+  std::size_t together = 0;
+  for (const std::string& label : labels) {
+    together += label.size();
+    if (label.size() > kLongest || together > kMostTogether)
+      throw Problem("has class names that are too long: " + std::to_string(label.size()) +
+                    " bytes, where a name may have " + std::to_string(kLongest) + " and all together " +
+                    std::to_string(kMostTogether));
+  }
+}
+
 std::vector<std::string> labels_from(const std::string& text, const std::string& file,
                                      const std::string& where) {
   std::vector<std::string> labels;
   std::error_code error;
   if (!file.empty() && std::filesystem::is_regular_file(file, error)) {
+    if (!is_label_file(file))  // so that no configuration shows what another file says
+      throw Error(ExitCode::usage, where + ": '" + file + "' is no file of class names by its ending",
+                  "name it .txt, .names or .labels");
     labels = labels_in(file, where);
   } else if (!file.empty() && names_a_file(text)) {
     throw Error(ExitCode::usage, where + ": there is no file '" + file + "' with labels",

@@ -26,4 +26,7 @@ std::optional<std::vector<std::string>> labels_of_metadata(
 std::vector<std::string> labels_from(const std::string& text, const std::string& file,
                                      const std::string& where);
 
+/// Names of classes, which each result repeats. Throws Problem where they are too long.
+void check_labels(const std::vector<std::string>& labels);
+
 }  // namespace sightline::network
