@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "detectors/network/explain.hpp"
@@ -114,6 +117,41 @@ class Explain : public FamilyCommand {
   int batch_ = 1;
 };
 
+// Signs of an output's name that a file that ends in ".NAME.npy" repeats; others may stand for those that are
+// no letters and digits, such as '/'. None where it is the name of another one.
+std::optional<std::size_t> signs_repeated(std::string_view file, const std::string& name) {
+  constexpr std::string_view kEnding = ".npy";
+  if (!file.ends_with(kEnding) || file.size() < name.size() + kEnding.size() + 1) return {};
+  const std::string_view there = file.substr(file.size() - kEnding.size() - name.size(), name.size());
+  if (file[file.size() - kEnding.size() - name.size() - 1] != '.') return {};
+  std::size_t same = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    same += name[i] == there[i];
+    const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    if (name[i] != there[i] && (is_plain(name[i]) || is_plain(there[i]))) return {};
+  }
+  return same;
+}
+
+// The output that a file has the values of: the name that it repeats most of, or the only one.
+std::size_t output_named(const Graph& graph, const std::string& file) {
+  const std::size_t count = graph.outputs.size();
+  std::size_t chosen = count, most = 0;
+  bool is_clear = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto signs = signs_repeated(file, graph.value(graph.outputs[i]).name);
+    if (!signs || *signs < most) continue;
+    is_clear = *signs > most || chosen == count;
+    chosen = i;
+    most = *signs;
+  }
+  if (count == 1) return 0;
+  if (chosen == count || !is_clear)
+    throw Error(ExitCode::usage, "'" + file + "' does not say which output it is of",
+                "name it FILE.OUTPUT.npy, with any other sign in place of '/' or ':'");
+  return chosen;
+}
+
 class Compare : public FamilyCommand {
  public:
   std::string name() const override { return "compare"; }
@@ -170,13 +208,7 @@ class Compare : public FamilyCommand {
   bool compare(const Network& network, Runner& runner, const std::string& file,
                const ShowContext& context) const {
     const Graph& graph = network.graph;
-    std::size_t chosen = graph.outputs.size() == 1 ? 0 : graph.outputs.size();
-    for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-      if (file.ends_with("." + graph.value(graph.outputs[i]).name + ".npy")) chosen = i;
-    }
-    if (chosen == graph.outputs.size())
-      throw Error(ExitCode::usage, "'" + file + "' does not say which output it is of",
-                  "name it FILE.OUTPUT.npy");
+    const std::size_t chosen = output_named(graph, file);
     const std::string& name = graph.value(graph.outputs[chosen]).name;
     const OutputDifference difference = difference_to(name, runner.output(chosen), read_npy(file));
     // Engines round functions such as the sigmoid differently: off by so much near 0.
