@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "detectors/network/detector.hpp"
 #include "detectors/network/interpreter.hpp"
+#include "detectors/network/labels.hpp"
 #include "detectors/network/network.hpp"
 #include "network/onnx_builder.hpp"
 #include "support/errors.hpp"
@@ -196,6 +200,58 @@ TEST(OnnxFile, RefusesDamage) {
   }
 }
 
+// An empty part takes two bytes in the file and many more in memory.
+TEST(OnnxFile, CountsPartsBeforeItReadsThem) {
+  const std::string whole = plain().bytes();
+  const auto with = [&](const std::string& part, int times) {
+    std::string bytes = whole;
+    for (int i = 0; i < times; ++i) bytes += part;
+    return bytes;
+  };
+  const auto refusal = [](const std::string& bytes) {
+    return test::error_of(ExitCode::model, [&] { parse_onnx(bytes, "many.onnx"); });
+  };
+  constexpr int kMany = 4'000'000;
+  const std::string one_node("\x0a\x00", 2), one_entry("\x72\x00", 2), unknown("\xfa\x07\x00", 3);
+  std::string graph;
+  for (int i = 0; i < kMany; ++i) graph += one_node;
+  const auto length_of = [](std::size_t length) {
+    std::string text;
+    for (; length > 127; length >>= 7) text += static_cast<char>((length & 127) | 128);
+    return text + static_cast<char>(length);
+  };
+  EXPECT_THAT(refusal(whole + "\x3a" + length_of(graph.size()) + graph), HasSubstr("MiB of memory"));
+  EXPECT_THAT(refusal(with(one_entry, kMany)), HasSubstr("MiB of memory"));
+  EXPECT_THAT(refusal(with(unknown, kMany)), HasSubstr("MiB of memory"));
+  EXPECT_EQ(refusal(with(one_entry, 1000)), "");
+  // A graph in an attribute of a node, in a graph, and so on.
+  std::string deep;
+  for (int i = 0; i < 40; ++i) {
+    for (const char field : {'\x32', '\x2a', '\x0a'}) deep = field + length_of(deep.size()) + deep;
+  }
+  EXPECT_THAT(refusal("\x3a" + length_of(deep.size()) + deep), HasSubstr("too deep"));
+}
+
+TEST(OnnxFile, RefusesManyInputsAndOutputs) {
+  OnnxBuilder outputs = plain(), inputs = plain();
+  for (int i = 0; i < 300; ++i) {
+    outputs.output("images");
+    inputs.input("more" + std::to_string(i), {1, 2});
+  }
+  EXPECT_THAT(complaint_about(outputs), HasSubstr("outputs"));
+  EXPECT_THAT(complaint_about(inputs), HasSubstr("inputs"));
+}
+
+TEST(OnnxFile, RefusesClassNamesThatAreTooLong) {
+  OnnxBuilder builder = plain();
+  builder.metadata("names", "{0: '" + std::string(257, 'a') + "', 1: 'b'}");
+  EXPECT_THAT(complaint_about(builder), HasSubstr("too long"));
+}
+
+TEST(OnnxFile, ReadsNamesFromFilesOfNamesAlone) {
+  EXPECT_NE(test::error_of(ExitCode::usage, [] { labels_from("passwd", "/etc/passwd", "here"); }), "");
+}
+
 TEST(OnnxFile, TakesWeightsThatAreInputsToo) {
   OnnxBuilder builder = plain();
   const std::string name = builder.proto().graph().initializer(0).name();
@@ -231,6 +287,46 @@ TEST(NetworkGraph, FoldsConstantsCopiesAndBatchNormalisation) {
 }
 
 // Attributes of other operators must not make windows that reach beyond the padding.
+// What takes long is computed for each frame instead, whatever attributes say.
+TEST(NetworkGraph, FoldsOnlyWhatEndsSoon) {
+  const auto started = std::chrono::steady_clock::now();
+  const std::vector<std::int64_t> huge(8, 1024);  // whose product is 2^80
+  for (const char* const op : {"MatMul", "AveragePool", "NonMaxSuppression"}) {
+    OnnxBuilder builder;
+    builder.input("images", {1, 3, 64, 64});
+    const bool is_pool = std::string(op) == "AveragePool", is_product = std::string(op) == "MatMul";
+    builder.node("ConstantOfShape",
+                 {builder.wholes("shape",
+                                 {is_product ? 2
+                                  : is_pool  ? 4
+                                             : 3},
+                                 is_product ? std::vector<std::int64_t>{4096, 4096}
+                                 : is_pool  ? std::vector<std::int64_t>{1, 1, 2048, 2048}
+                                            : std::vector<std::int64_t>{1, 100'000, 4})},
+                 {"boxes"});
+    if (is_product) builder.node(op, {"boxes", "boxes"}, {"slow"}, {{"kernel_shape", huge}});
+    if (is_pool)
+      builder.node(op, {"boxes"}, {"slow"},
+                   {{"kernel_shape", std::vector<std::int64_t>{1024, 1024}},
+                    {"pads", std::vector<std::int64_t>{512, 512, 511, 511}}});
+    if (!is_product && !is_pool) {
+      builder.node("ConstantOfShape", {builder.wholes("score_shape", {3}, {1, 1, 100'000})}, {"scores"});
+      builder.node(op,
+                   {"boxes", "scores", builder.wholes("most", {1}, {1'000'000}),
+                    builder.reals("overlap", {1}, {2.0F})},
+                   {"slow"});
+    }
+    builder.output("slow");
+    Graph graph = builder.graph();
+    Value& picture = graph.value(graph.inputs[0].value);
+    picture.is_typed = true;
+    picture.type = graph.inputs[0].type;
+    EXPECT_NO_THROW(simplify(graph, std::int64_t{1} << 30)) << op;
+    EXPECT_FALSE(graph.value(graph.outputs[0]).constant) << op;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
+}
+
 TEST(NetworkGraph, RoundsSizesOfConvolutionsDown) {
   OnnxBuilder builder;
   builder.input("x", {1, 1, 8, 8});
@@ -252,6 +348,19 @@ TEST(NetworkGraph, CountsTheMemoryOfValuesThatLiveAtOnce) {
   Graph graph = builder.typed_graph();
   simplify(graph, 1 << 20);
   EXPECT_EQ(cost_of(graph).peak_bytes, 3 * 16 * 16 * 4);
+}
+
+TEST(NetworkGraph, CountsTheMemoryOfAllFramesInFlight) {
+  Settings settings;
+  settings.file = "test.onnx";
+  const std::int64_t bytes = NetworkDetector(make_network(plain().graph(), settings)).plan()->bytes;
+  settings.memory_limit = 2 * bytes;
+  const NetworkDetector detector(make_network(plain().graph(), settings));
+  auto first = detector.make_workspace();
+  const auto second = detector.make_workspace();
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { detector.make_workspace(); }), HasSubstr("in flight"));
+  first.reset();
+  EXPECT_TRUE(detector.make_workspace());
 }
 
 TEST(NetworkGraph, RunsNodesWhoseSizesTheFrameDecides) {
