@@ -231,8 +231,13 @@ GroundTruth load_coco_truth(const std::filesystem::path& file) {
   }
   text_rows::check_size(file);
   Reader reader;
-  const bool is_read = Value::sax_parse(in, &reader) && reader.is_complete();
-  if (in.bad() || fault::strikes(fault::Kind::read, "ground truth"))
+  bool is_read = false, ends_early = false;
+  try {
+    is_read = Value::sax_parse(in, &reader) && reader.is_complete();
+  } catch (const std::ios_base::failure&) {  // by the library's buffer, whatever the stream is told
+    ends_early = true;
+  }
+  if (ends_early || in.bad() || fault::strikes(fault::Kind::read, "ground truth"))
     reader.problem = "the file cannot be read further";
   if (!is_read || !reader.problem.empty())
     throw Error(ExitCode::input, file.string() + ": " + reader.problem);
