@@ -109,9 +109,14 @@ struct MarkedObjects {
   GroundTruth truth;
   bool by_number = false;  // frames are named by their number, also those of pictures
 
-  const std::vector<TruthBox>* find(const media::Frame& frame) const {
-    return truth.find(frame_name(frame, by_number));
+  // A picture's name here; lists may leave out its ending.
+  std::string key(const media::Frame& frame) const {
+    std::string name = frame_name(frame, by_number);
+    if (by_number || truth.find(name)) return name;
+    std::string stem = std::filesystem::path(name).stem().string();
+    return truth.find(stem) ? stem : name;
   }
+  const std::vector<TruthBox>* find(const media::Frame& frame) const { return truth.find(key(frame)); }
 };
 
 GroundTruth load_all_truth(const FrameArguments& a, const std::string& format) {
@@ -150,7 +155,7 @@ class MarkedFrames : public media::FrameSource {
   std::optional<media::Frame> read() override {
     for (;;) {
       std::optional<media::Frame> frame = reader_.read();
-      if (frame) names_.insert(frame_name(*frame, truth_.by_number));
+      if (frame) names_.insert(truth_.key(*frame));
       if (!frame || all_ || truth_.find(*frame)) return frame;
     }
   }
@@ -271,7 +276,7 @@ MarkedObjects marked_for(const FrameArguments& a, const std::string& label, cons
       classes.insert(name == all.truth.labels.end() ? std::to_string(box.label) : name->second);
     }
   }
-  if (classes.size() > 1) {
+  if (classes.size() > 1 || !all.truth.labels.empty()) {
     spdlog::warn("the truth has no class called '{}': all its objects ({}) count as '{}'; {}", label,
                  fmt::join(classes, ", "), label,
                  all.truth.labels.empty() ? "name its classes in classes.txt"

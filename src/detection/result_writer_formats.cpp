@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
@@ -180,7 +182,11 @@ class Csv final : public ResultWriter::Format {
 
 class Mot final : public ResultWriter::Format {
  public:
-  explicit Mot(std::vector<std::string> labels) : Format(std::move(labels)) {}
+  explicit Mot(std::vector<std::string> given) : Format(std::move(given)) {
+    if (labels().size() > 1)
+      spdlog::warn("the mot format has no place for classes: '{}' and the others cannot be told apart in it",
+                   labels().front());
+  }
   std::string frame(const FrameResult& result) override {
     if (!source_) source_ = result.source;
     if (*source_ != result.source) {

@@ -1,6 +1,8 @@
 #include "evaluation/ground_truth.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -66,6 +68,57 @@ std::map<int, std::string> yolo_classes(const std::filesystem::path& folder) {
   return labels;
 }
 
+// Classes of MOT16 to MOT20 by number; "": things that hide others. What the benchmark neither looks for nor
+// counts as wrong lies, ignored, under the first: people on vehicles, at rest, reflected, in crowds; pictures.
+constexpr const char* kMotClasses[] = {"", "person", "", "car", "bicycle", "motorcycle"};
+constexpr int kMotPerson = 1;
+constexpr int kMotIgnored[] = {2, 6, 7, 8, 12, 13}, kMotOccluders[] = {9, 10, 11};
+
+// The class column of MOT's files: named by `labels.txt` beside them, as CVAT writes it, or by the benchmark.
+class MotClasses {
+ public:
+  explicit MotClasses(const std::filesystem::path& file) {
+    const std::filesystem::path list = file.parent_path() / "labels.txt";
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(list, error)) return;
+    for_each_row(list, "names of classes", [&](std::string_view name, const Row& row) {
+      if (names_.size() == kMaxClasses) row.refuse("more than " + std::to_string(kMaxClasses) + " classes");
+      names_.emplace(row.number, name);
+    });
+    is_listed_ = true;
+  }
+
+  // Sets an object's class. Files of MOT15 have ten columns, of which the last are a place in space; a number
+  // below 1 is none. Returns false for what is no object.
+  bool set(const std::vector<std::string_view>& fields, const Row& row, GroundTruth& truth, TruthBox& object) {
+    constexpr std::size_t kClass = 7, kColumnsOfPlaces = 10;
+    if (fields.size() <= kClass || (fields.size() == kColumnsOfPlaces && !is_listed_)) return true;
+    const double value = number(fields[kClass], "class", row);
+    if (value < 1) return true;
+    if (value != std::floor(value) || value > 1 << 30) row.refuse("the class is no whole number");
+    object.label = static_cast<int>(value);
+    if (is_listed_) {
+      const auto name = names_.find(object.label);
+      if (name == names_.end()) row.refuse("the class is none of labels.txt");
+      truth.labels.insert(*name);
+      return true;
+    }
+    if (std::ranges::find(kMotOccluders, object.label) != std::end(kMotOccluders)) return false;
+    if (std::ranges::find(kMotIgnored, object.label) != std::end(kMotIgnored)) {
+      object.label = kMotPerson;
+      object.ignore = true;
+    }
+    truth.labels.try_emplace(object.label, object.label < std::ssize(kMotClasses)
+                                               ? kMotClasses[object.label]
+                                               : "class " + std::to_string(object.label));
+    return true;
+  }
+
+ private:
+  std::map<int, std::string> names_;
+  bool is_listed_ = false;
+};
+
 // In alphabetical order; empty if there is none.
 std::string first_label_file(const std::filesystem::path& folder) {
   std::string first;
@@ -123,6 +176,7 @@ void GroundTruth::keep_label(const std::string& name) {
 GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel) {
   GroundTruth truth;
   EmptyBoxes empty_boxes;
+  MotClasses classes(file);
   for_each_row(file, kWhat, [&](std::string_view text, const Row& row) {
     const auto fields = split_at_commas(text);
     if (fields.size() < 6 || fields.size() > 10) {
@@ -137,6 +191,7 @@ GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel
     if (fields.size() > 6) object.ignore = number(fields[6], "confidence", row) == 0;
     for (std::size_t i = 7; i < fields.size(); ++i) number(fields[i], "column", row);
     std::vector<TruthBox>& objects = truth.images[std::to_string(frame)];
+    if (!classes.set(fields, row, truth, object)) return;
     if (empty_boxes.has_area(object.box.width, object.box.height, row.place())) objects.push_back(object);
   });
   empty_boxes.report();

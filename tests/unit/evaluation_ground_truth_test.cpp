@@ -45,13 +45,35 @@ TEST_F(GroundTruthTest, Mot) {
       file("gt.txt", "5,9,489,161,31.03,75.17\r\n\n5,15,1,2,3,4,1\n10, 1, 5,6,7,8, 0,1,0.5\n"));
   ASSERT_EQ(truth.images.size(), 2U);
   EXPECT_THAT(*truth.find(5), ElementsAre(TruthBox{{489, 161, 31.03, 75.17}}, TruthBox{{1, 2, 3, 4}}));
-  EXPECT_THAT(*truth.find(10), ElementsAre(TruthBox{{5, 6, 7, 8}, true}));
+  EXPECT_THAT(*truth.find(10), ElementsAre(TruthBox{{5, 6, 7, 8}, true, 1}));
   EXPECT_EQ(truth.positives(), 2);
   EXPECT_EQ(truth.find(6), nullptr);
   truth.annotate(6);
   truth.annotate(5);
   EXPECT_TRUE(truth.find(6)->empty());
   EXPECT_EQ(truth.find(5)->size(), 2U);
+}
+
+TEST_F(GroundTruthTest, MotHasClasses) {
+  const std::string rows =
+      "1,1,0,0,5,5,1,1,1\n1,2,9,0,5,5,1,3,1\n1,3,20,0,5,5,1,8,1\n1,4,30,0,5,5,0,9,1\n1,5,40,0,5,5,1,-1,1\n";
+  const GroundTruth truth = load_mot_truth(file("gt.txt", rows));
+  EXPECT_THAT(truth.labels, ElementsAre(Pair(1, "person"), Pair(3, "car")));
+  EXPECT_THAT(*truth.find(1),
+              ElementsAre(TruthBox{{0, 0, 5, 5}, false, 1}, TruthBox{{9, 0, 5, 5}, false, 3},
+                          TruthBox{{20, 0, 5, 5}, true, 1}, TruthBox{{40, 0, 5, 5}, false, 0}));
+  // Places in space of MOT15 are no classes.
+  EXPECT_THAT(load_mot_truth(file("gt.txt", "1,1,0,0,5,5,1,3,2,1\n")).labels, testing::IsEmpty());
+  file("labels.txt", "cat\n\ndog\n");
+  const GroundTruth named = load_mot_truth(file("gt.txt", "1,1,0,0,5,5,1,1,1\n1,2,9,0,5,5,1,3,1\n"));
+  EXPECT_THAT(named.labels, ElementsAre(Pair(1, "cat"), Pair(3, "dog")));
+  EXPECT_EQ(named.positives(), 2);
+  expect_error(ExitCode::input, "gt.txt:1", [&] { load_mot_truth(file("gt.txt", "1,1,0,0,5,5,1,2,1\n")); });
+}
+
+// A file that ends with an error of the system, which the library reports by an exception of its own.
+TEST_F(GroundTruthTest, CocoThatCannotBeRead) {
+  expect_error(ExitCode::input, "/proc/self/mem", [] { load_coco_truth("/proc/self/mem"); });
 }
 
 TEST_F(GroundTruthTest, MotThatCountsPixelsFromOne) {
