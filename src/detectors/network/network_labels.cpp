@@ -62,6 +62,7 @@ void set_labels(Network& network, const Settings& settings, const GivenLabels& g
   const bool fits_told = told > 0 && told <= static_cast<std::int64_t>(kMostClasses);
   if (fits_told && given.names.empty() && !scheme.has_background) scheme.classes = static_cast<int>(told);
   const std::int64_t classes = fits_told && !scheme.has_background ? told : scheme.classes;
+  check_labels(given.names);
   network.labels = given.names;
   if (given.is_unreadable) {
     spdlog::warn("{}: the class names in its metadata cannot be read; classes are called by their number",
