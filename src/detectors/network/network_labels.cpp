@@ -36,10 +36,10 @@ std::vector<std::string> default_labels(const Scheme& scheme) {
   const std::string names = counted(static_cast<std::int64_t>(given.names.size()), "class name");
   const std::string has = counted(classes, "class");
   if (given.by_user)
-    throw Error(
-        ExitCode::usage,
-        fmt::format("{} are given for the network '{}', which has {}", names, settings.file.string(), has),
-        "give as many names as it has classes");
+    throw Error(ExitCode::usage,
+                fmt::format("the key `labels` gives {}, but the network '{}' has {}", names,
+                            settings.file.string(), has),
+                "give as many names as it has classes");
   throw Error(
       ExitCode::model,
       fmt::format("the network '{}' has {}, but its metadata has {}", settings.file.string(), has, names),
