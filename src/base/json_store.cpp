@@ -1,25 +1,38 @@
 #include "base/json_store.hpp"
 
+#include <spdlog/spdlog.h>
+
+#include <atomic>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
+#include "base/private_file.hpp"
 #include "base/text.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
 namespace {
 
+void warn_of_shared(const fs::path& file, const std::string& problem) {
+  static std::atomic_flag warned = ATOMIC_FLAG_INIT;
+  if (problem.empty() || warned.test_and_set()) return;
+  spdlog::warn("'{}' is not used: {}; delete it, or make it yours alone (chmod 600)", file.string(), problem);
+}
+
 // The whole file; an empty object where there is none or it is damaged.
 nlohmann::json read_json(const fs::path& file) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return nlohmann::json::object();
+  std::string problem;
+  const std::optional<std::string> text = read_private_file(file, kMaxTextBytes, problem);
+  if (!text) {
+    warn_of_shared(file, problem);
+    return nlohmann::json::object();
+  }
   try {
-    const std::string text = read_text_file(file);
-    check_json_limits(text);
-    nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+    check_json_limits(*text);
+    nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
     if (json.is_object()) return json;
   } catch (const Error&) {  // counts as damaged
   }
@@ -60,7 +73,8 @@ void JsonStore::store(const std::string& key, const nlohmann::json& value) const
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
   // Names from drivers may be any bytes.
-  write_whole(file_, all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n', "results");
+  write_whole(file_, all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n', "results",
+              Readers::owner);
 }
 
 }  // namespace sightline

@@ -13,7 +13,8 @@ namespace sightline {
 /// known.
 std::filesystem::path cache_file(const char* name);
 
-/// A file that cannot be read counts as empty. Bytes that are not UTF-8 are replaced; entries under such a
+/// A file that cannot be read counts as empty, and so does one that others may have written, with a warning.
+/// Only the user may read or write the file. Bytes that are not UTF-8 are replaced; entries under such a
 /// key are not found again. Thread-safety: `store` replaces the file in one step; the last of several writers
 /// wins, and what others stored meanwhile may be lost.
 class JsonStore {

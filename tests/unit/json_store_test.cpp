@@ -35,6 +35,26 @@ TEST(JsonStore, RoundTrip) {
   EXPECT_EQ(test::files_in(folder / "new/folder"), 1u) << "no temporary files";
 }
 
+// Tuning, plans and tested drivers decide what runs: nobody else may.
+TEST(JsonStore, AFileThatOthersMayHaveWrittenCountsAsEmpty) {
+  const TempDir folder;
+  const JsonStore store(folder / "store.json");
+  namespace fs = std::filesystem;
+  for (const fs::perms who : {fs::perms::group_write, fs::perms::others_write}) {
+    store.store("a", 1);
+    EXPECT_EQ(store.find("a"), Json(1));
+    fs::permissions(store.file(), who, fs::perm_options::add);
+    EXPECT_TRUE(store.find("a").is_null());
+    EXPECT_TRUE(store.find_all("").empty());
+  }
+  store.store("b", 2);
+  EXPECT_EQ(store.find("b"), Json(2)) << "it is the user's own again";
+  EXPECT_TRUE(store.find("a").is_null());
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chown(store.file().c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(store.find("b").is_null());
+}
+
 TEST(JsonStore, NoFileRemembersNothing) {
   const JsonStore store("");
   store.store("a", 1);

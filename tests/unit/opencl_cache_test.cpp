@@ -1,6 +1,7 @@
 // What is kept on disk for OpenCL: built programs, and the winners of tuning.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -48,6 +50,19 @@ DeviceInfo made_up() {
 
 void write_file(const fs::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+}
+
+// As a process that dies in the middle of `work`.
+void die_after(const std::function<void()>& work) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    work();
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
 }
 
 // --- keys -----------------------------------------------------------------------------------------------
@@ -179,6 +194,103 @@ TEST(ProgramCache, ForgetsWhatWasUnusedLongest) {
   EXPECT_TRUE(cache.load("a"));
   EXPECT_TRUE(cache.load("c"));
   EXPECT_TRUE(cache.load("d"));
+}
+
+// --- who may have written it ------------------------------------------------------------------------------
+
+TEST(ProgramCache, OnlyItsUserReadsAndWritesIt) {
+  const TempDir folder;
+  const ProgramCache cache(folder / "sightline/kernels");
+  const mode_t before = umask(0);
+  cache.store("key", binary_of(100, 1));
+  umask(before);
+  constexpr fs::perms kOthers = fs::perms::group_all | fs::perms::others_all;
+  EXPECT_EQ(fs::status(folder / "sightline/kernels").permissions() & kOthers, fs::perms::none);
+  EXPECT_EQ(fs::status(folder / "sightline/kernels/key").permissions() & kOthers, fs::perms::none);
+  EXPECT_TRUE(cache.load("key"));
+}
+
+TEST(ProgramCache, EntriesThatOthersMayHaveWrittenAreRemoved) {
+  const TempDir folder;
+  const ProgramCache cache(folder / "cache");
+  const fs::path file = folder / "cache/key";
+  std::vector<std::function<void()>> spoil;
+  for (const fs::perms who : {fs::perms::group_write, fs::perms::others_write})
+    spoil.emplace_back([=] { fs::permissions(file, who, fs::perm_options::add); });
+  if (geteuid() == 0) spoil.emplace_back([=] { ASSERT_EQ(chown(file.c_str(), 65534, 65534), 0); });
+  for (const auto& change : spoil) {
+    cache.store("key", binary_of(100, 1));
+    ASSERT_TRUE(cache.load("key"));
+    change();
+    EXPECT_FALSE(cache.load("key"));
+    EXPECT_FALSE(fs::exists(file));
+  }
+}
+
+TEST(ProgramCache, AFolderThatOthersMayWriteToIsEmptied) {
+  for (const fs::perms who : {fs::perms::group_write, fs::perms::others_write}) {
+    const TempDir folder;
+    const ProgramCache cache(folder / "cache");
+    cache.store("key", binary_of(100, 1));
+    fs::permissions(folder / "cache", who, fs::perm_options::add);
+    EXPECT_FALSE(cache.load("key"));
+    EXPECT_EQ(files_in(folder / "cache"), 0u);
+    EXPECT_EQ(fs::status(folder / "cache").permissions() & who, fs::perms::none);
+    cache.store("key", binary_of(100, 1));
+    EXPECT_TRUE(cache.load("key"));
+  }
+}
+
+TEST(ProgramCache, AFolderOfAnotherUserIsLeftAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const TempDir folder;
+  const ProgramCache cache(folder / "cache");
+  cache.store("key", binary_of(100, 1));
+  ASSERT_EQ(chown((folder / "cache").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(cache.load("key"));
+  cache.store("other", binary_of(100, 1));
+  EXPECT_EQ(files_in(folder / "cache"), 1u);
+}
+
+// --- entries that processes die of ------------------------------------------------------------------------
+
+TEST(ProgramCache, WhatAProcessDiedOfIsNotLoadedAgain) {
+  using Phase = CacheTrial::Phase;
+  for (const Phase phase : {Phase::loading, Phase::running}) {
+    const TempDir folder;
+    const ProgramCache cache(folder / "cache");
+    cache.store("key", binary_of(100, 1));
+    cache.store("other", binary_of(100, 2));
+    die_after([&] {
+      const auto trial = cache.trial("key");
+      trial->begin(phase, "kernel");
+      _exit(1);  // no destructor
+    });
+    EXPECT_EQ(files_in(folder / "cache"), 3u) << "no mark is left";
+    EXPECT_FALSE(cache.load("key"));
+    // While loading, the driver may have stumbled over what is wrong with all of them.
+    EXPECT_EQ(cache.load("other").has_value(), phase == Phase::running);
+    cache.store("key", binary_of(100, 1));
+    EXPECT_TRUE(cache.load("key"));
+    EXPECT_EQ(files_in(folder / "cache"), phase == Phase::running ? 2u : 1u);
+  }
+}
+
+TEST(ProgramCache, TrialsThatEndOrGoOnDoNoHarm) {
+  const TempDir folder;
+  const ProgramCache cache(folder / "cache");
+  cache.store("key", binary_of(100, 1));
+  const auto trial = cache.trial("key");
+  trial->begin(CacheTrial::Phase::loading);
+  trial->end();
+  EXPECT_TRUE(trial->begin(CacheTrial::Phase::running, "kernel"));
+  trial->end();
+  EXPECT_FALSE(trial->begin(CacheTrial::Phase::running, "kernel")) << "it has run";
+  EXPECT_EQ(files_in(folder / "cache"), 1u);
+  EXPECT_TRUE(cache.load("key"));
+  EXPECT_TRUE(trial->begin(CacheTrial::Phase::running, "another kernel"));
+  EXPECT_TRUE(cache.load("key")) << "its process lives";
+  EXPECT_TRUE(ProgramCache(folder / "cache").load("key"));
 }
 
 // --- several at once ------------------------------------------------------------------------------------
