@@ -1,5 +1,6 @@
 // `sightline devices`: the processors of this machine, or its cameras.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <string>
 
@@ -178,8 +179,10 @@ int run_devices(const DevicesArguments& a, int verbosity) {
     std::printf("No OpenCL device: every stage runs on the CPU.\n");
     if (!hint.empty()) {
       std::printf("%s\n", hint.c_str());
-    } else if (all_work) {
-      std::printf("Install a GPU's driver, or the package pocl-opencl-icd for any CPU.\n");
+    } else if (!drivers.loaded.empty() || all_work) {
+      std::string text = opencl::no_device_text();
+      text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+      std::printf("%s.\n", printable(text, kLineEndsAndTabs).c_str());
     }
     return 0;
   }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 namespace sightline {
@@ -40,13 +41,32 @@ constexpr int kDone = 77;  // unlikely as the exit code of a library that ends t
 
 enum class Wait { ended, still_running, unknown };
 
+// Time that a process has had of all processors; 0 where that is not told.
+std::chrono::nanoseconds processor_time(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// A child hangs if it stands still, or has had much processor time. One that goes on, but gets next to none
+// on a busy machine, has ten times the limit.
 Wait wait_for(pid_t child, std::chrono::milliseconds limit, int& status) {
-  const Clock::time_point until = Clock::now() + limit;
+  const Clock::time_point start = Clock::now();
+  Clock::time_point last_step = start;
+  std::chrono::nanoseconds used{};
   for (;;) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child) return Wait::ended;
     if (ended < 0 && errno != EINTR) return Wait::unknown;
-    if (Clock::now() >= until) return Wait::still_running;
+    const Clock::time_point now = Clock::now();
+    const std::chrono::nanoseconds time = processor_time(child);
+    if (time >= used + std::chrono::milliseconds(1)) {
+      used = time;
+      last_step = now;
+    }
+    const bool hangs = used >= limit / 3 || now - last_step >= limit / 3 || now - start >= 10 * limit;
+    if (now - start >= limit && hangs) return Wait::still_running;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <regex>
+#include <tuple>
 
 #include "base/fault.hpp"
 #include "base/text.hpp"
@@ -100,9 +101,37 @@ std::string names_of(const std::vector<DeviceInfo>& devices) {
     names += (names.empty() ? "" : ", ") + std::to_string(d.index) + " '" + d.name + "'";
   }
   const std::string there =
-      names.empty() ? "no OpenCL device was found; install a driver (pocl-opencl-icd works on any CPU)"
-                    : "there are: " + names;
+      names.empty() ? "no OpenCL device was found; " + no_device_text() : "there are: " + names;
   return there + driver_problems();
+}
+
+bool are_same(const DeviceInfo& a, const DeviceInfo& b) {
+  const auto facts = [](const DeviceInfo& d) {
+    return std::tie(d.platform, d.name, d.vendor, d.version, d.driver_version, d.compute_units,
+                    d.memory_bytes);
+  };
+  return facts(a) == facts(b);
+}
+
+// Of a driver that is registered twice, under one name or another, the devices count once. A driver has all
+// of its devices in one platform, so that two platforms with the same devices are one driver.
+void add_platform(std::vector<DeviceInfo>& all, cl_platform_id platform,
+                  const std::vector<cl_device_id>& devices) {
+  std::vector<DeviceInfo> own;
+  for (const cl_device_id device : devices) own.push_back(describe(platform, device));
+  for (auto first = all.begin(); first != all.end();) {
+    const auto end = std::find_if(
+        first, all.end(), [&](const DeviceInfo& d) { return d.platform_handle != first->platform_handle; });
+    if (std::equal(first, end, own.begin(), own.end(), are_same)) {
+      spdlog::debug("OpenCL platform '{}' is registered twice; its devices count once", first->platform);
+      return;
+    }
+    first = end;
+  }
+  for (DeviceInfo& device : own) {
+    device.index = static_cast<int>(all.size());
+    all.push_back(std::move(device));
+  }
 }
 
 }  // namespace
@@ -133,10 +162,7 @@ std::vector<DeviceInfo> list_devices_unchecked() {
     }
     std::vector<cl_device_id> devices(devices_count);
     clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices_count, devices.data(), nullptr);
-    for (const cl_device_id device : devices) {
-      result.push_back(describe(platform, device));
-      result.back().index = static_cast<int>(result.size()) - 1;
-    }
+    add_platform(result, platform, devices);
   }
   return result;
 }

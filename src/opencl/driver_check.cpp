@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -201,8 +202,11 @@ void warn_of(const std::vector<FailedDriver>& left_out) {
 DriverReport check_and_load() {
   const DriverPlaces places = driver_places();
   std::vector<RegisteredDriver> drivers = drivers_to_load(places);
-  if (std::ranges::any_of(drivers, is_loaded)) return {};
   DriverReport report;
+  if (std::ranges::any_of(drivers, is_loaded)) {
+    std::ranges::copy_if(drivers, std::back_inserter(report.loaded), is_loaded);
+    return report;
+  }
   report.left_out = failed_drivers(places, JsonStore(driver_memory_file()), this_boot(), ask_in_child);
   std::erase_if(drivers, [&](const RegisteredDriver& driver) {
     return std::ranges::find(report.left_out, name_of(driver), &FailedDriver::name) != report.left_out.end();
@@ -215,7 +219,10 @@ DriverReport check_and_load() {
     if (!is_loaded(driver)) {
       const std::string problem = loading_problem(driver);
       if (!problem.empty()) report.not_loaded.push_back({name_of(driver), problem});
-    } else if (is_adopted) {
+      continue;
+    }
+    report.loaded.push_back(driver);
+    if (is_adopted) {
       report.adopted.emplace_back(driver.library);
       spdlog::info("using the unregistered OpenCL driver '{}'; to register it, {}", driver.library,
                    how_to_register(driver.library));
@@ -252,6 +259,16 @@ std::vector<FailedDriver> failed_drivers(const DriverPlaces& places, const JsonS
 const DriverReport& driver_report() {
   static const DriverReport report = check_and_load();
   return report;
+}
+
+std::string no_device_text() {
+  std::string text;
+  for (const RegisteredDriver& driver : driver_report().loaded) {
+    const std::string reason = no_device_reason(driver.library);
+    text += (text.empty() ? "" : "; ") + ("driver '" + name_of(driver) + "' is loaded and offers no device") +
+            (reason.empty() ? "" : ": " + reason);
+  }
+  return text.empty() ? "install a GPU's driver, or the package pocl-opencl-icd for any CPU" : text;
 }
 
 std::string driver_problems() {

@@ -26,6 +26,7 @@ struct DriverReport {
   std::vector<FailedDriver> not_loaded;  ///< their libraries are missing or cannot be loaded
   /// Libraries that are used although they are not registered (`adopted_drivers`).
   std::vector<std::filesystem::path> adopted;
+  std::vector<RegisteredDriver> loaded;  ///< all that are
 };
 
 /// Tests the drivers and makes the loader load only working ones. The first call of a process does the test,
@@ -39,6 +40,10 @@ const DriverReport& driver_report();
 /// Text about failed drivers, to append to a list of devices: "; driver 'a.icd' is not loaded: ..."; empty if
 /// there are none.
 std::string driver_problems();
+
+/// What to tell of a machine without a device, without a full stop: the loaded drivers, each with the likely
+/// reason why it offers none; without any, how to get one.
+std::string no_device_text();
 
 /// $XDG_CACHE_HOME/sightline/drivers.json, or ~/.cache/...; empty if neither is known.
 std::filesystem::path driver_memory_file();

@@ -1,5 +1,7 @@
 #include "opencl/driver_hint.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -33,7 +35,39 @@ std::string named_in(const fs::path& icd) {
   return line;
 }
 
+// Where PoCL keeps what it compiles: without such a folder it offers no device.
+fs::path pocl_folder() {
+  if (const std::string own = variable("POCL_CACHE_DIR"); !own.empty()) return own;
+  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
+    return fs::path(cache) / "pocl/kcache";
+  const std::string home = variable("HOME");
+  return home.empty() ? fs::path("/tmp/pocl/kcache") : fs::path(home) / ".cache/pocl/kcache";
+}
+
+std::string pocl_reason() {
+  if (const std::string devices = variable("POCL_DEVICES"); !devices.empty())
+    return "POCL_DEVICES is '" + devices + "'; unset it, or set it to cpu";
+  const fs::path folder = pocl_folder();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK) == 0) return "";
+  return "its cache folder '" + folder.string() +
+         "' cannot be written; set POCL_CACHE_DIR to a folder that can be";
+}
+
 }  // namespace
+
+std::string no_device_reason(const std::string& library) {
+  const std::string name = stem(library);
+  if (name.find("pocl") != std::string::npos) return pocl_reason();
+  if (name.find("nvidia") != std::string::npos)
+    return "check that nvidia-smi lists the GPU, and that this user may open /dev/nvidia*";
+  for (const char* driver : {"amdocl", "igdrcl", "rusticl", "MesaOpenCL"}) {
+    if (name.find(driver) != std::string::npos)
+      return "check that the GPU is there, and that this user may open /dev/dri/render* (group render)";
+  }
+  return "";
+}
 
 DriverPlaces driver_places() {
   DriverPlaces places;

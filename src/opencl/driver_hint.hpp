@@ -42,6 +42,9 @@ std::vector<RegisteredDriver> drivers_to_load(const DriverPlaces& places);
 
 /// One line of text on how to use an unregistered driver; empty if there is none.
 std::string driver_hint(const DriverPlaces& places);
+/// Likely reason why a driver that is loaded offers no device, and what to do, without a full stop; empty if
+/// nothing is known of the driver. May make the folder that the driver would make.
+std::string no_device_reason(const std::string& library);
 /// Instruction for the user to register a driver's library, without a full stop.
 std::string how_to_register(const std::filesystem::path& library);
 

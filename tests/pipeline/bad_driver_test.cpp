@@ -87,6 +87,35 @@ TEST_F(BadDriver, AloneLeavesTheCpu) {
   EXPECT_NE(devices.err.find(FAKE_DRIVER), std::string::npos) << devices.err;
 }
 
+// Under any name, as a device that is there once.
+TEST_F(BadDriver, OneThatIsRegisteredTwiceCountsOnce) {
+  const auto numbers = [&] {
+    const Outcome devices = expect_run(0, {"devices"}, setup("nothing"));
+    return count(devices.out, "     platform ");
+  };
+  const long once = numbers();
+  if (once == 0) GTEST_SKIP() << "there is no OpenCL device here";
+  std::vector<fs::path> registered;
+  for (const auto& entry : fs::directory_iterator(vendors())) registered.push_back(entry.path());
+  for (const fs::path& icd : registered) fs::copy_file(icd, vendors() / ("again-" + icd.filename().string()));
+  EXPECT_EQ(numbers(), once);
+}
+
+TEST_F(BadDriver, OneWithoutDevicesIsNamed) {
+  RunSetup without = setup("nothing");
+  fs::remove(vendors() / "fake.icd");
+  if (fs::is_empty(vendors())) GTEST_SKIP() << "there is no OpenCL driver here";
+  without.environment.insert(without.environment.end(),
+                             {"POCL_DEVICES=nonexistent", "CUDA_VISIBLE_DEVICES="});
+  const Outcome devices = expect_run(0, {"devices"}, without);
+  if (devices.out.find("No OpenCL device") == std::string::npos) GTEST_SKIP() << "another driver has devices";
+  EXPECT_NE(devices.out.find(vendors().string()), std::string::npos) << devices.out;
+  EXPECT_EQ(devices.out.find("pocl-opencl-icd"), std::string::npos) << "it is installed";
+  const Outcome detect =
+      expect_run(5, vendors().string(), {"detect", moving_clip(120, 200, 2), "--device", "cpu"}, without);
+  EXPECT_EQ(detect.err.find("pocl-opencl-icd"), std::string::npos) << detect.err;
+}
+
 TEST_F(BadDriver, OneThatDoesNoHarmIsLoaded) {
   for (const bool is_known : {false, true}) {
     const long before = times_loaded();

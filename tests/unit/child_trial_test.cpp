@@ -82,6 +82,21 @@ TEST_F(ChildTrial, WhoHangsIsKilled) {
   }
 }
 
+// As on a machine where others take all processors.
+TEST_F(ChildTrial, WhoGetsLittleTimeHasMoreOfIt) {
+  EXPECT_EQ(try_in_child(
+                [] {
+                  const auto now = [] { return std::chrono::steady_clock::now(); };
+                  for (const auto end = now() + milliseconds(900); now() < end;) {
+                    for (const auto pause = now() + std::chrono::microseconds(500); now() < pause;) {
+                    }
+                    std::this_thread::sleep_for(milliseconds(20));
+                  }
+                },
+                milliseconds(600)),
+            "");
+}
+
 TEST_F(ChildTrial, WhatItPrintsIsNotSeen) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(try_in_child(

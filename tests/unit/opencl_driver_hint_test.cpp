@@ -36,6 +36,27 @@ TEST_F(DriverHint, NothingWithoutDrivers) {
   EXPECT_EQ(driver_hint(places_), "");
 }
 
+// A driver that is there without a device: what its environment lacks.
+TEST_F(DriverHint, WhyADriverOffersNoDevice) {
+  test::Variable devices("POCL_DEVICES", {}), cache("POCL_CACHE_DIR", folder_ / "own/cache");
+  EXPECT_EQ(no_device_reason("libpocl.so.2"), "");
+  devices.set("nonexistent");
+  EXPECT_NE(no_device_reason("libpocl.so.2").find("'nonexistent'"), std::string::npos);
+  devices.set({});
+  put("file");
+  for (const std::string& place : {folder_ / "file/cache", std::string("/proc/cache")}) {
+    cache.set(place);
+    EXPECT_NE(no_device_reason("/usr/lib/libpocl.so.2.10.0").find(place), std::string::npos) << place;
+  }
+  cache.set({});
+  test::Variable general("XDG_CACHE_HOME", folder_ / "file"), home("HOME", folder_ / "home");
+  EXPECT_NE(no_device_reason("libpocl.so.2").find("POCL_CACHE_DIR"), std::string::npos);
+  general.set({});
+  EXPECT_EQ(no_device_reason("libpocl.so.2"), "");
+  EXPECT_NE(no_device_reason("libnvidia-opencl.so.1"), "");
+  EXPECT_EQ(no_device_reason("libother.so"), "");
+}
+
 TEST_F(DriverHint, TheFirstOfEachDriver) {
   put("b/libnvidia-opencl.so.1");
   EXPECT_EQ(unregistered_drivers(places_), Paths{folder_ / "b/libnvidia-opencl.so.1"});
