@@ -135,6 +135,10 @@ int run_stages(const MeasureArguments& a, int verbosity) {
   return 0;
 }
 
+bool uses_device(const pipeline::Measurement& measurement) {
+  return measurement.trace_info.processors.size() > 1;
+}
+
 int run_measure(MeasureArguments a, int verbosity) {
   prepare_reading(a.input, a.reading);
   if (a.input.empty()) throw Error(ExitCode::usage, "there is no input", "write `sightline measure INPUT`");
@@ -152,6 +156,9 @@ int run_measure(MeasureArguments a, int verbosity) {
       const bool same_windows = !variant.kernels.empty() && !all.empty() && !all.back().kernels.empty();
       all.push_back(
           measure_one(a, detector, verbosity, variant.kernels, same_windows ? &all.back().work : nullptr));
+      if (variant.kernels.empty() || uses_device(all.back())) continue;
+      spdlog::warn("no OpenCL device is in use, so kernels make no difference: only the CPU is measured");
+      break;
     }
   }
   if (all.empty()) all.push_back(measure_one(a, a.detector, verbosity));

@@ -1,10 +1,12 @@
 #include "apps/measure/measured_schedules.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/hardware.hpp"
 #include "base/text.hpp"
 
 namespace sightline::apps {
@@ -41,6 +43,22 @@ std::vector<std::string> named_mappings() {
   return names;
 }
 
+// Nobody has asked for each of them: those that the processor or its devices cannot run are named, and left
+// out.
+void leave_out_impossible(std::vector<std::string>& names, const ProcessorEngine& engine) {
+  const int threads = engine.threads > 0 ? engine.threads : hardware_threads();
+  std::erase_if(names, [&](const std::string& name) {
+    if (name == "auto") return false;
+    try {
+      pipeline::schedule_or_mapping(name, engine.processor(), engine.devices(), threads);
+      return false;
+    } catch (const Error& e) {
+      spdlog::info("schedule {} is left out: {}", name, e.what());
+      return true;
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> measured_schedules(const std::string& text, const ProcessorEngine& engine,
@@ -49,6 +67,7 @@ std::vector<std::string> measured_schedules(const std::string& text, const Proce
     if (engine.device_stages.empty()) return {"cpu"};
     std::vector<std::string> names = text == "all" ? named_mappings() : every_mapping(engine);
     if (measured == MeasuredOf::frames) names.insert(names.end(), {"split", "auto"});
+    leave_out_impossible(names, engine);
     return names;
   }
   std::vector<std::string> names = split(text, ',');

@@ -237,7 +237,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
                 "name one with --device; `sightline devices` lists them");
   }
   if (schedule.split > 0 && processor.partitionable_stages() == 0)
-    throw Error(ExitCode::usage, "this processor cannot split frames", "use another schedule");
+    throw Error(ExitCode::usage, "the detector cannot search a frame in parts", "use another schedule");
   const DeviceSet used = devices_of(schedule, devices.size());
   if (used.none() || (used & ~devices.all()).any() || schedule.shares.size() > devices.size())
     throw Error(ExitCode::usage, "the mapping names devices that are not in use", "name them with --device");

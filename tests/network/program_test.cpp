@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "network/onnx_builder.hpp"
@@ -75,6 +76,27 @@ TEST_F(NetworkProgram, GivesTheSameBoxesUnderAllSchedulesAndBatches) {
   EXPECT_EQ(found({"--schedule", "gpu", "--batch", "4"}), expected);
   EXPECT_EQ(found({"--schedule", "overlap", "--batch", "2"}), expected);
   EXPECT_EQ(found({"--map", "network_2=gpu", "--batch", "8"}), expected);
+}
+
+// Networks are not split: nobody has asked for it.
+TEST_F(NetworkProgram, IsMeasuredUnderTheSchedulesThatItHas) {
+  if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL device for the CPU";
+  const std::string json = folder_ / "m.json";
+  const std::vector<std::string> measure{"measure",  picture_, "--model",   model_, "--device",  "cpu",
+                                         "--frames", "10",     "--repeats", "1",    "--preload", "1"};
+  std::vector<std::string> all = measure;
+  all.insert(all.end(), {"--json", json});
+  const Outcome outcome = run(all);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("schedule split"));
+  std::ifstream stream(json);
+  std::set<std::string> schedules;
+  for (const Json& one : Json::parse(stream)["schedules"]) schedules.insert(one["schedule"]);
+  EXPECT_TRUE(schedules.contains("cpu") && schedules.contains("gpu") && schedules.contains("auto"));
+  EXPECT_FALSE(schedules.contains("split"));
+  std::vector<std::string> named = measure;
+  named.insert(named.end(), {"--schedules", "cpu,split"});
+  EXPECT_EQ(run(named).exit_code, 2) << "whoever asks for it is told";
 }
 
 TEST_F(NetworkProgram, ReportsTheClassesThatAreAskedFor) {
