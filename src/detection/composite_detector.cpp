@@ -239,7 +239,12 @@ void CompositeDetector::join_settings() {
       const NamedDetector& point = branch.points_[point_of(branch, static_cast<int>(number))];
       if (!several()) {
         const DetectorInfo& info = point.detector->info();
-        joined = {point.name, info.accuracy, info.missed};
+        joined.name = point.name;
+        // Models are evaluated window by window, which says nothing of coarser scales.
+        if (info.scale_step <= branch.points_.front().detector->info().scale_step) {
+          joined.accuracy = info.accuracy;
+          joined.missed = info.missed;
+        }
       } else if (branch.points_.size() > 1) {
         joined.name += (joined.name.empty() ? "" : "; ") + names_[i] + ": " + point.name;
       }

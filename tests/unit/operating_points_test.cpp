@@ -53,6 +53,26 @@ TEST(OperatingPoints, FindsWhatTheSettingFindsAlone) {
   EXPECT_EQ(surest.size(), 3u) << "settings that find the same show nothing";
 }
 
+// Models are evaluated window by window: what a coarser scale misses is not known.
+TEST(OperatingPoints, HaveTheAccuracyThatWasMeasured) {
+  filterbank::Model model = test::random_sizes({3, 5, 8}, 4)[0];
+  model.evaluation.emplace();
+  model.evaluation->miss_rate_at_1e5 = 0.02;
+  std::vector<NamedDetector> all;
+  for (const double step : {1.3, 1.7}) {
+    filterbank::Options options;
+    options.scale_step = step;
+    all.push_back({std::to_string(step), std::make_unique<filterbank::FilterbankDetector>(model, options)});
+  }
+  const CompositeDetector adjustable(CompositeBranch(std::move(all), 0));
+  const auto points = adjustable.operating_points();
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].missed, 0.02);
+  EXPECT_NE(points[0].accuracy, "");
+  EXPECT_EQ(points[1].missed, std::nullopt);
+  EXPECT_EQ(points[1].accuracy, "");
+}
+
 TEST(OperatingPoints, FindsTheSameInPartitionsAndInsideOthers) {
   const CompositeDetector adjustable(CompositeBranch(three(), 0));
   const Image<std::uint8_t> picture = test::random_picture({150, 130}, 5);
