@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/compilation_display.hpp"
 #include "apps/cli/complete.hpp"
 #include "apps/cli/parser.hpp"
 #include "apps/cli/stop.hpp"
@@ -224,6 +225,7 @@ int main(int argc, char** argv) try {
     return refuse(problem.empty() ? e.what() : problem);
   }
   configure_logging(parser.common().verbosity);
+  sightline::apps::show_compilations();
   try {
     sightline::limit_instruction_set(parser.instruction_set());
     return with_output(parser.common().run());

@@ -13,6 +13,13 @@ namespace sightline::pipeline {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// A compiler on a busy machine needs minutes, and a GPU's driver compiles most when programs are built.
+constexpr double kLongerOnCpus = 40, kLongerElsewhere = 4;
+
+}  // namespace
+
 void leak_deliberately(const void* object) noexcept try {
   static std::mutex mutex;
   static auto* const kept = new std::vector<const void*>;
@@ -26,6 +33,7 @@ DispatchQueue::DispatchQueue(const FrameProcessor& processor, const DeviceStages
                              std::function<void(const std::string& error)> on_loss)
     : processor_(processor),
       stages_(stages),
+      compiler_(dynamic_cast<const CompilingDevice*>(&stages.device())),
       number_(number),
       name_(std::move(name)),
       failure_("'" + name_ + "' failed during a frame"),
@@ -126,6 +134,7 @@ void DispatchQueue::submit(Batch& batch) {
     part.outstanding->open(*this, *slot);
     part.slot->done = {};
   }
+  const std::uint64_t launches = first_launches();
   try {
     if (lost_) throw Error(ExitCode::failed, "'" + name_ + "' was disabled");
     device_slots_.clear();
@@ -143,8 +152,10 @@ void DispatchQueue::submit(Batch& batch) {
   } catch (const std::exception& e) {
     set_message(error, e.what());
   }
+  const bool is_first = first_launches() != launches;
   for (Slot* const slot : batch.slots) {
     DevicePart& part = slot->parts[number_];
+    part.is_first = is_first;
     // The device may have got some of the frames before the error: it answers those.
     if (error.empty() || (batch.size > 1 && part.slot->done)) {
       expect_answer(*slot);
@@ -182,10 +193,12 @@ void DispatchQueue::take_back(Slot& slot) {
   {
     const std::lock_guard lock(mutex_);
     if (--batch.unanswered == 0) --at_work_;
+    compiling_.reset();
   }
   submit_next();
   try {
     if (part.error.empty()) {
+      if (part.is_first) compiler_->launches_succeeded();
       stages_.complete(*part.slot, slot.device_workspace(number_));
       log_spans(slot);
     }
@@ -263,14 +276,34 @@ void DispatchQueue::poll(const std::stop_token& stop) {
   }
 }
 
+// Seconds that frames have on the device. They wait for compilers as well: for kernels that are launched for
+// the first time, and for programs that are built meanwhile. Call it with the mutex held.
+double DispatchQueue::limit_now(const std::vector<std::unique_ptr<Slot>>& slots) {
+  if (!compiler_) return options_.stall_limit;
+  const bool launches_first = std::ranges::any_of(slots, [&](const std::unique_ptr<Slot>& slot) {
+    const DevicePart& part = slot->parts[number_];
+    return part.outstanding->open_since() && part.is_first;
+  });
+  if (!launches_first) compiling_.reset();
+  if (launches_first && !compiling_) compiling_ = compiler_->compiling();
+  if (!compiler_->is_compiling()) return options_.stall_limit;
+  compiled_until_ = now_ns();
+  const bool is_cpu = stages_.device().info().type == DeviceType::cpu;
+  return options_.stall_limit * (is_cpu ? kLongerOnCpus : kLongerElsewhere);
+}
+
 // A device that does not answer must not stall the run. One that is disabled may still have frames.
 void DispatchQueue::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
-  const auto limit = static_cast<std::int64_t>(1e9 * options_.stall_limit);
   const std::lock_guard lock(mutex_);
+  const double seconds = limit_now(slots);
+  const bool compiles = seconds != options_.stall_limit;
+  const auto limit = static_cast<std::int64_t>(1e9 * seconds);
   for (const std::unique_ptr<Slot>& slot : slots) {
     DevicePart& part = slot->parts[number_];
     const auto since = part.outstanding->open_since();
-    if (!since || now_ns() - *since < limit) continue;
+    if (!since) continue;
+    const std::int64_t start = compiles ? *since : std::max(*since, compiled_until_);
+    if (now_ns() - start < limit) continue;
     auto next = std::make_unique<Outstanding>();
     std::string stage = "a copy";
     for (const DeviceSpan& span : part.slot->spans) {
@@ -279,8 +312,7 @@ void DispatchQueue::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
         stage = "stage '" + std::string(processor_.stages()[span.stage].name) + "'";
       break;
     }
-    std::string error =
-        fmt::format("{} on '{}' has not finished within {:g} s", stage, name_, options_.stall_limit);
+    std::string error = fmt::format("{} on '{}' has not finished within {:g} s", stage, name_, seconds);
     if (!part.outstanding->close()) continue;  // only now: once closed, it must be answered here
     part.error = std::move(error);
     part.abandoned = true;

@@ -14,6 +14,7 @@
 
 #include "pipeline/runtime/device_throughput.hpp"
 #include "pipeline/runtime/slot.hpp"
+#include "processing/compiling_device.hpp"
 
 namespace sightline::pipeline {
 
@@ -41,7 +42,8 @@ class DispatchQueue : public Outstanding::Receiver {
  public:
   struct Options {
     bool poll = false;        ///< ask for the end of work rather than be called back
-    double stall_limit = 30;  ///< seconds without an answer after which the device counts as lost
+    double stall_limit = 30;  ///< seconds without an answer after which the device counts as lost; many
+                              ///< times longer while it compiles kernels
   };
   /// @param number   of the device, from 0; processor `number` + 1 in traces
   /// @param on_loss  called once, when the device is given up
@@ -89,11 +91,14 @@ class DispatchQueue : public Outstanding::Receiver {
   void submit(Batch& batch);
   void expect_answer(Slot& slot);
   void leave(Batch& batch);
+  std::uint64_t first_launches() const { return compiler_ ? compiler_->first_launches() : 0; }
+  double limit_now(const std::vector<std::unique_ptr<Slot>>& slots);
   void log_spans(Slot& slot);
   void poll(const std::stop_token& stop);
 
   const FrameProcessor& processor_;
   const DeviceStages& stages_;
+  const CompilingDevice* const compiler_;  ///< the device, if it compiles here
   const std::size_t number_;
   const std::string name_;
   const std::string failure_;  ///< message for a failed device
@@ -113,7 +118,9 @@ class DispatchQueue : public Outstanding::Receiver {
   std::vector<Slot*> waiting_;
   std::vector<DeviceSlot*> device_slots_;  ///< these two: of the submission that is being made
   std::vector<Workspace*> workspaces_;
-  std::vector<Slot*> polled_;  ///< slots that the poller waits for
+  std::vector<Slot*> polled_;        ///< slots that the poller waits for
+  std::shared_ptr<void> compiling_;  ///< while kernels are launched for the first time
+  std::int64_t compiled_until_ = 0;  ///< when the device was last seen compiling
   std::condition_variable_any poll_;
   std::unique_ptr<DeviceQueue> clock_queue_;
   DeviceClock clock_;

@@ -77,6 +77,7 @@ struct DevicePart {
   Batch* batch = nullptr;   ///< the device's last submission of this frame
   bool failed = false;      ///< the device said so
   bool abandoned = false;   ///< the device never answered: its buffers may still be in use
+  bool is_first = false;    ///< the last submission launched kernels for the first time
   std::int64_t ready = 0;   ///< since when the next segment could have run
   std::vector<Span> spans;  ///< the device's activities
 

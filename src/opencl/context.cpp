@@ -6,6 +6,7 @@
 #include "base/fault.hpp"
 #include "base/text.hpp"
 #include "opencl/error.hpp"
+#include "opencl/program_cache.hpp"
 #include "opencl/tuning.hpp"
 
 namespace sightline::opencl {
@@ -114,6 +115,20 @@ Context::Context(const ChosenDevice& chosen)
   context_ = OwnedContext(clCreateContext(properties, 1, &id_, nullptr, nullptr, &code));
   check(code, "clCreateContext", name());
   if (!maps_buffers_) transfer_memory_ = std::make_unique<TransferMemory>(*this);
+  compilations_ = std::make_unique<CompilationMonitor>(name());
+}
+
+void Context::launch_first(const std::string& kernel, const std::shared_ptr<CacheTrial>& trial) const {
+  ++first_launches_;
+  if (!trial) return;
+  const std::lock_guard lock(trials_mutex_);
+  if (trial->begin(CacheTrial::Phase::running, kernel)) trials_.push_back(trial);
+}
+
+void Context::launches_succeeded() const noexcept {
+  const std::lock_guard lock(trials_mutex_);
+  for (const auto& trial : trials_) trial->end();
+  trials_.clear();
 }
 
 std::unique_ptr<DeviceQueue> Context::make_queue() const {

@@ -1,16 +1,20 @@
 #pragma once
 /// One OpenCL device in use: context, queues, buffers, events.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "opencl/api.hpp"
+#include "opencl/compilation.hpp"
 #include "opencl/device.hpp"
 #include "opencl/transfer_memory.hpp"
+#include "processing/compiling_device.hpp"
 #include "processing/device.hpp"
 
 namespace sightline::opencl {
@@ -22,8 +26,10 @@ Event event_of(cl_event handle) noexcept;
 /// The handle of an event of OpenCL's. Throws std::logic_error for events of other devices.
 cl_event handle_of(const Event& event);
 
-/// A device with its own context. Immutable except for `mark_dead`; any thread.
-class Context : public ComputeDevice {
+class CacheTrial;
+
+/// A device with its own context. Thread-safety: any thread.
+class Context : public ComputeDevice, public CompilingDevice {
  public:
   /// Opens a device, or a sub-device of it. Throws DeviceError, or Error (device) where it cannot be
   /// partitioned.
@@ -36,6 +42,12 @@ class Context : public ComputeDevice {
   std::unique_ptr<DeviceQueue> make_queue() const final;
   FrameMemory* frame_memory() const final { return transfer_memory_.get(); }
   std::string configuration() const final;
+  std::uint64_t first_launches() const final { return first_launches_; }
+  std::shared_ptr<void> compiling() const final { return compilations_->begin(); }
+  bool is_compiling() const final { return compilations_->is_compiling(); }
+  void launches_succeeded() const noexcept final;
+  /// Counts a kernel's first launch, and begins the trial of the cache's binary that it is from; null: none.
+  void launch_first(const std::string& kernel, const std::shared_ptr<CacheTrial>& trial) const;
   /// Whether buffers that the host uses too are mapped, not copied; see BufferUse.
   bool maps_buffers() const { return maps_buffers_; }
   /// Memory for frames that the device copies directly; null if buffers are mapped, where it has no benefit.
@@ -49,6 +61,10 @@ class Context : public ComputeDevice {
   cl_device_id id_ = nullptr;
   OwnedContext context_;
   std::unique_ptr<TransferMemory> transfer_memory_;
+  mutable std::atomic<std::uint64_t> first_launches_{0};
+  mutable std::mutex trials_mutex_;
+  mutable std::vector<std::shared_ptr<CacheTrial>> trials_;  ///< begun, and not ended
+  std::unique_ptr<CompilationMonitor> compilations_;
 };
 
 /// Throws std::logic_error for a device that is not OpenCL's.

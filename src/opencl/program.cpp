@@ -1,7 +1,5 @@
 #include "opencl/program.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -13,8 +11,6 @@
 
 namespace sightline::opencl {
 namespace {
-
-constexpr std::size_t kMuchGenerated = 16 << 10;  // bytes of source whose building is announced
 
 std::string build_log(cl_program program, cl_device_id device) {
   std::size_t size = 0;
@@ -99,31 +95,39 @@ Program::Program(const Context& context, const std::string& name, const std::str
   const std::string source = program_source(name) + std::string(generated);
   const std::string all_options = exact_build_options() + " " + options;
   const std::string key = cache ? ProgramCache::key(context.device(), source, all_options) : "";
+  const std::shared_ptr<void> compiling = context.compiling();
   if (cache) {
     if (const auto binary = cache->load(key)) {
+      trial_ = cache->trial(key);
+      trial_->begin(CacheTrial::Phase::loading);
       program_ = from_binary(context, *binary, all_options);
+      trial_->end();
       if (program_) return;
+      trial_.reset();
       cache->remove(key);
     }
   }
-  if (generated.size() > kMuchGenerated)
-    spdlog::info("{}: building kernels/{}, which takes up to a minute, once", context.name(), name);
-  const char* text = source.c_str();
-  const std::size_t length = source.size();
-  cl_int code = CL_SUCCESS;
-  program_ = OwnedProgram(clCreateProgramWithSource(context.get(), 1, &text, &length, &code));
-  check(code, "clCreateProgramWithSource", context.name());
-  const cl_device_id id = context.id();
-  code = clBuildProgram(program_.get(), 1, &id, all_options.c_str(), nullptr, nullptr);
-  if (code == CL_BUILD_PROGRAM_FAILURE) {
-    throw DeviceError(code, "clBuildProgram of kernels/" + name + " with '" + all_options + "'",
-                      context.name() + "\n" + build_log(program_.get(), id) + "\n");
-  }
-  check(code, "clBuildProgram", context.name());
+  build(name, source, all_options);
   if (cache) cache->store(key, binary_of(program_.get()));
 }
 
-Kernel::Kernel(const Program& program, const std::string& name) : context_(&program.context()), name_(name) {
+void Program::build(const std::string& name, const std::string& source, const std::string& options) {
+  const char* text = source.c_str();
+  const std::size_t length = source.size();
+  cl_int code = CL_SUCCESS;
+  program_ = OwnedProgram(clCreateProgramWithSource(context_->get(), 1, &text, &length, &code));
+  check(code, "clCreateProgramWithSource", context_->name());
+  const cl_device_id id = context_->id();
+  code = clBuildProgram(program_.get(), 1, &id, options.c_str(), nullptr, nullptr);
+  if (code == CL_BUILD_PROGRAM_FAILURE) {
+    throw DeviceError(code, "clBuildProgram of kernels/" + name + " with '" + options + "'",
+                      context_->name() + "\n" + build_log(program_.get(), id) + "\n");
+  }
+  check(code, "clBuildProgram", context_->name());
+}
+
+Kernel::Kernel(const Program& program, const std::string& name)
+    : context_(&program.context()), name_(name), trial_(program.trial()) {
   cl_int code = CL_SUCCESS;
   kernel_ = OwnedKernel(clCreateKernel(program.get(), name.c_str(), &code));
   check(code, ("clCreateKernel(" + name + ")").c_str(), context_->name());
@@ -154,8 +158,25 @@ void Kernel::enqueue_unwatched(Queue& queue, const NDRange& range) const {
 
 cl_int Kernel::start(Queue& queue, const NDRange& range, cl_event* event) const {
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
+  std::shared_ptr<void> compiling;
+  if (is_first_launch(range)) {
+    compiling = context_->compiling();
+    context_->launch_first(name_, trial_);
+  }
   return clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(), local, 0,
                                 nullptr, event);
+}
+
+// Drivers may compile a kernel for the size of its work-groups, and for large ranges in another way.
+bool Kernel::is_first_launch(const NDRange& range) const {
+  const bool has_groups = range.local[0] != 0;
+  const auto& size = has_groups ? range.local : range.global;
+  const bool is_large = std::ranges::max(range.global) >= 0xFFFF;
+  const std::array<std::size_t, 4> launch{size[0], size[1], size[2],
+                                          (has_groups ? 2U : 0U) + (is_large ? 1U : 0U)};
+  if (std::ranges::find(launched_, launch) != launched_.end()) return false;
+  launched_.push_back(launch);
+  return true;
 }
 
 void Kernel::check_start(cl_int code) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "opencl/context.hpp"
 
@@ -20,6 +21,7 @@ std::string_view kernel_source(const std::string& name);
 /// and ignores conditions around it. Throws std::out_of_range like kernel_source.
 std::string program_source(const std::string& name);
 
+class CacheTrial;
 class ProgramCache;
 
 /// A built program. Thread-safety: immutable; kernels are made from any thread.
@@ -34,10 +36,15 @@ class Program {
 
   const Context& context() const { return *context_; }
   cl_program get() const { return program_.get(); }
+  /// Of the cache's binary; null for a program that was built from its source.
+  const std::shared_ptr<CacheTrial>& trial() const { return trial_; }
 
  private:
+  void build(const std::string& name, const std::string& source, const std::string& options);
+
   const Context* context_ = nullptr;
   OwnedProgram program_;
+  std::shared_ptr<CacheTrial> trial_;
 };
 
 /// Options every kernel is built with: exact square roots and divisions, no contraction of multiply and add.
@@ -77,6 +84,7 @@ class Kernel {
 
  private:
   cl_int start(Queue& queue, const NDRange& range, cl_event* event) const;
+  bool is_first_launch(const NDRange& range) const;
   void check_start(cl_int code) const;
   void set(cl_uint index, const Buffer& buffer);
   template <typename T>
@@ -88,6 +96,9 @@ class Kernel {
   const Context* context_ = nullptr;
   OwnedKernel kernel_;
   std::string name_;
+  std::shared_ptr<CacheTrial> trial_;
+  /// Launches so far, of different work-groups: drivers compile for each.
+  mutable std::vector<std::array<std::size_t, 4>> launched_;
 };
 
 }  // namespace sightline::opencl

@@ -166,6 +166,50 @@ TEST_F(FakeDevice, MayTakeItsTime) {
   }
 }
 
+// Drivers that compile kernels when they are launched first: that is no hang, and neither is the wait behind
+// it.
+TEST_F(FakeDevice, MayCompileLongerThanItMayWork) {
+  const auto stages = device([](int index) {
+    return index == 0 ? Fate{Kind::done, 1000ms, true} : Fate{Kind::done, index < 4 ? 1050ms : 1ms};
+  });
+  PipelineOptions options;
+  options.threads = 2;
+  options.stall_limit = 0.5;
+  Pipeline pipeline(detector_, stages.get(), schedules(4).front(), options);
+  EXPECT_EQ(test::run_in_order(pipeline, 6).retried, 0);
+  EXPECT_FALSE(pipeline.device_lost());
+  EXPECT_GE(stages->device().compilations, 1) << "nobody is told";
+  EXPECT_EQ(stages->device().running, 0);
+  EXPECT_EQ(stages->device().successes, 1);
+}
+
+TEST_F(FakeDevice, IsGivenUpWhereCompilingNeverEnds) {
+  const auto stages = device([](int) { return Fate{Kind::no_answer, 0us, true}; });
+  PipelineOptions options;
+  options.threads = 2;
+  options.stall_limit = 0.1;
+  Pipeline pipeline(detector_, stages.get(), schedules(2).front(), options);
+  EXPECT_GE(test::run_in_order(pipeline, 3).retried, 1);
+  EXPECT_TRUE(pipeline.device_lost());
+  EXPECT_EQ(stages->device().running, 0);
+  EXPECT_EQ(stages->device().successes, 0);
+}
+
+// Programs that are built meanwhile, for batches say, hold up what the device has.
+TEST_F(FakeDevice, IsNotGivenUpWhileProgramsAreBuilt) {
+  std::atomic<bool> answers{true};
+  const auto stages = device([&](int) { return Fate{answers ? Kind::done : Kind::no_answer, 500ms}; });
+  PipelineOptions options;
+  options.threads = 2;
+  options.stall_limit = 0.2;
+  Pipeline pipeline(detector_, stages.get(), schedules(1).front(), options);
+  std::shared_ptr<void> building = stages->device().compiling();
+  EXPECT_EQ(test::run_in_order(pipeline, 1).retried, 0);
+  building.reset();
+  answers = false;
+  EXPECT_GE(test::run_in_order(pipeline, 1).retried, 1);
+}
+
 // Errors of the CPU's stages around the device's cost their frame alone.
 TEST_F(FakeDevice, StagesOnTheCpuFailAroundIt) {
   for (const bool typed : {true, false}) {

@@ -18,6 +18,7 @@
 
 #include "base/error.hpp"
 #include "pipeline/runtime/now.hpp"
+#include "processing/compiling_device.hpp"
 #include "processing/device_stages.hpp"
 #include "support/pipeline.hpp"
 
@@ -36,6 +37,7 @@ struct Fate {
   };
   Kind kind = Kind::done;
   std::chrono::microseconds delay{0};
+  bool is_first = false;  ///< kernels are launched for the first time
 };
 
 /// The end of a command. It lives until the last DeviceEvent is gone.
@@ -124,9 +126,22 @@ class FakeQueue : public DeviceQueue {
   const std::string& device_;
 };
 
-class FakeDevice : public ComputeDevice {
+class FakeDevice : public ComputeDevice, public CompilingDevice {
  public:
   FakeDevice() { info_.name = "fake device"; }
+  std::uint64_t first_launches() const override { return launches; }
+  std::shared_ptr<void> compiling() const override {
+    ++compilations;
+    ++running;
+    return {static_cast<void*>(&running), [this](void*) { --running; }};
+  }
+  bool is_compiling() const override { return running > 0; }
+  void launches_succeeded() const noexcept override { ++successes; }
+
+  mutable std::atomic<std::uint64_t> launches{0};
+  mutable std::atomic<int> compilations{0};  ///< that anybody began
+  mutable std::atomic<int> running{0};       ///< compilations that have not ended
+  mutable std::atomic<int> successes{0};     ///< calls of launches_succeeded
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<DeviceQueue> make_queue() const override { return std::make_unique<FakeQueue>(name()); }
 
@@ -160,7 +175,7 @@ class FakeStages : public DeviceStages {
   /// Called before the frames of a batch are submitted, with their values; may be empty.
   std::function<void(const std::vector<int>& indices)> on_batch;
 
-  const ComputeDevice& device() const override { return device_; }
+  const FakeDevice& device() const override { return device_; }
   std::size_t most_together() const override { return together; }
   StageSet supported() const override { return supported_; }
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<FakeDeviceSlot>(); }
@@ -175,6 +190,7 @@ class FakeStages : public DeviceStages {
     EXPECT_EQ(work.stages_done, static_cast<int>(first)) << "a stage out of order";
     const Fate fate = decide_(work.index);
     own.spoilt = fate.kind == Fate::Kind::spoilt;
+    if (fate.is_first) ++device_.launches;
     if (fate.kind == Fate::Kind::refused) {
       own.busy = false;
       throw Error(ExitCode::failed, "submit failed");
