@@ -25,8 +25,8 @@ void add_quality_options(OptionSet& options, pipeline::QualityRequest& request) 
   options.group("Trade accuracy for speed while it runs");
   options
       .add("--hold FPS", &request.hold,
-           "Frame rate to hold, in frames per second: uses faster settings while the machine is too slow, "
-           "and more accurate ones while it has time")
+           "Target frame rate, in frames per second: switches to a faster, less accurate setting when the "
+           "machine is too slow, and back when it has time")
       .positive()
       .excludes("--budget")
       .excludes("--battery");
@@ -76,7 +76,7 @@ std::string settings_table(const FrameProcessor& processor) {
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const std::string& accuracy = settings[i].accuracy;
     text += fmt::format("  {} {:<{}}  {}\n", i == processor.configured_setting() ? '*' : ' ',
-                        settings[i].name, width, accuracy.empty() ? "no stored evaluation" : accuracy);
+                        settings[i].name, width, accuracy.empty() ? "not evaluated" : accuracy);
   }
   return text + "  * configured\n";
 }
@@ -93,24 +93,28 @@ std::string accuracy_text(const pipeline::RunReport& report) {
   const auto& best = report.settings.front().setting.missed;
   if (frames == 0 || !best) return "";
   return fmt::format(
-      "accuracy by the model's stored evaluation per window: {:.2f}% missed on average over the frames, "
-      "{:.2f}% with the most accurate setting, at 1e-5 false positives per window. Whole frames miss more "
-      "(see the model's card); scale steps are not counted",
+      "miss rate per window at 1e-5 false positives per window, in the model's evaluation: {:.2f}% on "
+      "average "
+      "over the frames, {:.2f}% with the most accurate setting. Whole frames miss more: see the model's card",
       100 * missed / static_cast<double>(frames), 100 * *best);
 }
 
 std::string settings_text(const pipeline::RunReport& report) {
-  std::int64_t frames = 0;
-  for (const pipeline::OperatingPointUse& use : report.settings) frames += use.frames;
-  if (frames == 0) return "";
-  std::string text;
+  std::int64_t frames = 0, used = 0;
+  for (const pipeline::OperatingPointUse& use : report.settings) {
+    frames += use.frames;
+    used += use.frames > 0;
+  }
+  if (used < 2) return "";
+  std::string text = "share of the frames by setting:\n";
   for (const pipeline::OperatingPointUse& use : report.settings) {
     if (use.frames == 0) continue;
-    text += fmt::format("{}{} {:.1f}%", text.empty() ? "frames by setting: " : "; ", use.setting.name,
-                        100 * static_cast<double>(use.frames) / static_cast<double>(frames));
+    text +=
+        fmt::format("  {:5.1f}%  {}\n", 100 * static_cast<double>(use.frames) / static_cast<double>(frames),
+                    use.setting.name);
   }
   const std::string accuracy = accuracy_text(report);
-  return text + "\n" + accuracy + (accuracy.empty() ? "" : "\n");
+  return text + accuracy + (accuracy.empty() ? "" : "\n");
 }
 
 }  // namespace sightline::apps

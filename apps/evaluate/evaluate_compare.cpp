@@ -57,7 +57,7 @@ void print_best(const StoredCurves& stored) {
   if (stored.unit != FalsePositiveUnit::per_image) return;
   const NamedCurve* best = nullptr;
   double highest = -1;
-  std::printf("\n%-9s%-11s%-9s%-11s%s\n", "best F1", "precision", "recall", "at a score", "curve");
+  std::printf("\n%-9s%-11s%-9s%-11s%s\n", "best F1", "precision", "recall", "threshold", "curve");
   for (const NamedCurve& curve : stored.curves) {
     const std::vector<PrecisionRecallPoint> points = precision_recall(curve);
     const PrecisionRecallPoint* const point = best_by_f1(points);

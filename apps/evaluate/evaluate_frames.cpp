@@ -420,7 +420,7 @@ void report_frames(const FrameArguments& a, const ImageScores& scores, const std
   const std::vector<PrecisionRecallPoint> precision = precision_recall(scores);
   std::printf("average precision       %.4f\n", average_precision(precision));
   if (const PrecisionRecallPoint* const best = best_by_f1(precision)) {
-    std::printf("best F1 of objects      %.4f: precision %.4f, recall %.4f, at a score of %.4g\n",
+    std::printf("best F1 of objects      %.4f: precision %.4f, recall %.4f, at threshold %.4g\n",
                 f1_score(best->precision, best->recall), best->precision, best->recall, best->threshold);
   }
   std::printf("%-28s %s\n", "false positives per image", "miss rate");

@@ -46,7 +46,7 @@ std::string drops_text(const pipeline::CaptureCounts& now, const pipeline::Captu
   std::string text;
   for (const pipeline::DropCause cause : pipeline::kDropCauses) {
     const std::int64_t count = now.dropped(cause) - before.dropped(cause);
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(cause), count);
+    if (count > 0) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", count, to_string(cause));
   }
   return text;
 }
@@ -362,11 +362,11 @@ std::string LiveSession::status_line() {
   if (!a_.headless) line += fmt::format(", shown {:.1f}", snapshot.shown_rate);
   line += " frames/s";
   if (latency.frames > 0) {
-    line += fmt::format("; latency {:.1f} ms (95%: {:.1f}, added {:.1f})", 1e3 * latency.median,
-                        1e3 * latency.p95, 1e3 * latency.added_median);
+    line += fmt::format("; latency {:.0f} ms ({:.0f} waiting), 95% below {:.0f} ms", 1e3 * latency.median,
+                        1e3 * latency.added_median, 1e3 * latency.p95);
   }
   const std::string drops = drops_text(counts, told_);
-  if (!drops.empty()) line += "; dropped " + drops;
+  if (!drops.empty()) line += "; dropped: " + drops;
   told_ = counts;
   if (!setting().empty()) line += fmt::format("; {} ({})", setting(), setting_chosen_by());
   line += fmt::format("; {:.0f} MiB", static_cast<double>(resident_bytes()) / (1 << 20));
@@ -382,7 +382,7 @@ void LiveSession::summarise(bool is_verbose) const {
                       counted(counts.captured, "frame"), duration_text(elapsed), rate(counts.captured),
                       report_.frames, rate(report_.frames));
   const std::string drops = drops_text(counts);
-  text += fmt::format(", {} dropped{}", counts.dropped_in_all(), drops.empty() ? "" : " (" + drops + ")");
+  text += ", dropped: " + (drops.empty() ? "0" : drops);
   if (counts.left_out > 0) text += fmt::format(", {} skipped by --every", counts.left_out);
   text += "\n";
   if (is_verbose && !a_.headless) {

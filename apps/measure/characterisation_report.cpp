@@ -98,9 +98,9 @@ std::string units_text(const Characteristics& p) {
   const double group = p.figure("parallel.group.knee"), groups = p.figure("parallel.groups.knee");
   std::vector<std::string> parts;
   if (p.figure("sub_group") > 0)
-    parts.push_back(fmt::format("{:.0f} work-items go together", p.figure("sub_group")));
-  if (group > 0) parts.push_back(fmt::format("a group is as fast up to {:.0f} work-items", group));
-  if (groups > 0) parts.push_back(fmt::format("the device up to {:.0f} groups", groups));
+    parts.push_back(fmt::format("sub-group of {:.0f} work-items", p.figure("sub_group")));
+  if (group > 1) parts.push_back(fmt::format("a unit is full with {:.0f} work-items", group));
+  if (groups > 1) parts.push_back(fmt::format("the device with {:.0f} work-groups", groups));
   return joined(parts);
 }
 

@@ -36,12 +36,15 @@ void decide_transfer(Characteristics& p) {
   const double pinned = near(p.curve("transfer.pinned.up"), kFrameBytes);
   if (mapped <= 0 || copied <= 0) return;
   const bool is_mapped = mapped > copied;
+  const bool is_clear = std::max(mapped, copied) >= kClearly * std::min(mapped, copied);
   p.decisions.push_back(
       {"transfer", is_mapped ? "map" : "copy",
-       fmt::format(
-           "{} what the host gives it: a frame of 2 MB goes up at {:.1f} GB/s mapped and {:.1f} copied"
-           "; {:.1f} where it lies in pinned memory already.",
-           is_mapped ? "Map" : "Copy", mapped, copied, pinned)});
+       fmt::format("{} frames to upload them: a frame of 2 MB takes {:.1f} GB/s mapped, {:.1f} copied from "
+                   "pageable memory and {:.1f} from pinned memory.",
+                   !is_clear   ? "Map or copy"
+                   : is_mapped ? "Map"
+                               : "Copy",
+                   mapped, copied, pinned)});
 }
 
 void decide_work_group(Characteristics& p) {
@@ -51,9 +54,10 @@ void decide_work_group(Characteristics& p) {
   const double group = first_full(rates, 0.95);
   p.decisions.push_back(
       {"work_group", whole(group),
-       fmt::format("Work-groups of {:.0f} or more: {:.0f} GB/s are copied, {:.1f} with groups "
-                   "of {:.0f}.",
-                   group, copy->at(group), rates.front().y, rates.front().x)});
+       fmt::format(
+           "Use work-groups of {:.0f} or more work-items: they copy {:.0f} GB/s, and groups of {:.0f} "
+           "copy {:.1f}.",
+           group, copy->at(group), rates.front().x, rates.front().y)});
 }
 
 void decide_vector_width(Characteristics& p) {
@@ -63,9 +67,10 @@ void decide_vector_width(Characteristics& p) {
   const double width = first_full(rates, 0.95);
   p.decisions.push_back(
       {"vector_width", whole(width),
-       width == 1 ? fmt::format("Vectors are not needed to read: {:.0f} GB/s word by word.", rates.front().y)
-                  : fmt::format("Read vectors of {:.0f} words: {:.1f} GB/s, {:.1f} word by word.", width,
-                                read->at(width), rates.front().y)});
+       width == 1
+           ? fmt::format("Read word by word: {:.0f} GB/s, and vectors are not faster.", rates.front().y)
+           : fmt::format("Read vectors of {:.0f} words: {:.1f} GB/s, and {:.1f} word by word.", width,
+                         read->at(width), rates.front().y)});
 }
 
 void decide_alignment(Characteristics& p) {
@@ -74,12 +79,11 @@ void decide_alignment(Characteristics& p) {
   if (!shift || !stride || stride->points.empty()) return;
   const std::vector<Sample> strided = samples_of(*stride);
   const int period = shift_period(samples_of(*shift));
-  std::string text =
-      period > 0
-          ? fmt::format("Begin rows at multiples of {} bytes: other places are slower to read. ", 4 * period)
-          : std::string("Rows may begin anywhere: shifted reads are as fast. ");
-  text += fmt::format("Strides of {:.0f} words read at {:.0f}% of the rate of neighbours.", strided.back().x,
-                      100 * strided.back().y / strided.front().y);
+  std::string text = period > 0
+                         ? fmt::format("Align rows to {} bytes: others are slower to read. ", 4 * period)
+                         : std::string("Rows need no alignment: shifted reads are as fast. ");
+  text += fmt::format("Reads with a stride of {:.0f} words reach {:.0f}% of the rate of adjacent words.",
+                      strided.back().x, 100 * strided.back().y / strided.front().y);
   p.decisions.push_back({"alignment", period > 0 ? whole(period) : "none", text});
 }
 
@@ -88,15 +92,17 @@ void decide_local_memory(Characteristics& p) {
   if (local <= 0 || cached <= 0) return;
   const Curve* const chain = p.curve("latency.local");
   const double local_ns = chain ? chain->at(1) : 0;
-  // Local memory that is as slow as a cache is a cache; the difference comes from the compiler.
+  // Local memory that is as slow as a cache is a cache; a higher rate then comes from the compiler.
   const bool is_cache = local_ns > 0 && !p.caches.empty() && local_ns >= p.caches.front().ns;
   const bool is_worth_it = local >= kClearly * cached && !is_cache;
-  std::string text = fmt::format("{} local memory for what is read often: {:.0f} GB/s, {:.0f} from a cache",
-                                 is_worth_it ? "Use" : "Do not copy to", local, cached);
-  if (local_ns > 0 && !p.caches.empty())
-    text += fmt::format("; {:.1f} ns a read in a chain, {:.1f} from the nearest cache", local_ns,
-                        p.caches.front().ns);
-  if (local >= kClearly * cached && is_cache) text += ", which it is then; the rest is the compiler's doing";
+  std::string text =
+      is_cache
+          ? fmt::format(
+                "Do not copy data to local memory: it has the latency of a cache ({:.1f} ns, and {:.1f} "
+                "of the nearest cache)",
+                local_ns, p.caches.front().ns)
+          : fmt::format("{} local memory for data that are read often: {:.0f} GB/s, and {:.0f} from a cache",
+                        is_worth_it ? "Use" : "Do not use", local, cached);
   p.decisions.push_back({"local_memory", is_worth_it ? "yes" : "no", text + "."});
 }
 
@@ -107,7 +113,8 @@ void decide_counting(Characteristics& p) {
   p.decisions.push_back(
       {"counting", is_local ? "local" : "global",
        fmt::format(
-           "Count in {} memory{}: one counter takes {:.2f} G additions/s in local memory, {:.2f} in global.",
+           "Count in {} memory{}: {:.2f} G atomic additions/s to one counter in local memory, {:.2f} in "
+           "global memory.",
            is_local ? "local" : "global", is_local ? " first" : "", local, global)});
 }
 
@@ -118,23 +125,22 @@ void decide_branches(Characteristics& p) {
   const bool is_dear = cost > 2;
   p.decisions.push_back(
       {"branches", is_dear ? "sort" : "any",
-       is_dear
-           ? fmt::format("Put work that goes the same way side by side: 16 ways among neighbours take {:.1f} "
-                         "times as long as one.",
-                         cost)
-           : fmt::format("Neighbours may branch: 16 ways take {:.1f} times as long as one.", cost)});
+       is_dear ? fmt::format(
+                     "Let adjacent work-items take the same branch: 16 branches take {:.1f} times as long "
+                     "as one.",
+                     cost)
+               : fmt::format(
+                     "Adjacent work-items may take different branches: 16 take {:.1f} times as long as one.",
+                     cost)});
 }
 
 void decide_fill(Characteristics& p) {
   const double group = p.figure("parallel.group.knee"), groups = p.figure("parallel.groups.knee");
-  if (group <= 0 || groups <= 0) return;
+  if (group <= 0 || groups <= 0 || group * groups <= 1) return;
   p.decisions.push_back(
       {"fill", whole(group * groups),
-       group * groups > 1
-           ? fmt::format(
-                 "Give it {:.0f} or more work-groups of {:.0f} or more work-items: fewer leave units idle.",
-                 groups, group)
-           : std::string("One work-item fills it: more of them take longer.")});
+       fmt::format("Launch {:.0f} or more work-groups of {:.0f} or more work-items: fewer leave units idle.",
+                   groups, group)});
 }
 
 void decide_numbers(Characteristics& p) {
@@ -143,12 +149,12 @@ void decide_numbers(Characteristics& p) {
   const bool has_dots = dots >= kClearly * std::max(floats, halves);
   const bool has_halves = !has_dots && halves >= kClearly * floats;
   const std::string fastest =
-      has_dots
-          ? fmt::format("Compute in bytes where the method allows: {:.1f} times the multiply-adds of float.",
-                        dots / floats)
+      has_dots ? fmt::format(
+                     "Compute in bytes where the method allows: {:.1f} times as many multiply-adds as float.",
+                     dots / floats)
       : has_halves
-          ? fmt::format("Half precision gives {:.1f} times the multiply-adds of float.", halves / floats)
-          : std::string("Nothing computes faster than float.");
+          ? fmt::format("Half precision does {:.1f} times as many multiply-adds as float.", halves / floats)
+          : std::string("Compute in float: neither bytes nor half precision are clearly faster.");
   p.decisions.push_back({"numbers", has_dots ? "dot" : has_halves ? "half" : "float", fastest});
 }
 
@@ -163,7 +169,8 @@ void decide_stage_place(Characteristics& p, const Characteristics& host) {
   if (peak <= kClearly * host_peak) {
     p.decisions.push_back(
         {"stage_place", "never",
-         fmt::format("Leave stages to the CPU's own code: {:.0f} G multiply-adds/s there, {:.0f} here.",
+         fmt::format("Run no stage on the device: the CPU's own code does {:.0f} G multiply-adds/s, and the "
+                     "device {:.0f}.",
                      host_peak, peak)});
     return;
   }
@@ -174,16 +181,15 @@ void decide_stage_place(Characteristics& p, const Characteristics& host) {
   // launch + transfer + work / peak = loop + work / host peak
   const double work = std::max(launch + transfer - loop, 0.0) * 1e3 / (1 / host_peak - 1 / peak);
   const std::string which =
-      work > 0 ? fmt::format("A stage of more than {:.1f} million multiply-adds a frame", 1e-6 * work)
-               : "Any stage";
+      work > 0 ? fmt::format("a stage of more than {:.1f} million multiply-adds a frame", 1e-6 * work)
+               : "any stage";
   p.decisions.push_back(
       {"stage_place", whole(work),
-       fmt::format("{} is worth the way: {:.0f} us to launch it and to bring a frame of 2 MB, then {:.0f} "
-                   "G/s instead "
-                   "of {:.0f} on the CPU, {}.",
+       fmt::format("Run {} on the device: a launch and the upload of a 2 MB frame take {:.0f} us, then the "
+                   "device does {:.0f} G multiply-adds/s, and the CPU {:.0f}{}.",
                    which, launch + transfer, peak, host_peak,
-                   is_known ? fmt::format("whose threads take {:.1f} us to begin and end", loop)
-                            : std::string("whose threads, on a machine that was busy, could not be timed"))});
+                   is_known ? fmt::format(" after {:.1f} us to start and join its threads", loop)
+                            : std::string(" (its threads' start could not be timed on a busy machine)"))});
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ void measure_launches(DeviceSession& session, Characteristics& result) {
   opencl::Queue& queue = session.queue();
   const auto multiple = static_cast<double>(session.kernel(kAccessProgram, "copy").work_group_multiple());
   result.figures.push_back(
-      {"sub_group", "work-items that go together", "", Clock::host, false, {multiple, multiple, multiple}});
+      {"sub_group", "work-items of a sub-group", "", Clock::host, false, {multiple, multiple, multiple}});
   const auto add = [&](const char* id, const char* title, const Spread& seconds) {
     result.figures.push_back({id, title, "us", Clock::host, false, each(seconds, 1, 1e-6)});
   };

@@ -7,8 +7,9 @@ namespace sightline {
 void CandidateLimit::tell(std::size_t found) const {
   if (told_.exchange(true)) return;
   spdlog::warn(
-      "{} windows of a frame reach the grouping, which takes only the best {} of this and later frames "
-      "(--max-candidates)",
+      "a frame has {} candidate windows, and only the best {} of a frame are grouped; use a higher "
+      "--threshold, "
+      "or a higher --max-candidates",
       found, most_);
 }
 

@@ -158,7 +158,7 @@ TEST_F(MeasureTest, CpuWithAllOutputs) {
       measure(kCpuOnly + std::vector<std::string>{"--schedules", "cpu", "--json", folder_ / "m.json", "--csv",
                                                   folder_ / "m.csv", "--report", folder_ / "m.html"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("best: cpu"));
+  EXPECT_THAT(outcome.out, HasSubstr("fastest schedule: cpu"));
   EXPECT_THAT(outcome.out, HasSubstr("decoding in the run"));
   EXPECT_THAT(outcome.out, HasSubstr("CPU, 1 thread"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("upload"))) << "nothing is copied";
@@ -455,6 +455,16 @@ TEST_F(MeasureTest, EnergyWithoutAMeter) {
 
 const std::vector<std::string> kWaldboost{
     "--model", SIGHTLINE_SOURCE_DIR "/configs/models/faces-waldboost.safetensors", "--scale-step", "1.5"};
+
+// Without a device, kernels are nothing that could differ.
+TEST_F(MeasureTest, KernelsWithoutADeviceAreMeasuredOnce) {
+  const std::string json = folder_ / "m.json";
+  expect_run(0, "no OpenCL device",
+             measure(kWaldboost + kCpuOnly +
+                     std::vector<std::string>{"--kernels", "all", "--preload", "1", "--frames", "10",
+                                              "--json", json}));
+  EXPECT_EQ(Json::parse(bytes_of(json)).count("measurements"), 0U) << "one measurement stands alone";
+}
 
 TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
   if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL CPU device here";

@@ -392,7 +392,7 @@ TEST_F(QualityProgram, EachLineSaysWhatFoundIt) {
     outcome = program.wait();
   }
   EXPECT_THAT(outcome.err, HasSubstr("now 8 filters, step 1.3 (hold 1 frames/s)"));
-  EXPECT_THAT(outcome.err, HasSubstr("frames by setting: 8 filters, step 1.3 "));
+  EXPECT_THAT(outcome.err, HasSubstr("%  8 filters, step 1.3\n"));
   EXPECT_THAT(outcome.err, HasSubstr("hold 1 frames/s: kept within 5% at "));
   EXPECT_THAT(bytes_of(folder_ / "trace.json"), HasSubstr("\"setting (0: most accurate)\""));
 
@@ -425,7 +425,7 @@ TEST_F(QualityProgram, SettingsAreListedAndExplained) {
   EXPECT_THAT(bytes_of(found), HasSubstr(",\"8 filters, step 1.3\"\n"));
   EXPECT_THAT(outcome.err, HasSubstr("* 8 filters, step 1.3 "));
   EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5 "));
-  EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5, min_size 50  no stored evaluation"));
+  EXPECT_THAT(outcome.err, HasSubstr("  3 filters, step 1.5, min_size 50  not evaluated"));
 }
 
 TEST_F(QualityProgram, WrongSettingsAreRefused) {

@@ -70,7 +70,8 @@ TEST(MeasurementText, ShowsTheNumbers) {
       "cpu          100.0  ±2.0%    10.1    12.3   200.0  125.0    80%     1.25    91/-  123        -",
       "gpu          250.0  ±4.0%    10.1    12.3   200.0  125.0    80%     1.25   10/88  123     1.75"};
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(text[2 + i], expected[i]);
-  EXPECT_EQ(text.back(), "best: gpu with 250.0 frames/s, 80% of the bound of GPU; 2.50 times cpu");
+  EXPECT_THAT(verdict(m), HasSubstr("gpu with 250.0 frames/s, 80% of the 125.0 frames/s that GPU"));
+  EXPECT_THAT(verdict(m), HasSubstr("2.50 times as fast as cpu"));
   const std::string all = measurements_as_text({&m, 1});
   EXPECT_THAT(all, HasSubstr("\nfilter             8.00  6.10 A   3.10  3.00 B\n"));
   EXPECT_THAT(all, HasSubstr("\nupload                           0.400 0.300 B\n"));

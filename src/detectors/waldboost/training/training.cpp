@@ -276,8 +276,8 @@ class Training {
     for (std::size_t t = 0; t + 1 < drawn.left.size(); ++t)
       looks += static_cast<double>(drawn.left[t]) / static_cast<double>(windows_);
     spdlog::info(
-        "after {} weak classifiers: {:.4f}% of windows ({:.4f}% of those held out) and {:.2f}% of held-out "
-        "objects left, {:.2f} looks a window; {} windows drawn",
+        "{} weak classifiers: {:.4f}% of training windows, {:.4f}% of validation windows and {:.2f}% of "
+        "validation objects pass; {:.2f} classifiers evaluated per window; {} windows drawn",
         model.size(), 100.0 * static_cast<double>(drawn.left.back()) / static_cast<double>(windows_),
         100.0 * static_cast<double>(drawn.held_out_left.back()) / static_cast<double>(held_out_windows_),
         100 * objects_left_, looks, drawn.seen.samples.size());
