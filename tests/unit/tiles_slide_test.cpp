@@ -101,6 +101,27 @@ TEST_F(SlideTest, PartsElsewhereAreRefused) {
   }
 }
 
+// Names as long as a path may be, and as GLib reads them.
+TEST_F(SlideTest, PartsElsewhereAreRefusedHoweverTheyAreWritten) {
+  const std::filesystem::path inner = folder_ / "inner";
+  std::filesystem::create_directories(inner / " blank");
+  test::store(folder_ / "outside.jpg", "x");
+  test::store(folder_ / "outside.jpg ", "x");
+  mkfifo((folder_ / "pipe").c_str(), 0600);
+  mkfifo((inner / "a pipe").c_str(), 0600);
+  std::string far;
+  for (int i = 0; i < 130; ++i) far += "./";
+  const std::string texts[] = {far + "../outside.jpg", far + "../pipe", "\\sblank/../../outside.jpg",
+                               "a\\spipe", "../outside.jpg "};
+  for (const std::string& part : texts) {
+    test::store(inner / "x.vms", "[Virtual Microscope Specimen]\nNoJpegColumns=1\nNoJpegRows=1\nImageFile=" +
+                                     part + "\nMapFile=m.jpg\nMacroImage=m.jpg\n");
+    test::expect_error(ExitCode::input, [&] { needs_openslide(inner / "x.vms"); });
+  }
+  test::store(inner / "x.vms", std::string("[Virtual Microscope Specimen]\nImageFile=a\0/../b\n", 52));
+  test::expect_error(ExitCode::input, [&] { needs_openslide(inner / "x.vms"); });
+}
+
 TEST_F(SlideTest, LevelsAreCounted) {
   test::write_tiff(file(), {}, kSlide);
   OpenOptions options;

@@ -1,6 +1,5 @@
 #include "texture/tiles/slide_files.hpp"
 
-#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -31,22 +30,46 @@ void check_part(const fs::path& file, const fs::path& folder, const std::string&
     refuse(file, part);
 }
 
+/// The value as GLib's g_key_file_get_string reads it, which OpenSlide calls: \s is a blank, and so on.
+std::string unescaped(std::string_view value) {
+  std::string text;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    constexpr std::string_view kLetters = "sntr\\", kMeanings = " \n\t\r\\";
+    const std::size_t which =
+        value[i] == '\\' && i + 1 < value.size() ? kLetters.find(value[i + 1]) : kLetters.npos;
+    text += which == kLetters.npos ? value[i] : kMeanings[which];
+    if (which != kLetters.npos) ++i;
+  }
+  return text;
+}
+
 /// Checks all values of a manifest (`key=value`) that could be names of files.
 void check_manifest(const fs::path& file, const fs::path& manifest) {
   constexpr std::uintmax_t kLargest = 16 << 20;
   const fs::path folder = manifest.parent_path().empty() ? "." : manifest.parent_path();
   check_part(file, folder, manifest.filename());
   std::error_code error;
-  if (const auto bytes = fs::file_size(manifest, error); error || bytes > kLargest) return;
-  std::ifstream lines(manifest);
-  for (std::string line; std::getline(lines, line);) {
+  const auto bytes = fs::file_size(manifest, error);
+  if (error) return;  // left to OpenSlide
+  std::string text;
+  if (bytes <= kLargest) text = read_text_file(manifest.string());
+  if (bytes > kLargest || text.find('\0') != std::string::npos) {
+    throw Error(ExitCode::input, "'" + manifest.string() + "' is not the list of a slide's parts",
+                "check that the slide was copied completely");
+  }
+  for (const std::string& line : split(text, '\n')) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
-    const std::string value(trimmed(std::string_view(line).substr(equals + 1)));
-    if (value.empty() || value == "." || value.size() > 255) continue;
-    if (value.find('/') != std::string::npos && fs::exists(fs::symlink_status(folder / value, error)))
-      refuse(file, value);
-    check_part(file, folder, value);
+    const std::size_t begin = line.find_first_not_of(" \t\v\f\r", equals + 1);
+    if (begin == std::string::npos) continue;
+    const std::string whole = line.substr(begin), plain(trimmed(whole));
+    for (const std::string& value : {whole, plain, unescaped(whole), unescaped(plain)}) {
+      if (value == ".") continue;
+      // However long: the parts of a name that the file system refuses may lead out of the folder and back.
+      if (value.find('/') != std::string::npos && fs::exists(fs::symlink_status(folder / value, error)))
+        refuse(file, plain);
+      check_part(file, folder, value);
+    }
   }
 }
 
