@@ -403,8 +403,9 @@ class Labeller {
     const auto begin = Clock::now();
     if (!now && begin < next_save_) return;
     try {
-      for (const std::string& name : session_.changed())
-        if (name == session_.name(shown_) && session_.is_seen(shown_)) work_.pictures().keep(shown_);
+      // Not only the shown one: Enter marks a picture and goes on.
+      for (std::size_t i = 0; i < session_.size(); ++i)
+        if (session_.is_seen(i) && session_.changed().contains(session_.name(i))) work_.pictures().keep(i);
       work_.store().save(session_);
       problem_.clear();
       is_warned_ = false;

@@ -160,6 +160,9 @@ class LabelInWindow : public Label {
     EXPECT_TRUE(becomes_true([&] { return text(name) == wanted || !program_->is_running(); }));
     EXPECT_EQ(text(name), wanted) << program_->output();
   }
+  GroundTruth load_if_there(const std::string& name) {
+    return fs::exists(folder_ / name) ? load_box_list(folder_ / name) : GroundTruth{};
+  }
   void expect_end(int code) {
     EXPECT_EQ(program_->wait(kPatience), code) << program_->output();
     program_->kill();
@@ -322,6 +325,20 @@ TEST_F(LabelInWindow, ADetectorProposes) {
   EXPECT_EQ(load_box_list(folder_ / "in/boxes.txt").labels.at(0), "person");
   press("q");
   expect_end(0);
+}
+
+TEST_F(LabelInWindow, FramesThatReturnAcceptsAreWritten) {
+  make_clip(folder_ / "clip.mp4", "testsrc2=rate=10:duration=2:size=320x240");
+  ASSERT_NO_FATAL_FAILURE(open({Words{folder_ / "clip.mp4", "--every", "7", "--frames", folder_ / "frames",
+                                      "--config", "people"} + kFindsSome}));
+  EXPECT_TRUE(becomes_true([&] {
+    press("Return");
+    return load_if_there("clip.boxes.txt").images.size() == 3;
+  }));
+  press("q");
+  expect_end(0);
+  for (const auto& [name, boxes] : load_if_there("clip.boxes.txt").images)
+    EXPECT_TRUE(fs::exists(folder_ / "frames" / name)) << name;
 }
 
 TEST_F(LabelInWindow, FramesOfAVideo) {
