@@ -1,6 +1,10 @@
 #include "media/picture_end.hpp"
 
+extern "C" {
+#include <libavutil/imgutils.h>
 #include <libavutil/intreadwrite.h>
+#include <libavutil/pixdesc.h>
+}
 
 #include <algorithm>
 #include <cstring>
@@ -23,6 +27,8 @@ struct JpegWalk {
   std::size_t end = 0;          ///< behind the mark at the end; 0: there is none
   bool has_more_scans = false;  ///< perhaps: only the mark tells which one is the last
   bool has_zeros = false;       ///< a long run of zeros in the compressed data
+  bool is_jpeg_ls = false;
+  std::vector<std::size_t> ends;  ///< of the scans' data
 };
 
 /// The next marker at or behind `at`; `content.size()` where there is none.
@@ -53,9 +59,8 @@ bool has_long_run_of_zeros(Content data) {
 
 JpegWalk walk(Content content) {
   JpegWalk result;
-  bool is_jpeg_ls = false;
   for (std::size_t at = 2; at < content.size();) {
-    at = next_marker(content, at, is_jpeg_ls);
+    at = next_marker(content, at, result.is_jpeg_ls);
     if (at + 4 > content.size()) {
       if (at + 2 <= content.size() && content[at + 1] == kEndOfImage) result.end = at + 2;
       return result;
@@ -65,17 +70,68 @@ JpegWalk walk(Content content) {
       result.end = at + 2;
       return result;
     }
-    is_jpeg_ls = is_jpeg_ls || code == kJpegLs;
+    result.is_jpeg_ls = result.is_jpeg_ls || code == kJpegLs;
     const bool is_frame = code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
-    if (is_frame || is_jpeg_ls) result.has_more_scans = is_jpeg_ls || code % 4 >= 2;
+    if (is_frame || result.is_jpeg_ls) result.has_more_scans = result.is_jpeg_ls || code % 4 >= 2;
     at += std::size_t{2} + AV_RB16(content.data() + at + 2);
     if (code == kStartOfScan && at < content.size()) {
-      const std::size_t end = next_marker(content, at, is_jpeg_ls);
+      const std::size_t end = next_marker(content, at, result.is_jpeg_ls);
       result.has_zeros = result.has_zeros || has_long_run_of_zeros(content.subspan(at, end - at));
+      result.ends.push_back(end);
       at = end;
     }
   }
   return result;
+}
+
+// The decoded picture; null where it cannot be decoded.
+FramePtr decoded(AVCodecID codec, std::vector<std::uint8_t> content) {
+  const AVCodec* const decoder = avcodec_find_decoder(codec);
+  const CodecContextPtr context(avcodec_alloc_context3(decoder));
+  const PacketPtr packet = make_av_packet();
+  FramePtr picture = make_av_frame();
+  if (context) context->max_pixels = std::int64_t{1} << 26;
+  if (!decoder || !context || avcodec_open2(context.get(), decoder, nullptr) < 0) return {};
+  packet->size = static_cast<int>(content.size());
+  content.resize(content.size() + AV_INPUT_BUFFER_PADDING_SIZE);
+  packet->data = content.data();
+  if (avcodec_send_packet(context.get(), packet.get()) < 0) return {};
+  return avcodec_receive_frame(context.get(), picture.get()) < 0 ? FramePtr() : std::move(picture);
+}
+
+bool are_equal(const AVFrame& a, const AVFrame& b) {
+  if (a.format != b.format || a.width != b.width || a.height != b.height) return false;
+  const auto format = static_cast<AVPixelFormat>(a.format);
+  for (int plane = 0; plane < av_pix_fmt_count_planes(format); ++plane) {
+    const int bytes = av_image_get_linesize(format, a.width, plane);
+    const bool is_chroma = plane == 1 || plane == 2;
+    const int rows =
+        is_chroma ? AV_CEIL_RSHIFT(a.height, av_pix_fmt_desc_get(format)->log2_chroma_h) : a.height;
+    for (int y = 0; y < rows; ++y) {
+      const auto row = [&](const AVFrame& one) {
+        return one.data[plane] + static_cast<std::ptrdiff_t>(y) * one.linesize[plane];
+      };
+      if (std::memcmp(row(a), row(b), static_cast<std::size_t>(bytes)) != 0) return false;
+    }
+  }
+  return true;
+}
+
+// JPEG-LS has no codes that could be wrong, and FFmpeg's decoder goes on with zeros where the data ends. A
+// picture that changes with what follows a scan's data was not complete.
+bool are_scans_short(Content content, const JpegWalk& found) {
+  std::vector<std::uint8_t> longer;
+  std::size_t from = 0;
+  for (const std::size_t end : found.ends) {
+    longer.insert(longer.end(), content.begin() + static_cast<std::ptrdiff_t>(from),
+                  content.begin() + static_cast<std::ptrdiff_t>(end));
+    longer.insert(longer.end(), 256, 0x55);
+    from = end;
+  }
+  longer.insert(longer.end(), content.begin() + static_cast<std::ptrdiff_t>(from), content.end());
+  const FramePtr plain = decoded(AV_CODEC_ID_JPEGLS, {content.begin(), content.end()});
+  const FramePtr other = decoded(AV_CODEC_ID_JPEGLS, std::move(longer));
+  return plain && other && !are_equal(*plain, *other);
 }
 
 // Some programs omit the end marker. The decoder can judge the data without it, unless more scans might have
@@ -83,6 +139,7 @@ JpegWalk walk(Content content) {
 bool is_jpeg_cut(Content content) {
   if (content.size() < 4 || content[0] != 0xFF || content[1] != 0xD8) return false;
   const JpegWalk found = walk(content);
+  if (found.end > 0 && found.is_jpeg_ls) return are_scans_short(content.first(found.end), found);
   if (found.end > 0) return found.has_zeros && is_jpeg_damaged(content.first(found.end));
   if (found.has_more_scans) return true;
   std::vector<std::uint8_t> ended(content.begin(), content.end());
@@ -162,6 +219,77 @@ bool is_pcx_cut(Content content) {
   return bytes > 0 || at > content.size();
 }
 
+// --- GIF
+
+/// Pixels that LZW data stand for (GIF89a, appendix F), up to the data's end or the first code that cannot
+/// be.
+std::int64_t lzw_pixels(Content data, int bits) {
+  constexpr int kMostCodes = 4096, kMostBits = 12;
+  const int clear = 1 << bits, end = clear + 1;
+  std::vector<std::int64_t> length(kMostCodes, 1);  // of the pixels that a code stands for
+  int next = end + 1, width = bits + 1, former = -1;
+  std::int64_t pixels = 0;
+  std::uint32_t buffer = 0;
+  int filled = 0;
+  for (std::size_t at = 0;;) {
+    for (; filled < width && at < data.size(); filled += 8) buffer |= std::uint32_t{data[at++]} << filled;
+    if (filled < width) return pixels;
+    const int code = static_cast<int>(buffer & ((1U << width) - 1));
+    buffer >>= width;
+    filled -= width;
+    if (code == end) return pixels;
+    if (code == clear) {
+      next = end + 1;
+      width = bits + 1;
+      former = -1;
+      continue;
+    }
+    if (former < 0 ? code > clear : code > next || next > kMostCodes) return pixels;
+    if (former >= 0 && next < kMostCodes) {
+      length[static_cast<std::size_t>(next)] = length[static_cast<std::size_t>(former)] + 1;
+      if (++next == 1 << width && width < kMostBits) ++width;
+    }
+    pixels += length[static_cast<std::size_t>(code)];
+    former = code;
+  }
+}
+
+/// The joined parts of a block, each of which begins with its length; `at` is moved behind the block.
+std::vector<std::uint8_t> gif_block(Content content, std::size_t& at) {
+  std::vector<std::uint8_t> data;
+  while (at < content.size() && content[at] != 0) {
+    const std::size_t length = std::min<std::size_t>(content[at], content.size() - at - 1);
+    const Content part = content.subspan(at + 1, length);
+    data.insert(data.end(), part.begin(), part.end());
+    at += length + 1;
+  }
+  ++at;
+  return data;
+}
+
+// A frame of a GIF, with or without the file's head. FFmpeg's decoder takes frames without all pixels for
+// whole.
+bool is_gif_frame_cut(Content content) {
+  constexpr std::size_t kFileHead = 13, kFrameHead = 10;
+  const auto colours = [](std::uint8_t flags) {
+    return flags & 0x80 ? std::size_t{6} << (flags & 7) : std::size_t{0};
+  };
+  std::size_t at = 0;
+  if (content.size() > kFileHead && std::memcmp(content.data(), "GIF8", 4) == 0)
+    at = kFileHead + colours(content[10]);
+  while (at + 2 < content.size() && content[at] == 0x21) {  // an extension
+    at += 2;
+    gif_block(content, at);
+  }
+  if (at + kFrameHead >= content.size() || content[at] != 0x2C) return false;
+  const std::int64_t width = AV_RL16(content.data() + at + 5), height = AV_RL16(content.data() + at + 7);
+  at += kFrameHead + colours(content[at + 9]);
+  if (at >= content.size()) return true;
+  const int bits = content[at++];
+  if (bits < 1 || bits > 8) return true;
+  return lzw_pixels(gif_block(content, at), bits) < width * height;
+}
+
 // --- OpenEXR
 
 /// End of the attributes. Each has a name, a type and a size.
@@ -207,6 +335,8 @@ PictureCheck picture_check(AVCodecID codec) {
     case AV_CODEC_ID_MJPEG:
     case AV_CODEC_ID_JPEGLS:
       return is_jpeg_cut;
+    case AV_CODEC_ID_GIF:
+      return is_gif_frame_cut;
     case AV_CODEC_ID_QOI:
       return is_qoi_cut;
     case AV_CODEC_ID_SUNRAST:

@@ -8,7 +8,8 @@
 
 namespace sightline::media {
 
-/// Whether a file's content ends before its picture does, or part of its data is overwritten with zeros.
+/// Whether a file's content, or of GIF a frame's, ends before its picture does, lacks a part, or is partly
+/// overwritten with zeros.
 /// Bytes behind the picture are no matter. False where the content is of another kind.
 using PictureCheck = bool (*)(std::span<const std::uint8_t> content);
 

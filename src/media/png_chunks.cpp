@@ -12,6 +12,7 @@ namespace sightline::media {
 namespace {
 
 constexpr std::size_t kMostExpanded = std::size_t{32} << 20;
+constexpr std::size_t kMostTexts = 10'000;   // FFmpeg compares each with all others
 constexpr std::size_t kLargestRatio = 1032;  // highest ratio of deflate
 
 struct FreeDecompressor {
@@ -22,10 +23,15 @@ std::size_t number(std::span<const std::uint8_t> bytes) {
   return std::size_t{bytes[0]} << 24 | std::size_t{bytes[1]} << 16 | std::size_t{bytes[2]} << 8 | bytes[3];
 }
 
-/// The compressed parts of the chunks that FFmpeg expands; both begin with a name, a zero and the method.
-std::vector<std::span<const std::uint8_t>> compressed_chunks(std::span<const std::uint8_t> png) {
+struct Chunks {
+  std::vector<std::span<const std::uint8_t>> compressed;  ///< parts that FFmpeg expands
+  std::size_t texts = 0;
+};
+
+/// Compressed parts are behind a name, a zero and the method.
+Chunks chunks_of(std::span<const std::uint8_t> png) {
   constexpr std::size_t kFrame = 12;  // bytes of a chunk besides its data: length, type, checksum
-  std::vector<std::span<const std::uint8_t>> found;
+  Chunks found;
   constexpr std::size_t kSignature = 8;
   if (png.size() >= kSignature && (png[0] == 0x89 || png[0] == 0x8A))
     png = png.subspan(kSignature);  // PNG, MNG
@@ -35,8 +41,9 @@ std::vector<std::span<const std::uint8_t>> compressed_chunks(std::span<const std
     const std::string_view type(reinterpret_cast<const char*>(png.data()) + 4, 4);
     const std::span data = png.subspan(8, length);
     const auto name_end = std::ranges::find(data, 0);
+    if (type == "tEXt" || type == "zTXt" || type == "iTXt") ++found.texts;
     if ((type == "iCCP" || type == "zTXt") && data.end() - name_end > 2)
-      found.push_back(data.subspan(static_cast<std::size_t>(name_end - data.begin()) + 2));
+      found.compressed.push_back(data.subspan(static_cast<std::size_t>(name_end - data.begin()) + 2));
     png = png.subspan(kFrame + length);
   }
   return found;
@@ -45,7 +52,8 @@ std::vector<std::span<const std::uint8_t>> compressed_chunks(std::span<const std
 }  // namespace
 
 bool has_giant_chunks(std::span<const std::uint8_t> png) {
-  const std::vector<std::span<const std::uint8_t>> chunks = compressed_chunks(png);
+  const auto [chunks, texts] = chunks_of(png);
+  if (texts > kMostTexts) return true;
   std::size_t compressed = 0;
   for (const auto& chunk : chunks) compressed += chunk.size();
   if (compressed <= kMostExpanded / kLargestRatio) return false;

@@ -86,6 +86,29 @@ bool is_host(std::string_view text) {
       text, [](char c) { return is_latin(c) || is_decimal(c) || c == '.' || c == '-' || c == '_'; });
 }
 
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// Whether a part of a path says that the next one is a secret: `token`, `api-key`.
+bool announces_secret(std::string_view encoded) {
+  const std::string part = lower(percent_decoded(encoded));
+  return std::ranges::any_of(
+      std::array{"key", "token", "secret", "auth", "pass", "pwd", "sig", "session", "login", "user"},
+      [&](const char* word) { return part.find(word) != std::string::npos; });
+}
+
+/// A number, a size, or a word that settings have: words of other kinds may be passwords.
+bool is_plain_value(std::string_view text) {
+  constexpr std::array kPlain{"auto",      "caller",   "false", "h264", "h265",    "hevc",
+                              "high",      "listener", "live",  "low",  "main",    "mjpeg",
+                              "multicast", "no",       "off",   "on",   "rtp",     "rendezvous",
+                              "sub",       "tcp",      "true",  "udp",  "unicast", "yes"};
+  return text.find_first_not_of("0123456789.x") == text.npos ||
+         std::ranges::find(kPlain, lower(std::string(text))) != kPlain.end();
+}
+
 bool is_plain_key(std::string_view encoded) {
   constexpr std::array kPlain{"bitrate",    "buffer_size", "cam",        "camera",      "ch",
                               "chn",        "channel",     "codec",      "compression", "fifo_size",
@@ -95,9 +118,7 @@ bool is_plain_key(std::string_view encoded) {
                               "resolution", "reuse",       "size",       "stream",      "streamtype",
                               "subtype",    "tcp",         "timeout",    "transport",   "ttl",
                               "udp",        "unicast",     "videocodec", "width"};
-  std::string key = percent_decoded(encoded);
-  std::ranges::transform(key, key.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::ranges::find(kPlain, key) != kPlain.end();
+  return std::ranges::find(kPlain, lower(percent_decoded(encoded))) != kPlain.end();
 }
 
 /// One `key=value` of a query.
@@ -105,7 +126,7 @@ std::string masked_setting(std::string_view text) {
   constexpr std::size_t kLongestValue = 12;
   const std::size_t equals = std::min(text.find('='), text.size());
   const std::string_view value = text.substr(std::min(equals + 1, text.size()));
-  const bool is_value_plain = value.size() <= kLongestValue && is_plain(value);
+  const bool is_value_plain = value.size() <= kLongestValue && is_plain_value(value);
   if (text.empty() || is_mask(text)) return std::string(text);
   if (is_plain_key(text.substr(0, equals)) && is_value_plain) return std::string(text);
   // A key that is no word may be the secret itself.
@@ -129,8 +150,11 @@ std::string mask_parts(std::string_view text, std::string_view separators, const
 
 std::string masked_path(std::string_view path, bool has_stream_key) {
   int parts = 0;
+  bool is_announced = false;
   return mask_parts(path, "/", [&](std::string_view part) {
-    const bool is_key = has_stream_key && ++parts > 2 && !part.empty();  // the first is empty, then the app's
+    // The first is empty, then the app's.
+    const bool is_key = ((has_stream_key && ++parts > 2) || is_announced) && !part.empty();
+    is_announced = announces_secret(part);
     return std::string(is_mask(part) || (!is_key && is_plain(part)) ? part : kMask);
   });
 }
@@ -177,14 +201,33 @@ std::string masked(std::string_view scheme, std::string_view rest) {
   return result;
 }
 
+/// Masks what stands before an `@` in URLs whose `://` is not written rightly: `http:/user:password@host`.
+std::string without_misspelt(std::string_view text) {
+  constexpr std::array kSchemes{"http", "https", "rtsp", "rtsps", "rtmp", "rtmps", "srt", "ftp", "sftp"};
+  std::string result(text);
+  for (std::size_t at = 0; (at = result.find_first_of(":/", at)) != std::string::npos;) {
+    const std::size_t begin = result.find_first_not_of(":/", at);
+    if (begin == std::string::npos) break;
+    std::size_t word = at;
+    while (word > 0 && is_latin(result[word - 1])) --word;
+    const std::size_t end = std::min(result.find_first_of(" \t\r\n", begin), result.size());
+    const std::size_t mark = result.rfind('@', end);
+    if (std::ranges::find(kSchemes, lower(result.substr(word, at - word))) != kSchemes.end() &&
+        std::string_view(result).substr(at, begin - at) != kSeparator && mark != std::string::npos &&
+        mark > begin && mark < end && !is_mask(std::string_view(result).substr(begin, mark - begin))) {
+      result.replace(begin, mark - begin, kMask);
+    }
+    at = begin;
+  }
+  return result;
+}
+
 /// The letters before `://`, in lower case.
 std::string scheme_before(std::string_view text) {
   std::size_t begin = text.size();
   while (begin > 0 && (is_latin(text[begin - 1]) || is_decimal(text[begin - 1]) || text[begin - 1] == '+'))
     --begin;
-  std::string scheme(text.substr(begin));
-  std::ranges::transform(scheme, scheme.begin(), [](unsigned char c) { return std::tolower(c); });
-  return scheme;
+  return lower(std::string(text.substr(begin)));
 }
 
 /// End of the URL in a text whose authority begins at `begin`: a space outside the password.
@@ -202,7 +245,7 @@ std::size_t end_of_url(std::string_view text, std::size_t begin) {
 
 std::string redacted_url(std::string_view url) {
   const std::size_t at = url.find(kSeparator);
-  if (at == std::string_view::npos) return std::string(url);
+  if (at == std::string_view::npos) return without_misspelt(url);
   const std::string scheme = scheme_before(url.substr(0, at));
   if (scheme == "file") return std::string(url);
   const std::size_t rest = at + kSeparator.size();
@@ -213,7 +256,7 @@ std::string redacted(std::string_view text) {
   std::string result;
   for (;;) {
     const std::size_t at = text.find(kSeparator);
-    if (at == std::string_view::npos) return result.append(text);
+    if (at == std::string_view::npos) return without_misspelt(result.append(text));
     // A password may have quotes and brackets in it, so only space ends a URL; what closes a quotation is
     // no part of it.
     const std::size_t space = end_of_url(text, at + kSeparator.size());

@@ -402,7 +402,8 @@ class Stream final : public Source {
   bool is_picture_cut() {
     const PictureCheck check = picture_check(video_->codecpar->codec_id);
     if (!check) return false;
-    if (std::string_view(input_.context().iformat->name) == "image2")  // its packets are files
+    const std::string_view format = input_.context().iformat->name;
+    if (format == "image2" || format == "gif")  // their packets are files, or frames
       return check({packet_->data, static_cast<std::size_t>(packet_->size)});
     if (!input_.is_single_image()) return false;
     if (!is_cut_) is_cut_ = check(input_.content_of_image());

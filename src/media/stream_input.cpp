@@ -337,7 +337,7 @@ void StreamInput::check_codecs() {
 
 void StreamInput::refuse_giant_chunks(AVCodecID codec, std::span<const std::uint8_t> data) const {
   if ((codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_APNG) && has_giant_chunks(data))
-    throw Error(ExitCode::input, "'" + input_ + "' has a colour profile or texts of more than 32 MiB",
+    throw Error(ExitCode::input, "'" + input_ + "' has a colour profile or texts of more than 32 MiB, or more than 10,000 texts",
                 "save the picture without metadata");
 }
 

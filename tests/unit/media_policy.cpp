@@ -163,6 +163,8 @@ TEST_F(MediaPolicy, PngThatExpandsIsRefused) {
   expect_refused(with("iCCP", 100 << 20, 1));
   expect_refused(with("zTXt", 100 << 20, 1));
   expect_refused(with("zTXt", 20 << 20, 3));
+  expect_refused(with("tEXt", 1, 10'001));
+  expect_refused(with("iTXt", 1, 10'001));
   // Also under another name, and from where it cannot be looked at before.
   fs::copy(folder_ / "a.png", folder_ / "a.dat");
   expect_refused(folder_ / "a.dat");
@@ -384,6 +386,12 @@ TEST(MediaSecrets, AreRedacted) {
       {"srt://h:1?passphrase=x y", "srt://h:1?passphrase=*** y"},
       {"/home/me/a@b.mp4?token=x", "/home/me/a@b.mp4?token=x"},
       {"rtsp://camera/a", "rtsp://camera/a"},
+      {"http:/u:p@h/a", "http:/***@h/a"},
+      {"cannot open 'RTSP:u:p@h' or http//u:p@h/x", "cannot open 'RTSP:***@h' or http//***@h/x"},
+      {"http:/h/a and b@c", "http:/h/a and b@c"},
+      {"http://h/token/hunter/live", "http://h/token/***/live"},
+      {"http://h/Api-Key/hunter", "http://h/Api-Key/***"},
+      {"http://h/a?stream=hunter&subtype=main&mode=caller", "http://h/a?stream=***&subtype=main&mode=caller"},
   };
   for (const auto& one : cases) {
     EXPECT_EQ(redacted(one.text), one.shown);

@@ -126,6 +126,28 @@ TEST_F(MediaWhole, CutPicturesAreDamaged) {
   }
 }
 
+// Without a part in the middle, or with zeros in its place.
+TEST_F(MediaWhole, PicturesWithHolesAreDamaged) {
+  for (const char* type : {"png", "gif", "qoi", "jls"}) {
+    const std::string name = std::string("a.") + type;
+    const Content bytes = made(name, "testsrc2=size=160x120:rate=1:duration=1");
+    EXPECT_EQ(errors_of(bytes, name), 0) << name;
+    const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 3);
+    Content less = bytes, zeroed = bytes;
+    less.erase(less.begin() + (middle - bytes.begin()), less.begin() + 2 * (middle - bytes.begin()));
+    EXPECT_GT(errors_of(less, name), 0) << name;
+    std::fill(zeroed.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), zeroed.end(), '\0');
+    if (type == std::string("qoi")) continue;  // zeros are pixels
+    EXPECT_GT(errors_of(zeroed, name), 0) << name;
+  }
+}
+
+TEST_F(MediaWhole, AFrameOfAGifWithoutItsSecondHalf) {
+  Content bytes = made("a.gif", kVideo);
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), 40, '\0');
+  EXPECT_GT(errors_of(bytes, "a.gif"), 0);
+}
+
 Content jpeg_of(Size size, bool is_progressive, bool is_flat, bool is_arithmetic = false) {
   jpeg_compress_struct jpeg{};
   jpeg_error_mgr errors{};
