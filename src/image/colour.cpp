@@ -43,8 +43,9 @@ Rgb colour_at(const PictureView& picture, int x, int y) {
 
 }  // namespace
 
-YuvWeights yuv_weights(bool bt709, bool full_range) {
-  const double red = bt709 ? 0.2126 : 0.299, blue = bt709 ? 0.0722 : 0.114, green = 1 - red - blue;
+YuvWeights yuv_weights(const LumaShares& shares, bool full_range) {
+  const auto [red, blue] = shares;
+  const double green = 1 - red - blue;
   const double luma = full_range ? 1 : 255.0 / 219, chroma = full_range ? 1 : 255.0 / 224;
   const auto fixed = [](double value, double one) {
     return static_cast<std::int16_t>(std::lround(value * one));

@@ -7,8 +7,19 @@
 
 namespace sightline {
 
-/// BT.709 or BT.601, of samples 0..255 (full range) or 16..235 and 16..240.
-YuvWeights yuv_weights(bool bt709, bool full_range);
+/// Shares of red and blue in luma; the rest is green's (ITU-T H.273, table 4).
+struct LumaShares {
+  double red = 0, blue = 0;
+};
+inline constexpr LumaShares kBt601{0.299, 0.114}, kBt709{0.2126, 0.0722}, kBt2020{0.2627, 0.0593},
+    kSmpte240m{0.212, 0.087}, kFcc{0.30, 0.11};
+
+/// Of samples 0..255 (full range) or 16..235 and 16..240.
+YuvWeights yuv_weights(const LumaShares& shares, bool full_range);
+/// BT.709 or BT.601.
+inline YuvWeights yuv_weights(bool bt709, bool full_range) {
+  return yuv_weights(bt709 ? kBt709 : kBt601, full_range);
+}
 
 /// A row of video to BGRA in memory order, A = 255. `u` and `v` have (width + 1) / 2 samples, each for two
 /// pixels. SIMD, dispatched at run time; within one level of the exact formula.

@@ -56,7 +56,7 @@ std::optional<ChromaView> chroma_of(const AVFrame& picture) {
   chroma.step = u.step;
   chroma.shift_x = format.log2_chroma_w;
   chroma.shift_y = format.log2_chroma_h;
-  chroma.weights = yuv_weights(is_near_bt709(picture), is_full_range(picture));
+  chroma.weights = yuv_weights(luma_shares(picture), is_full_range(picture));
   return chroma;
 }
 

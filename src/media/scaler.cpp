@@ -76,6 +76,22 @@ bool is_near_bt709(const AVFrame& picture) {
   }
 }
 
+LumaShares luma_shares(const AVFrame& picture) {
+  switch (matrix_of(picture)) {
+    case AVCOL_SPC_BT709:
+      return kBt709;
+    case AVCOL_SPC_BT2020_NCL:
+    case AVCOL_SPC_BT2020_CL:
+      return kBt2020;
+    case AVCOL_SPC_SMPTE240M:
+      return kSmpte240m;
+    case AVCOL_SPC_FCC:
+      return kFcc;
+    default:
+      return kBt601;
+  }
+}
+
 void Scaler::prepare(const Kind& kind) {
   if (context_ && kind == kind_) return;
   const auto fail = [&] {

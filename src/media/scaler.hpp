@@ -1,6 +1,7 @@
 #pragma once
 /// Internal to src/media: conversion between pixel formats, ranges and sizes.
 
+#include "image/colour.hpp"
 #include "image/view.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/stream_info.hpp"
@@ -25,6 +26,8 @@ AVColorSpace matrix_of(const AVFrame& picture);
 
 /// Whether that of BT.709, rather than of BT.601, is the nearer one to `matrix_of`.
 bool is_near_bt709(const AVFrame& picture);
+/// Of its matrix; BT.601's for matrices of other kinds, such as YCgCo.
+LumaShares luma_shares(const AVFrame& picture);
 
 /// Owns a swscale context and remakes it when the kind of conversion changes.
 /// Thread-safety: one thread at a time.

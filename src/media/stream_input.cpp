@@ -1,6 +1,7 @@
 #include "media/stream_input.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cctype>
@@ -14,8 +15,10 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/text.hpp"
 #include "media/capture.hpp"
 #include "media/input_policy.hpp"
+#include "media/picture_sequence.hpp"
 #include "media/png_chunks.hpp"
 #include "media/secrets.hpp"
 #include "media/unsupported.hpp"
@@ -158,6 +161,15 @@ void StreamInput::open(const ReadOptions& options) {
   for (const std::string_view prefix : {"file://", "file:"})
     if (url_.starts_with(prefix)) return open_file_named(url_.substr(prefix.size()), options);
   if (!is_pattern(url_)) fail(AVERROR(ENOENT));
+  // FFmpeg looks for the first picture among the numbers 0 to 4 alone, and ends at the first that is missing.
+  if (const auto sequence = find_sequence(url_)) {
+    settings.set("start_number", std::to_string(sequence->first));
+    if (sequence->further > 0)
+      spdlog::warn(
+          "'{}': picture {} is missing; it and {} with higher numbers are not read; name the folder to "
+          "read all of its pictures",
+          input_, sequence->end, counted(sequence->further, "picture"));
+  }
   open_url(url_, av_find_input_format("image2"), settings);
 }
 
@@ -337,8 +349,10 @@ void StreamInput::check_codecs() {
 
 void StreamInput::refuse_giant_chunks(AVCodecID codec, std::span<const std::uint8_t> data) const {
   if ((codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_APNG) && has_giant_chunks(data))
-    throw Error(ExitCode::input, "'" + input_ + "' has a colour profile or texts of more than 32 MiB, or more than 10,000 texts",
-                "save the picture without metadata");
+    throw Error(
+        ExitCode::input,
+        "'" + input_ + "' has a colour profile or texts of more than 32 MiB, or more than 10,000 texts",
+        "save the picture without metadata");
 }
 
 void StreamInput::refuse_codec(AVCodecID codec) const {

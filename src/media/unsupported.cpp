@@ -70,6 +70,8 @@ std::optional<Unsupported> unsupported_kind(std::span<const std::uint8_t> conten
     return Unsupported{"a JPEG XL picture", "convert it: djxl in.jxl out.png"};
   if (text.starts_with("II\x2b\0"sv) || text.starts_with("MM\0\x2b"sv))
     return Unsupported{"a BigTIFF that is not a local file", "store it in a file first"};
+  if (part(text, 128, 4) == "DICM"sv)
+    return Unsupported{"a DICOM picture", "convert it: dcmj2pnm --write-png in.dcm out.png"};
   if (text.starts_with("%PDF"sv))
     return Unsupported{"a PDF document", "convert its pages: pdftoppm in.pdf page"};
   return std::nullopt;

@@ -236,6 +236,8 @@ TEST_F(MediaWhole, WhatIsNotSupportedIsNotCalledDamaged) {
       "ftypavif\0\0\0\0mif1\0\0\0\x40meta\0\0\0\0\0\0\0\x14infegrid"s +
       std::string(200, '\0');
   for (const std::string name : {"a.avif", "a"}) refused(Content(avif.begin(), avif.end()), name, "AVIF");
+  const std::string dicom = std::string(128, '\0') + "DICM" + std::string(3000, '\0');
+  refused(Content(dicom.begin(), dicom.end()), "a.dcm", "DICOM");
   const std::string document = "%PDF-1.4\n" + std::string(3000, ' ');
   refused(Content(document.begin(), document.end()), "a.pdf", "PDF");
 }
