@@ -5,11 +5,11 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <set>
 
 #include "apps/batch/commands.hpp"
 #include "apps/batch/job.hpp"
 #include "apps/cli/stop.hpp"
+#include "apps/common/listed_inputs.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/parallel.hpp"
@@ -24,10 +24,6 @@ namespace sightline::apps::batch {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::set<std::string> kVideos{".mp4",  ".m4v", ".mov",  ".mkv", ".webm", ".avi", ".ts",  ".mts",
-                                    ".m2ts", ".mpg", ".mpeg", ".wmv", ".flv",  ".3gp", ".ogv", ".y4m"};
-const std::set<std::string> kSlides{".svs", ".ndpi", ".vms", ".vmu", ".scn", ".mrxs", ".bif", ".svslide"};
 
 constexpr double kEngineDelay = 1;      // seconds from one task to the next, beside the program's start
 constexpr double kSmallShare = 0.02;    // of a task's time, for its start and the engine's delay
@@ -54,37 +50,6 @@ std::int64_t chunk_for(double start_up, double rate, double total) {
   return std::llround(std::max(smallest, std::min(with_engine, total / kManyTasks)));
 }
 
-bool has_ending(const fs::path& file, const std::set<std::string>& endings) {
-  std::string own = file.extension().string();
-  std::ranges::transform(own, own.begin(), [](unsigned char c) { return std::tolower(c); });
-  return endings.contains(own);
-}
-
-// Files of a folder with these extensions, by name; those of its sub-folders behind its own.
-std::vector<std::string> list_files(const std::string& folder, const std::set<std::string>& endings,
-                                    bool recursive) {
-  std::vector<fs::path> files, folders;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    const fs::path& path = entry->path();
-    if (path.filename().native().starts_with('.')) continue;
-    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) folders.push_back(path);
-    if (entry->is_regular_file(ignored) && has_ending(path, endings)) files.push_back(path);
-  }
-  if (error)
-    throw Error(ExitCode::input, "cannot list the folder '" + folder + "' (" + error.message() + ")");
-  std::ranges::sort(files);
-  std::ranges::sort(folders);
-  std::vector<std::string> names;
-  for (const fs::path& file : files) names.push_back(file.string());
-  for (const fs::path& inner : folders) {
-    if (!recursive) break;
-    for (std::string& name : list_files(inner.string(), endings, true)) names.push_back(std::move(name));
-  }
-  return names;
-}
-
 void require_files(const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;
@@ -104,7 +69,7 @@ std::vector<Input> list_objects(const std::vector<std::string>& inputs, bool rec
       all.push_back({input, {}, false});
       continue;
     }
-    const std::vector<std::string> videos = list_files(input, kVideos, recursive);
+    const std::vector<std::string> videos = videos_in(input, recursive);
     const bool has_pictures = !media::list_folder(input, recursive).images.empty();
     if (has_pictures) all.push_back({input, {}, true});
     for (const std::string& video : videos) all.push_back({video, {}, false});
@@ -276,11 +241,7 @@ int plan_textures(const PlanArguments& a) {
       plan.inputs.push_back({input, {}, true});
       continue;
     }
-    std::vector<std::string> names = list_files(input, kSlides, false);
-    for (const fs::path& image : media::list_folder(input, false).images) names.push_back(image.string());
-    std::ranges::sort(names);
-    for (const std::string& name : names) plan.inputs.push_back({name, {}, true});
-    if (names.empty()) throw Error(ExitCode::input, "there are no pictures or slides in '" + input + "'");
+    for (const std::string& name : slides_in(input)) plan.inputs.push_back({name, {}, true});
   }
   std::vector<TileCounts> counts(plan.inputs.size());
   parallel_for_isolated(plan.inputs.size(), [&](std::size_t i) {

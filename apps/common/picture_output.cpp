@@ -26,8 +26,7 @@ bool has_extension(const fs::path& file, std::initializer_list<const char*> exte
 }  // namespace
 
 bool is_picture(const fs::path& file) {
-  return has_extension(
-      file, {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".pbm", ".ppm", ".pnm"});
+  return media::is_image_name(file) && !has_extension(file, {".gif"});  // which may be animated
 }
 
 std::string annotated_name(const std::string& name) {

@@ -96,4 +96,10 @@ std::string Answer::text() const {
   return text.empty() ? "nothing found\n" : text + names;
 }
 
+std::string Answer::one_line() const {
+  std::vector<std::string> lines = split(text(), '\n');
+  lines.pop_back();  // behind the last line end
+  return fmt::format("{}", fmt::join(lines, "; "));
+}
+
 }  // namespace sightline::apps

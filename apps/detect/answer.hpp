@@ -25,6 +25,8 @@ class Answer {
   /// A line for each label, "7 people (tracks), most in one frame: 5, from 0:03 to 1:12", and one for faces
   /// that were recognised, "9 faces named, 6 unknown".
   std::string text() const;
+  /// The same in one line.
+  std::string one_line() const;
 
  private:
   enum class Name { none, unknown, known };

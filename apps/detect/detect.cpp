@@ -10,6 +10,7 @@
 #include "apps/cli/choices.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/writable.hpp"
+#include "apps/common/listed_inputs.hpp"
 #include "apps/common/media_options.hpp"
 #include "apps/common/picture_output.hpp"
 #include "apps/detect/detect_run.hpp"
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 Target target_for(const DetectArguments& a, const std::string& input) {
   std::error_code error;
   const fs::path output = a.output;
-  const bool several = a.inputs.size() > 1;
+  const bool several = a.several;
   const bool from_folder = fs::is_directory(input, error);
   const bool to_folder = several || !output.has_filename() || fs::is_directory(output, error) ||
                          (from_folder && !output.has_extension());
@@ -111,7 +112,7 @@ std::string first_picture(const std::string& output) {
 void check_output(const DetectArguments& a) {
   std::error_code error;
   const bool is_file = fs::exists(a.output, error) && !is_folder(a.output);
-  if (a.inputs.size() > 1 && (is_file || names_a_file(a.output))) {
+  if (a.several && (is_file || names_a_file(a.output))) {
     throw Error(ExitCode::usage, "with several inputs, --output '" + a.output + "' must be a folder",
                 "name a folder; each input gets its own video or picture in it");
   }
@@ -158,13 +159,13 @@ void check_detect(const DetectArguments& a) {
     const Target target = target_for(a, input);
     if (!a.overwrite && !target.pictures) refuse_existing(first_picture(target.path));
   }
-  if (a.inputs.size() > 1) make_folder(a.output);
+  if (a.several) make_folder(a.output);
 }
 
 // The format of the detections, known before anything is opened.
 ResultFormat format_of(const DetectArguments& a) {
   const ResultFormat format = detections_format(a.detections, a.format);
-  if (format == ResultFormat::mot && a.inputs.size() > 1 && !a.detections.empty()) {
+  if (format == ResultFormat::mot && a.several && !a.detections.empty()) {
     throw Error(ExitCode::usage, "the mot format holds one source, and there are several inputs",
                 "run them one by one, or choose another format");
   }
@@ -172,6 +173,9 @@ ResultFormat format_of(const DetectArguments& a) {
 }
 
 int run_detect_command(DetectArguments a, int verbosity) {
+  const std::vector<std::string> named = std::move(a.inputs);
+  a.inputs = with_videos(named, a.reading.recursive);
+  a.several = a.inputs.size() > 1 || a.inputs != named;
   prepare_reading(a.inputs, a.reading);
   check_detect(a);
   // Without any output, detections go to standard output: the program is never silent about what it found.
@@ -187,8 +191,8 @@ void add_detect(CLI::App& app, Common& common) {
   OptionSet options;
   options
       .add("input", &a->inputs,
-           "Videos, pictures, folders of pictures, patterns (img%03d.png), URLs, lavfi:GRAPH, or - for "
-           "standard input")
+           "Videos, pictures, folders of these, patterns (img%03d.png), URLs, lavfi:GRAPH, or - for standard "
+           "input")
       .require();
   options.group("Output");
   options
@@ -213,7 +217,9 @@ void add_detect(CLI::App& app, Common& common) {
       .add("--trace FILE", &a->trace,
            "Trace file of all stages (Chrome trace JSON, for ui.perfetto.dev or chrome://tracing)")
       .checked_by(OutputFile());
-  options.add("--report FILE", &a->report, "Page (HTML): rate and setting over time, and stage times")
+  options
+      .add("--report FILE", &a->report,
+           "Page (HTML): what was found, rate and setting over time, and stage times")
       .checked_by(OutputFile());
   add_encoder_options(options, a->writing);
   options.add("--no-audio", &a->no_audio, "Drop the sound");
@@ -222,7 +228,7 @@ void add_detect(CLI::App& app, Common& common) {
               "Search all inputs at the same time; they share the processors evenly");
   options.add("--keep-going", &a->keep_going,
               "Continue after damaged inputs and pictures; the log names them, and the exit code is 1");
-  options.add("--recursive", &a->reading.recursive, "Also read pictures in sub-folders");
+  options.add("--recursive", &a->reading.recursive, "Also read pictures and videos in sub-folders");
   options.add("--start SECONDS", &a->reading.start, "Start of the part to search, in seconds").not_negative();
   options
       .add("--duration SECONDS", &a->reading.duration,

@@ -78,6 +78,7 @@ struct Input {
   pipeline::PeekedSource source;
   Target target;
   std::unique_ptr<media::Writer> video;
+  std::unique_ptr<Answer> answer;  // where several inputs are named
   std::vector<std::unique_ptr<pipeline::Sink>> sinks;
   pipeline::Stream stream;
   std::size_t number = 0;  // among all inputs, from 1
@@ -252,6 +253,10 @@ class DetectRun {
                      input.reader.last_decode_error());
       }
     }
+    for (const Input& input : inputs) {
+      if (input.answer && verbosity_ >= 0)
+        spdlog::info("{}: {}", input.stream.name, input.answer->one_line());
+    }
     const double before = total_.seconds;
     double longest = 0;
     for (const pipeline::RunReport& report : reports) {
@@ -313,6 +318,10 @@ class DetectRun {
       add_shared(std::make_unique<pipeline::ContactSheetSink>(*sheet_, labels));
     }
     add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
+    if (a_.several) {
+      input.answer = std::make_unique<Answer>(labels);
+      add(std::make_unique<AnswerSink>(*input.answer, 1, input.reader.info().is_pictures));
+    }
     if (const auto tracking = a_.tracking.make(*engine_.detector)) {
       auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
       input.stream.sinks = {sink.get()};

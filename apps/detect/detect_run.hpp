@@ -14,6 +14,7 @@ namespace sightline::apps {
 
 struct DetectArguments {
   std::vector<std::string> inputs;
+  bool several = false;  // inputs are named, or a folder of videos
   DetectorOptions detector;
   TrackOptions tracking;
   std::string output;

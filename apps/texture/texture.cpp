@@ -9,6 +9,7 @@
 
 #include "apps/cli/commands.hpp"
 #include "apps/cli/writable.hpp"
+#include "apps/common/listed_inputs.hpp"
 #include "apps/common/media_options.hpp"
 #include "apps/texture/texture_plot.hpp"
 #include "apps/texture/texture_run.hpp"
@@ -88,7 +89,19 @@ void print_record(const TextureRecord& record) {
   }
 }
 
-int run_texture(const TextureArguments& a, const Common& common) {
+std::vector<std::string> with_slides(const std::vector<std::string>& inputs) {
+  std::vector<std::string> all;
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    const bool is_folder = fs::is_directory(input, error);
+    const std::vector<std::string> names = is_folder ? slides_in(input) : std::vector<std::string>{input};
+    all.insert(all.end(), names.begin(), names.end());
+  }
+  return all;
+}
+
+int run_texture(TextureArguments a, const Common& common) {
+  a.inputs = with_slides(a.inputs);
   const int verbosity = common.verbosity;
   TextureChoice choice = a.options.choice();
   choice.settings.contrast = a.contrast;
@@ -126,7 +139,8 @@ int run_texture(const TextureArguments& a, const Common& common) {
 void add_texture(CLI::App& app, Common& common) {
   auto a = std::make_shared<TextureArguments>();
   OptionSet options;
-  options.add("picture", &a->inputs, "Pictures: TIFF and slides of any size, and all formats of FFmpeg");
+  options.add("picture", &a->inputs,
+              "Pictures or folders of them: TIFF and slides of any size, and all formats of FFmpeg");
   options.group("Output");
   options
       .add("-o,--output FILE", &a->outputs,

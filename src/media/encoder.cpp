@@ -32,13 +32,14 @@ const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& conta
     throw Error(ExitCode::usage,
                 "'" + path + "' (" + container.name + ") is a set of files, which is not supported",
                 "choose a name that ends in .mp4 or .mkv");
+  const bool has_own_codec = images || std::string_view(container.name) == "webp";
   // Below 0: the container does not say. Raw streams, which have no times, are of one codec.
   const int holds = avformat_query_codec(&container, codec->id, FF_COMPLIANCE_NORMAL);
   const bool is_raw = (container.flags & AVFMT_NOTIMESTAMPS) && container.video_codec != codec->id;
-  if (!images && (holds > 0 || (holds < 0 && !is_raw))) return codec;
+  if (!has_own_codec && (holds > 0 || (holds < 0 && !is_raw))) return codec;
   const AVCodecID id = av_guess_codec(&container, nullptr, path.c_str(), nullptr, AVMEDIA_TYPE_VIDEO);
   const AVCodec* own = avcodec_find_encoder(id);
-  if (images && own && own->id == codec->id) return codec;
+  if (has_own_codec && own && own->id == codec->id) return codec;
   if (name != WriteOptions().encoder || !own)
     throw Error(ExitCode::usage, "'" + path + "' (" + container.name + ") cannot hold the output of " + name,
                 "choose another encoder, or write to .mp4 or .mkv");

@@ -28,13 +28,6 @@ bool is_hidden(const fs::path& path) {
   return path.filename().native().starts_with('.');  // also the "._x.jpg" companions that macOS leaves
 }
 
-bool is_image(const fs::path& path) {
-  return av_match_ext(
-             path.filename().c_str(),
-             "jpg,jpeg,jpe,jfif,png,bmp,dib,tif,tiff,webp,gif,pgm,ppm,pbm,pnm,pam,pfm,pgmyuv,jp2,j2k,j2c,"
-             "jls,tga,dpx,exr,sgi,pcx,xbm,xpm,xwd,sun,ras,qoi,psd,hdr,dds,jxl,avif") != 0;
-}
-
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -95,6 +88,10 @@ class Listing {
     return "cannot list the folder '" + folder.string() + "' (" + error.message() + ")";
   }
 
+  static std::string lost_text(const fs::path& link) {
+    return "cannot read '" + link.string() + "': " + why_unreadable(link);
+  }
+
   void list_inner(const fs::path& folder) {
     if (const std::error_code error = list(folder)) contents_.problems.push_back(problem_of(folder, error));
   }
@@ -127,10 +124,13 @@ class Listing {
       } else {
         (is_link ? found.links : found.folders).push_back(entry.path());
       }
-    } else if (is_image(entry.path())) {
+    } else if (is_image_name(entry.path())) {
       found.images.push_back(entry.path());
     } else if (is_link && !entry.exists(ignored)) {
-      contents_.lost.push_back(entry.path());
+      if (recursive_)
+        contents_.problems.push_back(lost_text(entry.path()));
+      else
+        contents_.lost.push_back(entry.path());
     } else {
       ++contents_.other_files;
     }
@@ -143,6 +143,13 @@ class Listing {
 };
 
 }  // namespace
+
+bool is_image_name(const fs::path& path) {
+  return av_match_ext(
+             path.filename().c_str(),
+             "jpg,jpeg,jpe,jfif,png,bmp,dib,tif,tiff,webp,gif,pgm,ppm,pbm,pnm,pam,pfm,pgmyuv,jp2,j2k,j2c,"
+             "jls,tga,dpx,exr,sgi,pcx,xbm,xpm,xwd,sun,ras,qoi,psd,hdr,dds,jxl,avif") != 0;
+}
 
 FolderContents list_folder(const std::string& folder, bool recursive) {
   return Listing(recursive).run(folder);
@@ -244,8 +251,7 @@ class Folder final : public Source {
   void report(const std::string& folder, const FolderContents& contents) {
     for (const std::string& problem : contents.problems) {
       if (!options_.keep_going)
-        throw Error(ExitCode::input, problem,
-                    "check its permissions, or use --keep-going to continue with the other folders");
+        throw Error(ExitCode::input, problem, "check it, or use --keep-going to continue with the others");
       errors_.add_concealed(problem);
       spdlog::error("{}", problem);
     }

@@ -11,12 +11,16 @@ namespace sightline::media {
 struct FolderContents {
   /// In order; each begins with the folder's path. Not all may be files: see `why_unreadable`.
   std::vector<std::filesystem::path> images;
-  std::vector<std::filesystem::path> lost;  ///< links that lead nowhere; maybe they led to folders
-  std::vector<std::string> problems;        ///< why sub-folders could not be listed, with their names
+  std::vector<std::filesystem::path> lost;  ///< links that lead nowhere, where sub-folders are not searched
+  /// Why sub-folders could not be listed, with their names; also links that lead nowhere, maybe to folders.
+  std::vector<std::string> problems;
   int other_files = 0;
   int folders = 0;        ///< folders that were not searched
   int known_folders = 0;  ///< links to folders that are listed already
 };
+
+/// Whether a file's extension is one of the image formats that are read.
+bool is_image_name(const std::filesystem::path& file);
 
 /// Images are recognised by extension. A folder's own come first, sorted by name with numbers by value (img2
 /// before img10), then those of its sub-folders, at last those of folders that links lead to; each folder is

@@ -100,6 +100,43 @@ TEST(Detect, CaptureLibrariesAreNotLoadedAtTheStart) {
     EXPECT_EQ(outcome.out.find(library), std::string::npos) << library;
 }
 
+TEST(Detect, FoldersOfVideos) {
+  TempDir folder;
+  fs::create_directories(folder / "in/inner");
+  make_clip(folder / "in/a.mp4", "testsrc=size=160x200:rate=10:duration=1");
+  make_clip(folder / "in/inner/b.mkv", "testsrc=size=160x200:rate=10:duration=0.5");
+  make_clip(folder / "in/c.png", "testsrc=size=160x200:rate=1:duration=1");
+  const auto frames = [&](const Words& options) {
+    std::map<std::string, int> counts;
+    const Outcome outcome = expect_run(0, Words{"detect", folder / "in", "-d", "-"} + options);
+    for (const Json& line : parse_lines(outcome.out))
+      ++counts[fs::path(line.at("source").get<std::string>()).filename().string()];
+    return counts;
+  };
+  using Counts = std::map<std::string, int>;
+  EXPECT_EQ(frames({}), (Counts{{"a.mp4", 10}, {"in", 1}}));
+  EXPECT_EQ(frames({"--recursive", "-o", folder / "out/"}), (Counts{{"a.mp4", 10}, {"b.mkv", 5}, {"in", 1}}));
+  for (const char* name : {"a-detected.mp4", "b-detected.mp4", "in/c.png"})
+    EXPECT_TRUE(fs::exists(folder / "out" / name)) << name;
+  // A line for each input.
+  const Outcome outcome = expect_run(0, {"detect", folder / "in", "-d", "/dev/null"});
+  for (const std::string name : {"in/a.mp4: no people found", "/in: no people found"})
+    EXPECT_NE(outcome.err.find(name), std::string::npos) << outcome.err;
+}
+
+TEST(Detect, PicturesOfEveryKindKeepTheirNames) {
+  TempDir folder;
+  make_clip(folder / "a.bmp", "testsrc=size=160x200:rate=1:duration=1");
+  make_clip(folder / "b.tga", "testsrc=size=160x200:rate=1:duration=1");
+  expect_run(0, {"detect", folder / "a.bmp", folder / "b.tga", "-o", folder / "out/"});
+  EXPECT_TRUE(fs::exists(folder / "out/a.bmp"));
+  EXPECT_TRUE(fs::exists(folder / "out/b.png"));
+  expect_run(0, {"detect", folder / "b.tga", "-o", folder / "one/"});
+  EXPECT_TRUE(fs::exists(folder / "one/b.png"));
+  expect_run(0, {"detect", folder / "b.tga", "-o", folder / "b.webp"});
+  EXPECT_EQ(media::test::read_all(folder / "b.webp").size(), 1u);
+}
+
 TEST(Detect, AnyThresholdIsAccepted) {
   for (const char* threshold : {"-4", "-0.5", "0", "3.25", "-1e3"})
     EXPECT_EQ(results_with({"-t", threshold}).size(), 10u) << threshold;

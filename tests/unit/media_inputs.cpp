@@ -174,6 +174,7 @@ TEST(MediaInputs, WhatIsNoFileInAFolderIsAnUnreadablePicture) {
   EXPECT_EQ(reader.decode_errors(), 4);
   EXPECT_EQ(list_images(dir.path()).size(), 1u);
   EXPECT_EQ(list_folder(dir.path(), false).lost.size(), 1u);
+  EXPECT_EQ(list_folder(dir.path(), true).problems.size(), 1u) << "it may have been a folder to search";
 }
 
 TEST(MediaInputs, AFolderThatMayNotBeListedCostsNoOther) {
