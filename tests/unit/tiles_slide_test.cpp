@@ -118,6 +118,15 @@ TEST_F(SlideTest, PartsElsewhereAreRefusedHoweverTheyAreWritten) {
                                      part + "\nMapFile=m.jpg\nMacroImage=m.jpg\n");
     test::expect_error(ExitCode::input, [&] { needs_openslide(inner / "x.vms"); });
   }
+  for (const std::string part : {"/../outside.jpg", "../outside.jpg"}) {
+    test::store(inner / "Slidedat.ini", "[HIERARCHICAL]\nINDEXFILE = " + part + "\n");
+    test::store(inner / ".mrxs", "x");
+    test::expect_error(ExitCode::input, [&] { needs_openslide(inner / ".mrxs"); });
+  }
+  test::store(inner / "x.svslide", "SQLite format 3");
+  EXPECT_FALSE(needs_openslide(inner / "x.svslide"));
+  mkfifo((inner / "x.svslide-journal").c_str(), 0600);
+  test::expect_error(ExitCode::input, [&] { needs_openslide(inner / "x.svslide"); });
   test::store(inner / "x.vms", std::string("[Virtual Microscope Specimen]\nImageFile=a\0/../b\n", 52));
   test::expect_error(ExitCode::input, [&] { needs_openslide(inner / "x.vms"); });
 }

@@ -1,6 +1,8 @@
 #include "texture/tiles/slide_files.hpp"
 
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "base/error.hpp"
@@ -43,6 +45,20 @@ std::string unescaped(std::string_view value) {
   return text;
 }
 
+/// OpenSlide joins names to the folder as text, even one that begins with '/'.
+void check_name(const fs::path& file, const fs::path& folder, const std::string& name) {
+  if (name == ".") return;
+  const auto is_there = [](const fs::path& place) {
+    std::error_code error;
+    return fs::exists(fs::symlink_status(place, error));
+  };
+  // However long: the parts of a name that the file system refuses may lead out of the folder and back.
+  if (name.find('/') != std::string::npos &&
+      (is_there(folder / name) || is_there(folder.string() + '/' + name)))
+    refuse(file, name);
+  check_part(file, folder, name);
+}
+
 /// Checks all values of a manifest (`key=value`) that could be names of files.
 void check_manifest(const fs::path& file, const fs::path& manifest) {
   constexpr std::uintmax_t kLargest = 16 << 20;
@@ -63,24 +79,29 @@ void check_manifest(const fs::path& file, const fs::path& manifest) {
     const std::size_t begin = line.find_first_not_of(" \t\v\f\r", equals + 1);
     if (begin == std::string::npos) continue;
     const std::string whole = line.substr(begin), plain(trimmed(whole));
-    for (const std::string& value : {whole, plain, unescaped(whole), unescaped(plain)}) {
-      if (value == ".") continue;
-      // However long: the parts of a name that the file system refuses may lead out of the folder and back.
-      if (value.find('/') != std::string::npos && fs::exists(fs::symlink_status(folder / value, error)))
-        refuse(file, plain);
-      check_part(file, folder, value);
-    }
+    for (const std::string& value : {whole, plain, unescaped(whole), unescaped(plain)})
+      check_name(file, folder, value);
   }
+}
+
+/// SQLite opens files next to a database, which some slides are.
+void check_database_files(const fs::path& file) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::string head(kMagic.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(head.data(), static_cast<std::streamsize>(head.size())) || head != kMagic) return;
+  const fs::path folder = file.parent_path().empty() ? "." : file.parent_path();
+  for (const char* const ending : {"-journal", "-wal", "-shm"})
+    check_part(file, folder, file.filename().string() + ending);
 }
 
 }  // namespace
 
 void check_slide_files(const fs::path& file, std::string_view vendor) {
-  if (file.extension() == ".mrxs") {
-    fs::path folder = file;
-    folder.replace_extension();
-    check_manifest(file, folder / "Slidedat.ini");
-  }
+  constexpr std::string_view kMirax = ".mrxs";  // of a hidden file, too, which has no extension
+  if (const std::string& name = file.native(); name.ends_with(kMirax))
+    check_manifest(file, fs::path(name.substr(0, name.size() - kMirax.size())) / "Slidedat.ini");
+  if (vendor.empty()) check_database_files(file);
   if (vendor == "hamamatsu" && !is_tiff(file)) check_manifest(file, file);
   if (vendor == "trestle") {
     const fs::path folder = file.parent_path().empty() ? "." : file.parent_path();
