@@ -97,9 +97,7 @@ std::string Answer::text() const {
 }
 
 std::string Answer::one_line() const {
-  std::vector<std::string> lines = split(text(), '\n');
-  lines.pop_back();  // behind the last line end
-  return fmt::format("{}", fmt::join(lines, "; "));
+  return fmt::format("{}", fmt::join(split(text(), '\n'), "; "));
 }
 
 }  // namespace sightline::apps

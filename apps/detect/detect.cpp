@@ -217,9 +217,7 @@ void add_detect(CLI::App& app, Common& common) {
       .add("--trace FILE", &a->trace,
            "Trace file of all stages (Chrome trace JSON, for ui.perfetto.dev or chrome://tracing)")
       .checked_by(OutputFile());
-  options
-      .add("--report FILE", &a->report,
-           "Page (HTML): what was found, rate and setting over time, and stage times")
+  options.add("--report FILE", &a->report, "Page (HTML): rate and setting over time, and stage times")
       .checked_by(OutputFile());
   add_encoder_options(options, a->writing);
   options.add("--no-audio", &a->no_audio, "Drop the sound");
