@@ -1,5 +1,7 @@
 #include "apps/cli/family_commands.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +13,7 @@
 #include "characterisation/peak.hpp"
 #include "characterisation/probe.hpp"
 #include "family/family_command.hpp"
+#include "media/download.hpp"
 #include "media/reader.hpp"
 #include "opencl/device.hpp"
 #include "opencl/opened_device.hpp"
@@ -41,6 +44,40 @@ MeasuredDevice open_named(const std::string& name) {
   return {std::move(device), rate};
 }
 
+// One line that is rewritten on a terminal, and erased at the end.
+class DownloadLine {
+ public:
+  DownloadLine(const std::string& name, std::uint64_t bytes)
+      : name_(name), bytes_(bytes), enabled_(isatty(STDERR_FILENO) != 0) {}
+  ~DownloadLine() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  DownloadLine(const DownloadLine&) = delete;
+  DownloadLine& operator=(const DownloadLine&) = delete;
+
+  void show(std::uint64_t done) {
+    constexpr double kMebibyte = 1 << 20;
+    if (!enabled_) return;
+    std::fprintf(stderr, "\r\033[K%s: %.1f of %.1f MiB", name_.c_str(), static_cast<double>(done) / kMebibyte,
+                 static_cast<double>(bytes_) / kMebibyte);
+    shown_ = true;
+  }
+
+ private:
+  const std::string& name_;
+  const std::uint64_t bytes_;
+  const bool enabled_;
+  bool shown_ = false;
+};
+
+void download(const DownloadRequest& request, const std::filesystem::path& file) {
+  const std::atomic<bool>& stop = stop_requested();
+  DownloadLine line(request.name, request.bytes);
+  media::download(
+      {request.name, request.url, request.bytes, request.sha256, request.may_be_plain}, file,
+      [&] { return stop.load(); }, [&](std::uint64_t done) { line.show(done); });
+}
+
 }  // namespace
 
 void refuse_family(std::string_view command, const std::string& titles, const std::string& what) {
@@ -58,6 +95,8 @@ ShowContext show_context(bool in_colour) {
   };
   context.peak_multiply_adds = characterisation::peak_multiply_adds_of_all;
   context.device = open_named;
+  context.download = download;
+  context.sha256_of = media::sha256_of;
   return context;
 }
 

@@ -62,10 +62,9 @@ void expect_one(const std::vector<Config>& configs) {
                 "name one with --config");
 }
 
-// The family of a model file that needs no configuration; null for configurations.
+// The family of a model, by its file or a name, that needs no configuration; null for configurations.
 const Family* family_of_file(const std::string& word) {
-  const bool is_config = word.find('.') == std::string::npos || word.ends_with(".toml");
-  const Family* const family = is_config ? nullptr : family_of_model(word);
+  const Family* const family = word.ends_with(".toml") ? nullptr : family_of_model(word);
   return family && family->info().needs_no_config ? family : nullptr;
 }
 

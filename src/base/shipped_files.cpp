@@ -54,4 +54,12 @@ fs::path find_shipped_model(const std::string& name) {
                            (name.ends_with(kEnding) ? name : name + std::string(kEnding)));
 }
 
+fs::path data_file(const char* name) {
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
+    return fs::path(data) / "sightline" / name;
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".local" / "share" / "sightline" / name;
+  return {};
+}
+
 }  // namespace sightline

@@ -1,5 +1,5 @@
 #pragma once
-/// Configurations and models that ship with the program.
+/// Configurations and models that ship with the program, and the user's own data.
 
 #include <filesystem>
 #include <string>
@@ -17,5 +17,9 @@ std::filesystem::path find_shipped_file(const std::filesystem::path& name);
 
 /// The file of a model that ships, by its name ("people"), also with its extension; empty if there is none.
 std::filesystem::path find_shipped_model(const std::string& name);
+
+/// A file of the user's data folder, $XDG_DATA_HOME/sightline or ~/.local/share/sightline; empty if neither
+/// is known.
+std::filesystem::path data_file(const char* name);
 
 }  // namespace sightline

@@ -9,7 +9,10 @@
 #include <set>
 #include <sstream>
 
+#include "detectors/network/published.hpp"
+#include "media/download.hpp"
 #include "network/onnx_builder.hpp"
+#include "support/http_server.hpp"
 #include "support/program.hpp"
 #include "support/temp_dir.hpp"
 
@@ -17,6 +20,7 @@ namespace sightline::test {
 namespace {
 
 using ::testing::HasSubstr;
+namespace fs = std::filesystem;
 
 class NetworkProgram : public testing::Test {
  protected:
@@ -50,6 +54,80 @@ TEST_F(NetworkProgram, DetectsWithoutAConfiguration) {
   ASSERT_FALSE(result["objects"].empty());
   for (const Json& object : result["objects"])
     EXPECT_TRUE(object["label"] == "ball" || object["label"] == "box");
+}
+
+// A published network has a name, once it is in the user's folder.
+TEST_F(NetworkProgram, TakesPublishedNetworksByName) {
+  RunSetup setup;
+  setup.environment = {"XDG_DATA_HOME=" + folder_.path()};
+  const std::string command = "sightline network get yolox-nano", found = folder_ / "found.jsonl";
+  expect_run(4, command, {"detect", picture_, "--model", "yolox-nano"}, setup);
+  expect_run(4, command, {"network", "explain", "yolox-nano"}, setup);
+  const std::string config = folder_ / "own.toml";
+  std::ofstream(config) << "[detector]\nfamily = \"network\"\nmodel = \"yolox-nano\"\n";
+  expect_run(4, command, {"detect", picture_, "--config", config}, setup);
+  std::filesystem::create_directories(folder_ / "sightline/networks");
+  std::filesystem::copy(model_, folder_ / "sightline/networks/yolox-nano.onnx");
+  for (const Words& by_name :
+       {Words{"--model", "yolox-nano"}, Words{"--config", "yolox-nano"}, Words{"--config", config}}) {
+    expect_run(
+        0, Words{"detect", picture_, "--threshold", "0.1", "--overwrite", "--detections", found} + by_name,
+        setup);
+    EXPECT_GT(numbers_in(found)["ball"], 0);
+  }
+  expect_run(0, {"network", "explain", "yolox-nano"}, setup);
+  expect_run(0, {"model", "show", "yolox-nano"}, setup);
+  expect_run(0, {"detect", picture_, "--config", "people,yolox-nano", "--detections", folder_ / "both.jsonl"},
+             setup);
+  const std::string nearly = expect_run(4, {"detect", picture_, "--model", "yolox-nan"}, setup).err;
+  EXPECT_THAT(nearly, HasSubstr("'yolox-nano'"));
+}
+
+TEST_F(NetworkProgram, DownloadsOnlyTheFileThatIsListed) {
+  const HttpServer server([](const std::string& request) {
+    return request.starts_with("GET /yolox-nano.onnx ")
+               ? HttpServer::ok("something else")
+               : std::string("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+  });
+  RunSetup setup;
+  setup.environment = {"XDG_DATA_HOME=" + folder_.path(), "SIGHTLINE_NETWORKS_URL=" + server.url("/")};
+  expect_run(1, "3678356", {"network", "get", "yolox-nano"}, setup);
+  expect_run(1, "404", {"network", "get", "yunet"}, setup);
+  expect_run(2, "'yolox-nano'", {"network", "get", "yolox-nan"}, setup);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "sightline/networks"));
+  const Outcome list = expect_run(0, {"network", "get"}, setup);
+  EXPECT_THAT(list.out, testing::AllOf(HasSubstr("deimv2-atto"), HasSubstr("Apache-2.0")));
+  EXPECT_EQ(server.requests().size(), 2U);
+}
+
+// Each entry says where the file is, what it must be, and by whose leave.
+TEST(PublishedNetworks, AreDescribedIn80Columns) {
+  const char* const elsewhere = std::getenv("SIGHTLINE_TEST_DATA");
+  const fs::path real = elsewhere ? fs::path(elsewhere) : fs::path(SIGHTLINE_SOURCE_DIR) / "../shared/data";
+  std::set<std::string_view> names;
+  for (const network::PublishedNetwork& one : network::published_networks()) {
+    SCOPED_TRACE(one.name);
+    EXPECT_TRUE(names.insert(one.name).second);
+    EXPECT_THAT(
+        std::string(one.address),
+        testing::MatchesRegex("https://raw\\.githubusercontent\\.com/[^/]+/[^/]+/[0-9a-f]+/.+\\.onnx"));
+    EXPECT_THAT(std::string(one.sha256), testing::MatchesRegex("[0-9a-f]+"));
+    EXPECT_EQ(one.sha256.size(), 64U);
+    EXPECT_GT(one.bytes, 100'000U);
+    EXPECT_LT(one.bytes, 100U << 20);
+    for (const std::string_view text : {one.finds, one.licence, one.origin, one.carrier})
+      EXPECT_FALSE(text.empty());
+    const fs::path copy = real / "networks" / fs::path(one.address).filename();
+    if (fs::exists(copy)) EXPECT_EQ(media::sha256_of(copy), one.sha256);
+  }
+  const TempDir folder;
+  RunSetup setup;
+  setup.environment = {"XDG_DATA_HOME=" + folder.path()};
+  std::istringstream text(run({"network", "get"}, setup).out);
+  int lines = 0;
+  for (std::string line; std::getline(text, line); ++lines)
+    if (line.find('/') == std::string::npos) EXPECT_LE(line.size(), 80U) << line;
+  EXPECT_GT(lines, 20);
 }
 
 // Two pictures in turn, so that a frame with the boxes of another one is seen.

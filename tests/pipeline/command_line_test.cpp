@@ -72,7 +72,7 @@ const std::vector<Words> kCommands = [] {
       "train waldboost,train census,train cascade,train landmarks,train recognition,faces,"
       "faces add,faces list,faces show,faces rename,faces merge,faces delete,faces export,"
       "faces import,faces calibrate,config,config list,config show,config copy,model,"
-      "model show,network,network explain,network compare,devices,tune");
+      "model show,network,network get,network explain,network compare,devices,tune");
   std::vector<Words> commands;
   for (std::string words; std::getline(all, words, ',');) commands.push_back(words_of(words));
   return commands;

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <set>
 #include <thread>
 
+#include "media/download.hpp"
 #include "media/gray_png.hpp"
 #include "media/secrets.hpp"
 #include "support/http_server.hpp"
 #include "support/media.hpp"
+#include "support/variable.hpp"
 #include "unit/media_live_support.hpp"
 
 namespace sightline::media {
@@ -410,6 +414,117 @@ TEST(MediaSecrets, AreKeptApartFromNames) {
   EXPECT_EQ(hide_secrets("rtsp://u:q@h/a", options), "rtsp://***2@h/a");
   EXPECT_EQ(redacted("rtsp://***2@h/a"), "rtsp://***2@h/a");
   EXPECT_EQ(hide_secrets("lavfi:movie=http\\://u\\:p@h/a", options), "lavfi:movie=http\\://***@h/a");
+}
+
+constexpr char kSumOfAbc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+class Downloads : public testing::Test {
+ protected:
+  Download wanted(const HttpServer& server, const std::string& path = "/abc") const {
+    return {"abc", server.url(path), 3, kSumOfAbc, true, std::chrono::seconds(20)};
+  }
+  void get(const Download& one) const {
+    download(
+        one, file_, [this] { return stopped_; }, [](std::uint64_t) {});
+  }
+  /// Expects an error that names a fact, and that nothing is left.
+  void expect_failure(const Download& one, const std::string& fact) const {
+    expect_error(ExitCode::failed, fact, [&] { get(one); });
+    EXPECT_EQ(left(), std::set<std::string>());
+  }
+  std::set<std::string> left() const {
+    std::set<std::string> names;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_ / "networks", error))
+      names.insert(entry.path().filename());
+    return names;
+  }
+
+  TempDir folder_;
+  const fs::path file_ = folder_ / "networks/abc.onnx";
+  bool stopped_ = false;
+};
+
+TEST_F(Downloads, KeepTheFileThatIsRight) {
+  const HttpServer server([](const std::string& request) {
+    return request.starts_with("GET /abc ") ? HttpServer::ok("abc") : HttpServer::redirect("/abc");
+  });
+  get(wanted(server));
+  EXPECT_EQ(bytes_of(file_), "abc");
+  EXPECT_EQ(sha256_of(file_), kSumOfAbc);
+  get(wanted(server, "/elsewhere"));
+  EXPECT_EQ(left(), std::set<std::string>{"abc.onnx"});
+}
+
+TEST_F(Downloads, LeaveNothingOfAnotherFile) {
+  const std::string head = "HTTP/1.1 ";
+  const HttpServer server([&](const std::string& request) {
+    const auto asks = [&](const char* path) { return request.starts_with("GET " + std::string(path)); };
+    if (asks("/other ")) return HttpServer::ok("abd");
+    if (asks("/longer ")) return HttpServer::ok("abcd");
+    if (asks("/shorter ")) return HttpServer::ok("ab");
+    if (asks("/broken ")) return head + "200 OK\r\nContent-Length: 3\r\n\r\nab";
+    return head + "404 Not Found\r\nContent-Length: 3\r\n\r\nabc";
+  });
+  expect_failure(wanted(server, "/other"), kSumOfAbc);
+  expect_failure(wanted(server, "/longer"), "larger than 3 bytes");
+  expect_failure(wanted(server, "/shorter"), "2 of 3 bytes");
+  expect_failure(wanted(server, "/broken"), "abc");
+  expect_failure(wanted(server), "404");
+}
+
+TEST_F(Downloads, KeepToSafeProtocolsAndTheHost) {
+  const HttpServer other([](const std::string&) { return HttpServer::ok("abc"); });
+  const HttpServer server([&](const std::string& request) {
+    if (request.starts_with("GET /file ")) return HttpServer::redirect("file://" + folder_ / "secret");
+    if (request.starts_with("GET /ftp ")) return HttpServer::redirect("ftp://127.0.0.1/abc");
+    return HttpServer::redirect(other.url("/abc", "localhost"));
+  });
+  std::ofstream(folder_ / "secret") << "abc";
+  for (const char* path : {"/file", "/ftp", "/host"}) expect_failure(wanted(server, path), "abc");
+  Download plain = wanted(server);
+  plain.may_be_plain = false;
+  EXPECT_THROW(get(plain), Error);
+  plain.url = "file://" + folder_ / "secret";
+  plain.may_be_plain = true;
+  EXPECT_THROW(get(plain), Error);
+  EXPECT_EQ(server.requests().size(), 3U);
+}
+
+TEST_F(Downloads, EndWhereTheServerIsSilentAbsentOrTheUserStops) {
+  Download absent;
+  {
+    const HttpServer server([](const std::string&) { return std::string(); });
+    Download silent = wanted(server);
+    silent.patience = std::chrono::milliseconds(100);
+    expect_failure(silent, "sent nothing");
+    absent = wanted(server);
+    stopped_ = true;
+    expect_failure(absent, "stopped");
+    stopped_ = false;
+  }
+  expect_failure(absent, "abc");
+}
+
+TEST_F(Downloads, GoThroughTheProxyOfTheEnvironment) {
+  const HttpServer proxy([](const std::string&) { return HttpServer::ok("abc"); });
+  const Variable variable("http_proxy", proxy.url(""));
+  Download one = wanted(proxy);
+  one.url = "http://models.invalid/abc";
+  get(one);
+  ASSERT_EQ(proxy.requests().size(), 1U);
+  EXPECT_TRUE(proxy.requests()[0].starts_with("GET http://models.invalid/abc ")) << proxy.requests()[0];
+}
+
+TEST_F(Downloads, TellThatTheDiskIsFull) {
+  const HttpServer server([](const std::string&) { return HttpServer::ok("abc"); });
+  const Download one = wanted(server);
+  expect_error(ExitCode::failed, "/dev/full", [&] {
+    download(
+        one, "/dev/full", [] { return false; }, [](std::uint64_t) {});
+  });
+  std::ofstream(folder_ / "networks") << "a file, not a folder";
+  EXPECT_THROW(get(one), Error);
 }
 
 }  // namespace

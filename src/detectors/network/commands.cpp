@@ -11,6 +11,7 @@
 #include "detectors/network/explain.hpp"
 #include "detectors/network/npy.hpp"
 #include "detectors/network/opencl/device_levels.hpp"
+#include "detectors/network/published.hpp"
 #include "image/canvas.hpp"
 #include "opencl/opened_device.hpp"
 
@@ -22,7 +23,9 @@ struct NetworkArguments {
   std::string model, config, model_type, input_size;
 
   void add_to(OptionSet& options) {
-    options.add("model", &model, "Network (.onnx)").require();
+    options.add("model", &model, "Network (.onnx), or a name of `sightline network get`")
+        .require()
+        .suggest(network_choices);
     options.add("-c,--config FILE", &config,
                 "Configuration whose section [detector] says how to read the network");
     options
@@ -240,6 +243,7 @@ class NetworkShow : public ModelShow {
 
 std::vector<std::unique_ptr<FamilyCommand>> make_commands() {
   std::vector<std::unique_ptr<FamilyCommand>> commands;
+  commands.push_back(make_get_command());
   commands.push_back(std::make_unique<Explain>());
   commands.push_back(std::make_unique<Compare>());
   return commands;

@@ -4,6 +4,7 @@
 #include "detectors/network/commands.hpp"
 #include "detectors/network/detector.hpp"
 #include "detectors/network/onnx_file.hpp"
+#include "detectors/network/published.hpp"
 
 namespace sightline::network {
 namespace {
@@ -14,7 +15,8 @@ FamilyInfo describe_family() {
   info.name = "network";
   info.title = "networks";
   info.one = "a network";
-  info.commands = "Explain how a network (ONNX) is read and what it finds; compare it with other engines";
+  info.commands =
+      "Download published networks (ONNX); explain how a network is read; compare it with other engines";
   info.model_file = "a detection network (.onnx)";
   info.config_keys.assign(std::begin(kConfigKeys), std::end(kConfigKeys));
   info.options = {
@@ -33,11 +35,12 @@ FamilyInfo describe_family() {
   info.options[2].option.free_text();
   info.options[3].option.free_text();
   info.options[4].option.between(0, 1);
-  info.remarks = {{"model", "an .onnx file; no --config is needed"},
+  info.remarks = {{"model", "an .onnx file, or a name of `sightline network get`; no --config is needed"},
                   {"max_candidates", "default 30000"},
                   {"max_model_size", "default 512"}};
   info.evaluation_values = {{"threshold", 0.001}};
   info.needs_no_config = true;
+  info.finds_models_by_name = true;
   return info;
 }
 
@@ -48,7 +51,10 @@ class NetworkFamily : public Family {
   std::unique_ptr<Detector> make_reference(const Config& config) const override {
     return std::make_unique<NetworkDetector>(load_network(read_settings(config)), true);
   }
-  bool recognises(const std::string& model) const override { return looks_like_onnx(model); }
+  bool recognises(const std::string& model) const override {
+    return looks_like_onnx(model) || find_published(model);
+  }
+  std::vector<std::string> model_names() const override { return published_names(); }
   std::unique_ptr<ModelShow> make_model_show() const override { return network::make_model_show(); }
   std::vector<std::unique_ptr<FamilyCommand>> make_commands() const override {
     return network::make_commands();

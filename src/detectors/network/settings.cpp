@@ -6,6 +6,7 @@
 #include "detectors/network/labels.hpp"
 #include "detectors/network/network.hpp"
 #include "detectors/network/onnx_file.hpp"
+#include "detectors/network/published.hpp"
 #include "model/size_limit.hpp"
 
 namespace sightline::network {
@@ -58,12 +59,23 @@ std::optional<bool> optional_flag(const Config& config, const char* key) {
   return one;
 }
 
+// A file of that name comes before a published network.
+std::filesystem::path model_file(const Config& config) {
+  std::filesystem::path file = config.model_path(kSection, "model", "");
+  std::error_code error;
+  const PublishedNetwork* const known = find_published(config.text(kSection, "model", ""));
+  if (!known || std::filesystem::is_regular_file(file, error)) return file;
+  file = downloaded_file(*known);
+  config.note_file(kSection, "model", file);
+  return file;
+}
+
 }  // namespace
 
 Settings read_settings(const Config& config) {
   Settings settings;
   const auto text = [&](const char* key) { return config.text(kSection, key, ""); };
-  settings.file = config.model_path(kSection, "model", "");
+  settings.file = model_file(config);
   settings.max_bytes =
       std::uint64_t(config.optional_whole_number(kSection, "max_model_size", 1, kLargestModelSize)
                         .value_or(kMaxModelSize))

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <stdexcept>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/shipped_files.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "faces/gallery/names.hpp"
@@ -151,10 +151,7 @@ bool Gallery::is_there(const fs::path& file) {
 }
 
 fs::path Gallery::default_file() {
-  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
-    return fs::path(data) / "sightline" / "faces.gallery";
-  if (const char* home = std::getenv("HOME"); home && *home)
-    return fs::path(home) / ".local" / "share" / "sightline" / "faces.gallery";
+  if (fs::path file = data_file("faces.gallery"); !file.empty()) return file;
   throw Error(ExitCode::usage, "no default gallery: neither XDG_DATA_HOME nor HOME is set",
               "name a file with --gallery");
 }
