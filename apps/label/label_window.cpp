@@ -422,7 +422,7 @@ class Labeller {
   void present() {
     const Size output = window_->output_size();
     viewport_.set(frame_.size(), window_->pixel_aspect(), output,
-                  has_panels_ ? display::label_panels_width(output) : 0);
+                  has_panels_ ? display::label_panels_width(output, window_->density()) : 0);
     const display::PicturePart view = frame_.empty() ? display::PicturePart{} : visible_part(viewport_);
     const Grip grip = pointer_.grip_at(at_);
     const bool is_idle = !session_.problem().empty() || !is_inside_;

@@ -34,12 +34,13 @@ bool is_drawable(const Box& b) {
          b.width > 0 && b.height > 0;
 }
 
-BoxPainter::BoxPainter(Scene& scene, TextCache& text, const Rect& place, int reference)
+BoxPainter::BoxPainter(Scene& scene, TextCache& text, const Rect& place, int reference, double density)
     : scene_(scene),
       text_(text),
       place_(place),
-      thickness_(reference < 120 ? 1 : std::max(2, static_cast<int>(std::lround(reference / 400.0)))),
-      font_{std::clamp(static_cast<int>(std::lround(reference / 54.0)), 11, 40), false},
+      thickness_(reference < 120 ? 1
+                                 : static_cast<int>(std::lround(std::max(2 * density, reference / 400.0)))),
+      font_{static_cast<int>(std::lround(std::clamp(reference / 54.0, 11 * density, 40 * density))), false},
       padding_(std::max(2, font_.size / 4)),
       tags_({place.x, place.y, place.right(), place.bottom()}) {}
 

@@ -18,7 +18,7 @@ bool is_drawable(const Box& box);
 class BoxPainter {
  public:
   /// @param reference  height in pixels of the output that thickness and letters follow
-  BoxPainter(Scene& scene, TextCache& text, const Rect& place, int reference);
+  BoxPainter(Scene& scene, TextCache& text, const Rect& place, int reference, double density);
 
   /// A line of `thickness()` pixels within the box, and a dark hairline around, so that it shows on a ground
   /// of its own colour.

@@ -11,8 +11,9 @@ namespace {
 
 class BoxDrawer {
  public:
-  BoxDrawer(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place)
-      : painter_(scene, text, place, place.height),
+  BoxDrawer(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place,
+            double density)
+      : painter_(scene, text, place, place.height, density),
         overlay_(overlay),
         place_(place),
         across_(static_cast<double>(place.width) / frame.width),
@@ -76,9 +77,10 @@ class BoxDrawer {
 
 }  // namespace
 
-void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place) {
+void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place,
+               double density) {
   if (!overlay.show_boxes || place.empty() || frame.width <= 0 || frame.height <= 0) return;
-  BoxDrawer drawer(scene, text, overlay, frame, place);
+  BoxDrawer drawer(scene, text, overlay, frame, place, density);
   for (const Detection& object : overlay.objects) drawer.place(object);
   drawer.draw();
 }

@@ -56,10 +56,11 @@ struct LabelOverlay {
 };
 
 /// Columns on the left that the panels take; 0 if the output is so narrow that they lie on the picture.
-int label_panels_width(Size output);
+int label_panels_width(Size output, double density = 1);
 
 /// Adds the overlay to a scene for an output of this size. Returns the places of the class rows, in order;
 /// rows without room are missing.
-std::vector<Rect> add_labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output);
+std::vector<Rect> add_labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output,
+                             double density = 1);
 
 }  // namespace sightline::display

@@ -17,10 +17,10 @@ constexpr Ink kDark{0, 0, 0, 200};
 
 class Labels : private PanelPainter {
  public:
-  Labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output)
-      : PanelPainter(scene, text, output),
+  Labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output, double density)
+      : PanelPainter(scene, text, output, density),
         overlay_(overlay),
-        boxes_(scene, text, {0, 0, output.width, output.height}, output.height) {}
+        boxes_(scene, text, {0, 0, output.width, output.height}, output.height, density) {}
 
   std::vector<Rect> add() {
     // Large boxes first, so that small ones inside them stay in sight.
@@ -183,16 +183,17 @@ class Labels : private PanelPainter {
 
 }  // namespace
 
-int label_panels_width(Size output) {
+int label_panels_width(Size output, double density) {
   Scene scene;
   TextCache text;
   const LabelOverlay nothing;
-  const int width = Labels(scene, text, nothing, output).panels_width();
+  const int width = Labels(scene, text, nothing, output, density).panels_width();
   return width < output.width / 3 ? width : 0;
 }
 
-std::vector<Rect> add_labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output) {
-  return Labels(scene, text, overlay, output).add();
+std::vector<Rect> add_labels(Scene& scene, TextCache& text, const LabelOverlay& overlay, Size output,
+                             double density) {
+  return Labels(scene, text, overlay, output, density).add();
 }
 
 }  // namespace sightline::display

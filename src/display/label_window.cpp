@@ -95,17 +95,12 @@ struct LabelWindow::Impl {
       screen_view.is_new = is_new;
       screen_view.place = view.place;
     }
-    rows = add_labels(scene, base.text(), overlay, base.screen().size());
+    rows = add_labels(scene, base.text(), overlay, base.screen().size(), density());
     base.screen().draw(screen_view);
     is_new = false;
   }
 
-  // Pixels of the output a unit of the window.
-  double density() const {
-    int width = 0, height = 0;
-    SDL_GetWindowSize(const_cast<ScreenWindow&>(base).sdl(), &width, &height);
-    return width > 0 ? static_cast<double>(const_cast<ScreenWindow&>(base).screen().size().width) / width : 1;
-  }
+  double density() const { return base.density(); }
 
   std::optional<LabelInput> take(const SDL_Event& event) {
     switch (event.type) {
@@ -257,6 +252,10 @@ void LabelWindow::set_title(const std::string& title) {
 
 Size LabelWindow::output_size() const {
   return impl_->base.screen().size();
+}
+
+double LabelWindow::density() const {
+  return impl_->density();
 }
 
 std::vector<std::uint8_t> LabelWindow::shown_rgb() {

@@ -82,6 +82,8 @@ class LabelWindow {
   void set_shape(PointerShape shape);
   void set_title(const std::string& title);
   Size output_size() const;
+  /// Pixels of the output a unit of the window.
+  double density() const;
 
   /// See Window.
   std::vector<std::uint8_t> shown_rgb();

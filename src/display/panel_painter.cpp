@@ -5,15 +5,15 @@
 
 namespace sightline::display {
 
-PanelPainter::PanelPainter(Scene& scene, TextCache& text, Size output)
-    : scene_(scene), text_(text), output_(output) {
+PanelPainter::PanelPainter(Scene& scene, TextCache& text, Size output, double density)
+    : scene_(scene), text_(text), output_(output), density_(density) {
   set_size(natural_size());
 }
 
 int PanelPainter::natural_size() const {
   const double natural = std::min(output_.height / 62.0, output_.width / 52.0);
-  const bool is_tiny = output_.width < 320 || output_.height < 240;
-  return std::clamp(static_cast<int>(std::lround(natural)), is_tiny ? 9 : 12, 40);
+  const bool is_tiny = output_.width < 320 * density_ || output_.height < 240 * density_;
+  return static_cast<int>(std::lround(std::clamp(natural, (is_tiny ? 9 : 12) * density_, 40 * density_)));
 }
 
 void PanelPainter::set_size(int em) {

@@ -31,10 +31,11 @@ struct Part {
   bool bold = false;
 };
 
-/// Puts panels into a scene. All lengths follow from the letters' size, which follows from the output's.
+/// Puts panels into a scene. All lengths follow from the letters' size, which follows from the output's and
+/// its density: pixels a unit of the window.
 class PanelPainter {
  public:
-  PanelPainter(Scene& scene, TextCache& text, Size output);
+  PanelPainter(Scene& scene, TextCache& text, Size output, double density);
 
  protected:
   int natural_size() const;
@@ -62,6 +63,7 @@ class PanelPainter {
   Scene& scene_;
   TextCache& text_;
   const Size output_;
+  const double density_;
   int em_ = 12, row_ = 18, padding_ = 8, margin_ = 8;
 
  private:

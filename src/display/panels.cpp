@@ -106,8 +106,8 @@ std::vector<std::size_t> rows_of(const std::vector<Interval>& sorted, std::size_
 
 class Panels : private PanelPainter {
  public:
-  Panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output)
-      : PanelPainter(scene, text, output), overlay_(overlay) {
+  Panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output, double density)
+      : PanelPainter(scene, text, output, density), overlay_(overlay) {
     top_ = margin_;
     bottom_ = output.height - margin_;
   }
@@ -429,8 +429,8 @@ class Panels : private PanelPainter {
 
 }  // namespace
 
-void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output) {
-  Panels(scene, text, overlay, output).add();
+void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output, double density) {
+  Panels(scene, text, overlay, output, density).add();
 }
 
 }  // namespace sightline::display

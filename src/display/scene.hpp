@@ -35,9 +35,11 @@ struct Words {
 using Scene = std::vector<std::variant<Fill, Words>>;
 
 /// Adds boxes with captions for a frame of size `frame` that is shown in `place`, clipped to `place`.
-void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place);
+/// @param density  pixels of the output a unit of the window (2 on many small screens); letters grow with it
+void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place,
+               double density = 1);
 
 /// Adds the head-up display, notices and help for an output of this size; parts that do not fit are left out.
-void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output);
+void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output, double density = 1);
 
 }  // namespace sightline::display

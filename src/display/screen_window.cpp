@@ -106,6 +106,12 @@ void ScreenWindow::make_window(const std::string& title, Size size) {
   if (!window_) throw_sdl_error("cannot open a window");
 }
 
+double ScreenWindow::density() const {
+  int width = 0, height = 0;
+  SDL_GetWindowSize(window_.get(), &width, &height);
+  return width > 0 ? static_cast<double>(screen_->size().width) / width : 1;
+}
+
 void ScreenWindow::set_full_screen(bool on) {
   if (is_lost_) return;
   SDL_SetWindowFullscreen(window_.get(), on ? Uint32{SDL_WINDOW_FULLSCREEN_DESKTOP} : 0u);

@@ -44,6 +44,9 @@ class ScreenWindow {
   Screen& screen() { return *screen_; }
   TextCache& text() { return text_; }
 
+  /// Pixels of the output a unit of the window.
+  double density() const;
+
   void set_full_screen(bool on);
   bool is_full_screen() const;
   void toggle_full_screen() { set_full_screen(!is_full_screen()); }

@@ -48,9 +48,9 @@ struct Window::Impl {
       view.planes = &planes;
       view.is_new = is_new;
       view.place = place_picture(planes.size, aspect_of(planes.sample_aspect, options.sample_aspect), output);
-      add_boxes(scene, base.text(), overlay, planes.size, view.place);
+      add_boxes(scene, base.text(), overlay, planes.size, view.place, base.density());
     }
-    add_panels(scene, base.text(), overlay, output);
+    add_panels(scene, base.text(), overlay, output, base.density());
     base.screen().draw(view);
     is_new = false;
   }

@@ -57,6 +57,27 @@ TEST(DisplayPanels, StayWithinTheWindow) {
       }
 }
 
+// A screen of twice the density shows the same window with twice the pixels.
+TEST(DisplayPanels, GrowWithTheDensityOfTheScreen) {
+  TextCache text;
+  Overlay overlay = everything();
+  overlay.hud = HudMode::compact;
+  const auto sizes = [&](int density) {
+    Scene scene;
+    const Size output{400 * density, 300 * density};
+    add_boxes(scene, text, overlay, {400, 300}, {0, 0, output.width, output.height}, density);
+    add_panels(scene, text, overlay, output, density);
+    std::vector<int> all;
+    for (const auto& item : scene)
+      if (const auto* words = std::get_if<Words>(&item)) all.push_back(words->font.size);
+    return all;
+  };
+  const std::vector<int> once = sizes(1), twice = sizes(2);
+  ASSERT_FALSE(once.empty());
+  EXPECT_EQ(*std::ranges::min_element(twice), 2 * *std::ranges::min_element(once));
+  EXPECT_EQ(*std::ranges::max_element(twice), 2 * *std::ranges::max_element(once));
+}
+
 TEST(DisplayPanels, SayWhatTheyAreFor) {
   Overlay overlay = everything();
   overlay.help = false;
