@@ -255,7 +255,7 @@ void Annotator::draw(const Yuv420View& picture, std::span<const Detection> objec
   }
   for (std::size_t i = drawn.size(); i-- > 0;) {
     const auto& [box, color, caption, tag] = drawn[i];
-    if (caption.empty()) continue;
+    if (caption.empty() || tag.empty()) continue;
     fill(picture, {tag.left, tag.top, tag.right, tag.bottom}, to_yuv(color, picture));
     const bool dark_ink = brightness(color, picture.bt709) > 0.45;
     const Yuv ink = to_yuv(dark_ink ? Color{0.06, 0.06, 0.06, 1} : Color{1, 1, 1, 1}, picture);

@@ -1,6 +1,11 @@
 // CaptionPlaces: where captions stand when boxes lie in each other.
 #include "media/caption_places.hpp"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
 namespace sightline::media {
 namespace {
 
@@ -36,10 +41,24 @@ TEST(CaptionPlaces, OnTheRightOfAWideBox) {
   EXPECT_EQ(places.next({120, 200, 300, 300}, kCaption), (Area{220, 186, 300, 200}));
 }
 
+TEST(CaptionPlaces, OfACrowdHideNoOther) {
+  CaptionPlaces places(kPicture);
+  std::vector<Area> taken;
+  for (int i = 0; i < 40; ++i) {
+    const int left = 40 + 12 * i, top = 180 + i * 37 % 50;
+    const Area place = places.next({left, top, left + 30, top + 90}, kCaption);
+    if (place.empty()) continue;
+    EXPECT_TRUE(std::ranges::none_of(taken, [&](const Area& other) { return overlap(place, other); })) << i;
+    EXPECT_TRUE(place.left >= 0 && place.top >= 0 && place.right <= 640 && place.bottom <= 480) << i;
+    taken.push_back(place);
+  }
+  EXPECT_GE(taken.size(), 25U) << "most have one";
+}
+
 TEST(CaptionPlaces, AboveTheBoxWhereThereIsNoRoomAnywhere) {
   CaptionPlaces places({0, 0, 80, 30});
   for (int i = 0; i < 4; ++i) places.next({0, 0, 80, 30}, kCaption);
-  EXPECT_EQ(places.next({0, 0, 80, 30}, kCaption), (Area{0, 16, 80, 30}));
+  EXPECT_TRUE(places.next({0, 0, 80, 30}, kCaption).empty()) << "no caption hides another one";
   EXPECT_EQ(CaptionPlaces({0, 0, 8, 8}).next({2, 3, 5, 5}, kCaption), (Area{0, 3, 80, 17}));
 }
 
