@@ -56,6 +56,14 @@ std::string shorten(const Canvas& canvas, const std::string& text, double size, 
   return "";
 }
 
+// Index of the tile with the most objects of some, the first one of several.
+std::size_t fullest(const std::vector<Tile>& tiles, std::size_t begin, std::size_t end) {
+  std::size_t best = begin;
+  for (std::size_t i = begin + 1; i < end; ++i)
+    if (tiles[i].objects > tiles[best].objects) best = i;
+  return best;
+}
+
 }  // namespace
 
 struct ContactSheet::Impl {
@@ -115,13 +123,22 @@ std::int64_t ContactSheet::offered() const {
 void ContactSheet::add(const Frame& frame, std::span<const Detection> objects,
                        std::span<const std::string> labels) {
   Impl& self = *impl_;
-  if (frame.empty() || self.offered++ % self.step != 0) return;
+  if (frame.empty()) return;
+  const bool begins_span = self.offered++ % self.step == 0;
+  if (!begins_span && objects.size() <= self.tiles.back().objects) return;
   if (!self.fitted) self.start(frame);
-  self.tiles.push_back(self.shrink(frame, objects, labels));
-  if (self.tiles.size() < 2 * self.count) return;
+  Tile tile = self.shrink(frame, objects, labels);
+  if (begins_span) {
+    self.tiles.push_back(std::move(tile));
+  } else {
+    self.tiles.back() = std::move(tile);
+  }
+  if (!begins_span || self.tiles.size() < 2 * self.count) return;
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < self.tiles.size(); i += 2, ++kept)
-    if (kept != i) self.tiles[kept] = std::move(self.tiles[i]);
+  for (std::size_t i = 0; i < self.tiles.size(); i += 2, ++kept) {
+    const std::size_t better = fullest(self.tiles, i, std::min(i + 2, self.tiles.size()));
+    if (kept != better) self.tiles[kept] = std::move(self.tiles[better]);
+  }
   self.tiles.resize(kept);
   self.step *= 2;
 }
@@ -147,9 +164,8 @@ void ContactSheet::write(const std::string& path, const std::string& title) cons
   canvas.text(width - gap, head * 0.62, summary, unit, kFaint, Align::right);
 
   for (std::size_t i = 0; i < shown; ++i) {
-    // Picks evenly from the kept tiles, first to last.
-    const std::size_t index = shown == 1 ? 0 : (i * (self.tiles.size() - 1) + (shown - 1) / 2) / (shown - 1);
-    const Tile& tile = self.tiles[index];
+    const Tile& tile =
+        self.tiles[fullest(self.tiles, i * self.tiles.size() / shown, (i + 1) * self.tiles.size() / shown)];
     const int x = gap + static_cast<int>(i) % columns * (self.tile.width + gap);
     const int y = head + static_cast<int>(i) / columns * (self.tile.height + caption);
     canvas.draw_rgb(tile.rgb.data(), self.tile, x, y, self.tile.width, self.tile.height);

@@ -11,8 +11,8 @@
 
 namespace sightline::media {
 
-/// Collects frames spaced evenly over a stream of unknown length, in bounded memory: keeps every k-th frame,
-/// reduced; at twice the needed number, drops every other one and doubles k.
+/// Divides a stream of unknown length into equal spans, in bounded memory, and keeps of each the frame with
+/// the most objects, reduced (the first of several): at twice the needed number, two spans become one.
 ///
 /// Thread-safety: one thread at a time.
 class ContactSheet {
@@ -27,7 +27,7 @@ class ContactSheet {
   ContactSheet(ContactSheet&&) noexcept;
   ContactSheet& operator=(ContactSheet&&) noexcept;
 
-  /// Offers the stream's next frame; cheap if it is not kept.
+  /// Offers the stream's next frame; cheap if it is not kept. Keeps no more than one frame of a span.
   void add(const Frame& frame, std::span<const Detection> objects, std::span<const std::string> labels);
 
   /// Frames offered so far.

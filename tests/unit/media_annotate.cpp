@@ -225,6 +225,28 @@ TEST(MediaContactSheet, ShowsTheWholeStream) {
   }
 }
 
+// Frames with finds come before those without: the picture of a stream in which one frame has them is not
+// that of the stream without.
+TEST(MediaContactSheet, PrefersFramesWithFinds) {
+  TempDir dir;
+  const auto sheet_of = [&](int frame_with_objects) {
+    Reader reader("lavfi:color=gray:size=320x240:rate=25:duration=3.99");
+    ContactSheet sheet(4, 160);
+    const std::vector<Detection> objects{{{50, 50, 100, 100}, 1, 0}};
+    for (int i = 0; auto frame = reader.read(); ++i)
+      sheet.add(*frame, i == frame_with_objects ? std::span(objects) : std::span<const Detection>(), kLabels);
+    sheet.write(dir / "sheet.png", "one find");
+    const Frame picture = *Reader(dir / "sheet.png").read();
+    int coloured = 0;  // pixels of the box and its caption
+    const Image<std::uint8_t> luma = to_gray(picture);
+    for (int y = 0; y < picture.size().height; ++y)
+      for (int x = 0; x < picture.size().width; ++x) coloured += luma.view().at(x, y) > 140 ? 1 : 0;
+    return coloured;
+  };
+  const int without = sheet_of(-1);
+  for (const int frame : {0, 1, 37, 61, 99}) EXPECT_GT(sheet_of(frame), without + 100) << frame;
+}
+
 TEST(MediaContactSheet, Errors) {
   TempDir dir;
   expect_error(ExitCode::usage, "pictures", [] { ContactSheet(0); });
