@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kTiles = 48;  ///< of a sheet
 constexpr int kColumns = 12;
 constexpr double kTileWidth = 150, kTileHeight = 250, kCaption = 38;  ///< pixels
+constexpr double kHead = 58;                                          ///< pixels of title and legend
+constexpr int kFewestColumns = 4;                                     ///< as wide as the legend
 constexpr double kAround = 0.35;  ///< of the object's height, on each side of what is shown
 
 constexpr Color kMarked{0.35, 0.85, 0.45, 1};
@@ -88,12 +90,26 @@ std::string MissReport::text() const {
 
 void MissReport::write_sheet(const std::string& file) const {
   const auto count = static_cast<int>(worst_.size());
-  const int columns = std::clamp(count, 1, kColumns), rows = std::max(1, (count + kColumns - 1) / kColumns);
-  Canvas canvas(static_cast<int>(columns * kTileWidth), static_cast<int>(rows * (kTileHeight + kCaption)),
-                kSheetPaper);
+  const int columns = std::clamp(count, kFewestColumns, kColumns);
+  const int rows = std::max(1, (count + kColumns - 1) / kColumns);
+  Canvas canvas(static_cast<int>(columns * kTileWidth),
+                static_cast<int>(kHead + rows * (kTileHeight + kCaption)), kSheetPaper);
+  const auto missed =
+      std::count_if(objects_.begin(), objects_.end(), [](const auto& one) { return !one.found; });
+  canvas.text(4, 22, fmt::format("The worst {} of {} missed objects", count, missed), 17, kSheetInk,
+              Align::left, FontWeight::bold);
+  double pen = 4;
+  const auto explain = [&](const Color& color, double line, const std::string& meaning) {
+    canvas.stroke_rectangle(pen + 2, 36, 14, 14, color, line);
+    canvas.text(pen + 23, 48, meaning, 13, kSheetInk);
+    pen += 40 + canvas.text_width(meaning, 13);
+  };
+  explain(kMarked, 3, "missed object");
+  explain(kMarked, 1, "other marked objects");
+  explain(kFound, 2, "nearest window, with its score");
   for (int i = 0; i < count; ++i) {
     const Tile& tile = worst_[static_cast<std::size_t>(i)];
-    const double left = i % kColumns * kTileWidth, top = i / kColumns * (kTileHeight + kCaption);
+    const double left = i % kColumns * kTileWidth, top = kHead + i / kColumns * (kTileHeight + kCaption);
     const double zoom = std::min((kTileWidth - 4) / tile.pixels.width(), kTileHeight / tile.pixels.height());
     const double width = tile.pixels.width() * zoom, height = tile.pixels.height() * zoom;
     canvas.draw(tile.pixels.view(), left, top, width, height);
