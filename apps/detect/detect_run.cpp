@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <optional>
 
 #include "apps/cli/progress.hpp"
 #include "apps/cli/stop.hpp"
@@ -317,6 +318,10 @@ class DetectRun {
       if (!sheet_) sheet_ = std::make_unique<media::ContactSheet>();
       add_shared(std::make_unique<pipeline::ContactSheetSink>(*sheet_, labels));
     }
+    if (!a_.report.empty()) {
+      if (!finds_) finds_.emplace(labels, a_.inputs.size() == 1);
+      add_shared(std::make_unique<RunFindsSink>(*finds_, input.number, input.reader.info().is_pictures));
+    }
     add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
     if (a_.several) {
       input.answer = std::make_unique<Answer>(labels);
@@ -362,8 +367,9 @@ class DetectRun {
       sheet_->write(a_.contact_sheet, inputs_text());
       spdlog::info("wrote {}", a_.contact_sheet);
     }
-    write_if_named(a_.report,
-                   [&] { return run_page(inputs_text(), engine_, *controller_, total_, history_); });
+    write_if_named(a_.report, [&] {
+      return run_page(inputs_text(), engine_, *controller_, total_, history_, finds_ ? &*finds_ : nullptr);
+    });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   }
 
@@ -375,7 +381,8 @@ class DetectRun {
   pipeline::Pipeline pipeline_;
   std::unique_ptr<pipeline::Controller> controller_;
   pipeline::RunHistory history_;
-  std::mutex mutex_;  ///< of what several inputs share
+  std::optional<RunFinds> finds_;  ///< for the page
+  std::mutex mutex_;               ///< of what several inputs share
   std::unique_ptr<ResultWriter> results_;
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;

@@ -1,13 +1,18 @@
 #include "apps/detect/run_page.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 #include "apps/common/quality_options.hpp"
 #include "base/duration_text.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
-#include "pipeline/report/document.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -15,20 +20,29 @@ namespace {
 using namespace report;
 using History = pipeline::RunHistory::Summary;
 
-const NamedTexts kRunGuide{{"Rate", "Delivered frames per second. A camera's rate is the limit."},
-                           {"Setting",
-                            "Operating point that searched the frames: the most accurate one is at the top, "
-                            "the fastest at the bottom. "
-                            "A frame's result depends on the frame and the operating point alone."},
-                           {"Missed",
-                            "Share of objects missed at 1e-5 false positives per window, from the evaluation "
-                            "stored in the model. It "
-                            "compares sizes of a model, not scale steps."}};
+constexpr double kChartWidth = 720;  // a page of 800 pixels shows all of it
+constexpr std::size_t kMostPoints = 600;
+constexpr std::size_t kMostTracks = 5'000, kShownTracks = 25, kShownLines = 6;
+constexpr int kBestPictures = 6, kBestWidth = 236;
+
+const NamedTexts kFindsGuide{
+    {"Objects over time", "The most objects of each label in one frame, of the frames around that moment."},
+    {"Best pictures", "The frame with the most objects of each sixth of the run."}};
+const NamedTexts kRateGuide{{"Rate", "Delivered frames per second. A camera's rate is the limit."}};
+const NamedTexts kSettingGuide{{"Setting",
+                                "Operating point that searched the frames: the most accurate one is at the "
+                                "top, the fastest at the bottom. "
+                                "A frame's result depends on the frame and the operating point alone."},
+                               {"Missed",
+                                "Share of objects missed at 1e-5 false positives per window, from the "
+                                "evaluation stored in the model. It "
+                                "compares sizes of a model, not scale steps."}};
 
 Chart over_time(const std::string& label, double seconds) {
   Chart chart{.label = label};
   chart.x = {
       .low = 0, .high = std::max(seconds, 1e-3), .text = [](double at) { return fmt::format("{:g} s", at); }};
+  chart.width = kChartWidth;
   chart.height = 220;
   return chart;
 }
@@ -99,24 +113,179 @@ Table stages_table(const pipeline::RunReport& report) {
        {"where", &Stage::processor}});
 }
 
+std::string base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned three = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      three = three << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += i + k > bytes.size() ? '=' : kDigits[three >> (18 - 6 * k) & 63];
+  }
+  return text;
+}
+
+// The sheet as a picture within the page. Empty where there is no memory for it.
+std::string picture_of(const media::ContactSheet& sheet) {
+  const int memory = memfd_create("sheet", MFD_CLOEXEC);
+  if (memory < 0) return {};
+  const std::string file = fmt::format("/proc/self/fd/{}", memory);
+  std::string markup;
+  try {
+    sheet.write(file, "");
+    markup =
+        "<img alt=\"frames with the most objects\" style=\"max-width:100%\" src=\"data:image/png;base64," +
+        base64(read_text_file(file)) + "\">";
+  } catch (const Error&) {  // the page is worth more than its pictures
+  }
+  close(memory);
+  return markup;
+}
+
 }  // namespace
 
+RunFinds::RunFinds(std::vector<std::string> labels, bool has_one_input)
+    : labels_(std::move(labels)),
+      found_(labels_.size()),
+      best_(kBestPictures, kBestWidth),
+      is_by_time_(has_one_input) {}
+
+// Point of time, or of a frame's number, in the lines. Doubles the interval where there would be too many.
+std::size_t RunFinds::point_at(double at) {
+  while (at >= interval_ * kMostPoints) {
+    for (Found& one : found_) {
+      std::vector<std::int64_t> halves((one.over_time.size() + 1) / 2);
+      for (std::size_t i = 0; i < one.over_time.size(); ++i)
+        halves[i / 2] = std::max(halves[i / 2], one.over_time[i]);
+      one.over_time = std::move(halves);
+    }
+    interval_ *= 2;
+  }
+  return static_cast<std::size_t>(at / interval_);
+}
+
+void RunFinds::add(std::size_t input, bool is_picture, const media::Frame& frame, const FrameResult& result) {
+  if (result.status != FrameStatus::ok) return;
+  is_by_time_ = is_by_time_ && !is_picture;
+  const double at = is_by_time_ ? std::max(0.0, result.time) : static_cast<double>(frames_);
+  ++frames_;
+  end_ = std::max(end_, at);
+  const std::size_t point = point_at(at);
+  std::vector<std::int64_t> counts(found_.size());
+  for (const Detection& object : result.objects) {
+    ++counts[static_cast<std::size_t>(object.label)];
+    if (object.track <= 0) continue;
+    const TrackKey key{input, object.label, object.track};
+    if (tracks_.size() >= kMostTracks && !tracks_.contains(key)) continue;
+    Track& track = tracks_[key];
+    if (track.frames++ == 0) track.first = result.time;
+    track.last = result.time;
+    const std::string& name = object.attributes.name();
+    if (!name.empty() && name != kUnknownName) track.name = name;
+  }
+  for (std::size_t label = 0; label < counts.size(); ++label) {
+    if (counts[label] == 0) continue;
+    Found& found = found_[label];
+    found.objects += counts[label];
+    ++found.frames;
+    found.most = std::max(found.most, counts[label]);
+    if (found.over_time.size() <= point) found.over_time.resize(point + 1);
+    found.over_time[point] = std::max(found.over_time[point], counts[label]);
+  }
+  best_.add(frame, result.objects, labels_);
+}
+
+Chart RunFinds::chart() const {
+  Chart chart = over_time("Objects over time", end_ + interval_);
+  if (!is_by_time_) chart.x.text = [](double number) { return fmt::format("frame {:g}", number); };
+  chart.y.label = "objects in a frame";
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < found_.size(); ++i)
+    if (found_[i].objects > 0) order.push_back(i);
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return found_[i].objects; });
+  order.resize(std::min(order.size(), kShownLines));
+  for (const std::size_t i : order) {
+    Line line{labels_[i], {}, Line::Form::stairs};
+    const auto last = static_cast<std::size_t>(end_ / interval_);
+    for (std::size_t point = 0; point <= last + 1; ++point) {
+      const std::size_t known = std::min(point, last);
+      const auto most = known < found_[i].over_time.size() ? found_[i].over_time[known] : 0;
+      line.points.push_back({interval_ * static_cast<double>(point), static_cast<double>(most)});
+    }
+    chart.lines.push_back(std::move(line));
+  }
+  return chart;
+}
+
+Table RunFinds::labels_table() const {
+  Table table;
+  table.columns = {{"label"}, {"objects"}, {"frames with it"}, {"most in one frame"}};
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    const Found& found = found_[i];
+    if (found.objects > 0 || found_.size() == 1)
+      table.rows.push_back({labels_[i], found.objects, found.frames, found.most});
+  }
+  return table;
+}
+
+Table RunFinds::tracks_table() const {
+  std::vector<std::pair<TrackKey, Track>> longest(tracks_.begin(), tracks_.end());
+  std::ranges::stable_sort(longest, std::greater(), [](const auto& one) { return one.second.frames; });
+  Table table;
+  if (longest.size() > kShownTracks)
+    table.caption = fmt::format("The longest {} of {} tracks", kShownTracks, longest.size());
+  longest.resize(std::min(longest.size(), kShownTracks));
+  table.columns = {{"track"}, {"name"}, {"from"}, {"to"}, {"frames"}};
+  if (std::ranges::all_of(longest, [](const auto& one) { return one.second.name.empty(); }))
+    table.columns.erase(table.columns.begin() + 1);
+  for (const auto& [key, track] : longest) {
+    const auto& [input, label, identity] = key;
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row.push_back(fmt::format("{} {}", labels_[static_cast<std::size_t>(label)], identity));
+    if (table.columns.size() == 5) row.emplace_back(track.name);
+    row.emplace_back(duration_text(track.first));
+    row.emplace_back(duration_text(track.last));
+    row.emplace_back(track.frames);
+  }
+  return table;
+}
+
+std::vector<Section> RunFinds::sections() const {
+  if (frames_ == 0) return {};
+  std::vector<Section> all{{"What was found", {{labels_table()}}}};
+  if (frames_ > 1) all.push_back({"Objects over time", {{chart()}}});
+  if (best_.offered() > 0) all.push_back({"Best pictures", {{Raw{picture_of(best_)}}}});
+  if (!tracks_.empty()) all.push_back({"Tracks", {{tracks_table()}}});
+  return all;
+}
+
 std::string run_page(const std::string& input, const Engine& engine, const pipeline::Controller& controller,
-                     const pipeline::RunReport& report, const pipeline::RunHistory& run) {
+                     const pipeline::RunReport& report, const pipeline::RunHistory& run,
+                     const RunFinds* finds) {
   const History history = run.summary();
   const double rate = static_cast<double>(report.frames) / std::max(history.seconds, 1e-9);
   const Chart settings = setting_chart(history);
   const Table by_setting = settings_table(report);
-  return to_html(
-      {"Sightline: " + input,
-       {{fmt::format("{} frames at {:.1f} per second", report.frames, rate),
-         fmt::format("{}. {}. {} in {}", input, engine.detector->info().model,
-                     counted(report.objects, "object"), duration_text(history.seconds)),
-         {{"Rate over time", {{rate_chart(history, objective_of(engine.quality))}}},
-          {"Setting over time", {{settings}, {Note{settings.lines.empty() ? "" : controller.summary()}}}},
-          {"Frames by setting", {{by_setting}, {Note{by_setting.rows.empty() ? "" : accuracy_text(report)}}}},
-          {"Stages", {{stages_table(report)}}}}}},
-       kRunGuide});
+  std::vector<Section> sections;
+  if (finds) sections = finds->sections();
+  NamedTexts guide;
+  if (!sections.empty()) guide = kFindsGuide;
+  sections.push_back({"Rate over time", {{rate_chart(history, objective_of(engine.quality))}}});
+  guide.insert(guide.end(), kRateGuide.begin(), kRateGuide.end());
+  if (!settings.lines.empty())
+    sections.push_back({"Setting over time", {{settings}, {Note{controller.summary()}}}});
+  if (by_setting.rows.size() > 1) {
+    sections.push_back({"Frames by setting", {{by_setting}, {Note{accuracy_text(report)}}}});
+    guide.insert(guide.end(), kSettingGuide.begin(), kSettingGuide.end());
+  }
+  sections.push_back({"Stages", {{stages_table(report)}}});
+  return to_html({"Sightline: " + input,
+                  {{fmt::format("{} frames at {:.1f} per second", report.frames, rate),
+                    fmt::format("{}. {}. {} in {}", input, engine.detector->info().model,
+                                counted(report.objects, "object"), duration_text(history.seconds)),
+                    std::move(sections)}},
+                  guide});
 }
 
 }  // namespace sightline::apps

@@ -10,7 +10,6 @@
 #include "apps/cli/writable.hpp"
 #include "apps/common/quality_options.hpp"
 #include "apps/common/run_text.hpp"
-#include "apps/detect/run_page.hpp"
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
 #include "base/memory_use.hpp"
@@ -121,6 +120,7 @@ void LiveSession::open_outputs() {
     sinks_.push_back(std::move(sink));
   };
   add(std::make_unique<AnswerSink>(answer_, 1, false));
+  if (!a_.report.empty()) add(std::make_unique<RunFindsSink>(finds_.emplace(labels, true), 1, false));
   add(std::make_unique<RecordSink>(*this));
   if (!a_.detections.empty()) {
     results_ =
@@ -214,7 +214,9 @@ void LiveSession::finish() {
   if (trace_) trace_->finish();
   if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   if (trace_) spdlog::info("wrote {}", a_.trace);
-  write_if_named(a_.report, [&] { return run_page(a_.input, engine_, *controller_, report_, history_); });
+  write_if_named(a_.report, [&] {
+    return run_page(a_.input, engine_, *controller_, report_, history_, finds_ ? &*finds_ : nullptr);
+  });
   if (recorder_ && !recorder_->status().error.empty()) {
     throw Error(ExitCode::failed, "the recording failed: " + recorder_->status().error,
                 "the part that was recorded can be played");

@@ -13,6 +13,7 @@
 
 #include "apps/common/detector_options.hpp"
 #include "apps/detect/answer.hpp"
+#include "apps/detect/run_page.hpp"
 #include "apps/detect/track_options.hpp"
 #include "base/segment_limits.hpp"
 #include "detection/result_writer.hpp"
@@ -125,6 +126,7 @@ class LiveSession {
   pipeline::LiveStatistics statistics_;
   pipeline::DisplayMailbox mailbox_;
   pipeline::RunHistory history_;
+  std::optional<RunFinds> finds_;  ///< for the page
   std::unique_ptr<ResultWriter> results_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   std::vector<std::unique_ptr<pipeline::Sink>> sinks_;

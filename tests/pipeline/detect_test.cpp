@@ -32,6 +32,24 @@ std::vector<Json> results_with(const Words& options) {
   return parse_lines(outcome.out);
 }
 
+// Objects over time, pictures and tracks; nothing of operating points where there is one.
+TEST(Detect, PageOfARunShowsWhatWasFound) {
+  TempDir folder;
+  expect_run(
+      0, Words{"detect", moving_clip(200, 240, 10), "--track", "--report", folder / "run.html"} + kFindsSome);
+  const std::string page = bytes_of(folder / "run.html");
+  EXPECT_THAT(page, testing::AllOf(testing::HasSubstr("src=\"data:image/png;base64,iVBORw0KGgo"),
+                                   testing::HasSubstr("aria-label=\"Objects over time\""),
+                                   testing::HasSubstr("<th scope=\"row\">person 1"),
+                                   testing::Not(testing::HasSubstr("Operating point"))));
+  // Pictures have no times and no tracks.
+  expect_run(0, Words{"detect", std::string(SIGHTLINE_SOURCE_DIR) + "/tools/pictures/street.jpg", "--report",
+                      folder / "picture.html"});
+  EXPECT_THAT(
+      bytes_of(folder / "picture.html"),
+      testing::AllOf(testing::HasSubstr("data:image/png"), testing::Not(testing::HasSubstr(">Tracks<"))));
+}
+
 TEST(Detect, EveryFrameHasItsLine) {
   const Outcome outcome = expect_run(0, Words{"detect", moving_clip(200, 240, 10)} + kFindsSome);
   const std::vector<Json> lines = parse_lines(outcome.out);
