@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <random>
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/shared_file.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -73,16 +73,13 @@ Published publish(const fs::path& temporary, const fs::path& final,
 }
 
 bool equal_files(const fs::path& a, const fs::path& b) {
-  std::ifstream one(a, std::ios::binary), other(b, std::ios::binary);
-  std::array<char, 1 << 16> left{}, right{};
-  while (one && other) {
-    one.read(left.data(), left.size());
-    other.read(right.data(), right.size());
-    if (one.gcount() != other.gcount()) return false;
-    if (std::memcmp(left.data(), right.data(), static_cast<std::size_t>(one.gcount())) != 0) return false;
+  constexpr std::uint64_t kBlock = 1 << 16;
+  const SharedFile one(a), other(b);
+  if (one.size() != other.size()) return false;
+  for (std::uint64_t place = 0; place < one.size(); place += kBlock) {
+    const std::uint64_t size = std::min(kBlock, one.size() - place);
+    if (one.read(place, size) != other.read(place, size)) return false;
   }
-  if (one.bad() || other.bad() || !one.eof() || !other.eof())
-    throw Error(ExitCode::failed, "cannot compare '" + a.string() + "' with '" + b.string() + "'");
   return true;
 }
 
