@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/cli/writable.hpp"
 #include "base/atomic_file.hpp"
@@ -16,6 +17,7 @@
 #include "base/json_problem.hpp"
 #include "base/json_text.hpp"
 #include "base/publish.hpp"
+#include "base/shared_file.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
@@ -26,6 +28,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int kLayout = 1;  // of the folder and of parts
+constexpr const char* kFolders[] = {"parts", "failed", "log"};
+constexpr std::uint64_t kMaxRecordBytes = 64 << 10;  // of a failed attempt
+constexpr std::size_t kMaxMessageBytes = 4096;       // in such a record
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Json number_or_null(double value) {
@@ -94,7 +99,12 @@ Plan plan_from(const Json& json) {
     input.is_pictures = one.at("pictures");
     input.problem = one.value("problem", "");
     for (const Json& part : one.at("parts")) {
-      input.parts.push_back({part.at(0), part.at(1)});
+      const auto begin = part.at(0).get<double>();
+      const auto frames = part.at(1).get<std::int64_t>();
+      if (!(begin >= 0 && begin <= static_cast<double>(kMaxFrames)) || frames < 0 || frames > kMaxFrames)
+        throw Error(ExitCode::usage, "the plan has a part without a valid begin or length",
+                    "plan again in another folder");
+      input.parts.push_back({begin, frames});
       if (part.size() > 2) input.parts.back().stamp = part.at(2);
     }
   }
@@ -103,6 +113,27 @@ Plan plan_from(const Json& json) {
 
 double seconds_of(const timespec& time) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// A plan that others can change counts as theirs.
+mode_t own_mode(const fs::path& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 ? status.st_mode & ~mode_t{S_IWGRP | S_IWOTH} & 0777 : 0644;
+}
+
+// The record of a failed attempt; one that says little where it cannot be read.
+Failure read_failure(const fs::path& folder, const std::string& name, const std::string& part) {
+  try {
+    const SharedFile file(folder, fs::path("failed") / name);
+    const double time = seconds_of(file.status().st_mtim);
+    if (file.size() > kMaxRecordBytes) return {part, name, 1, "its record is too large", "unknown", time};
+    const std::string text = file.read(0, file.size());
+    check_json_limits(text);
+    const Json json = Json::parse(text);
+    return {part, json.at("about"), json.at("code"), json.at("message"), json.at("machine"), time};
+  } catch (const std::exception&) {  // a link; written by another version, or on a full disk
+    return {part, name, 1, "its record cannot be read", "unknown", 0};
+  }
 }
 
 // The file server's clock, which all times of files are by; this machine's may differ.
@@ -129,7 +160,7 @@ Job Job::create(const fs::path& folder, Plan plan) {
   }
   Job job(fs::absolute(folder).lexically_normal(), std::move(plan));
   const fs::path file = job.folder_ / "plan.json";
-  for (const char* const name : {"parts", "failed", "log"}) make_folder(job.folder_ / name);
+  for (const char* const name : kFolders) make_folder(job.folder_ / name);
   const std::string text = json_text(plan_json(job.plan_)) + '\n';
   if (text.size() > kMaxTextBytes) {
     throw Error(ExitCode::usage, fmt::format("the plan would have {} MiB", text.size() >> 20),
@@ -137,6 +168,7 @@ Job Job::create(const fs::path& folder, Plan plan) {
   }
   const fs::path temporary = temporary_name(file, "tmp");
   write_whole(temporary, text, "plan");
+  ::chmod(temporary.c_str(), own_mode(temporary));
   if (publish(temporary, file, equal_files) == Published::differs) {
     fs::remove(temporary);
     throw Error(ExitCode::usage, "'" + folder.string() + "' has a job already", "choose another folder");
@@ -150,12 +182,23 @@ Job::Job(fs::path folder, Plan plan) : folder_(std::move(folder)), plan_(std::mo
 
 Job::Job(const fs::path& folder) : folder_(fs::absolute(folder).lexically_normal()) {
   const fs::path file = folder_ / "plan.json";
-  std::error_code error;
-  if (!fs::exists(file, error)) {
+  if (!has_regular_file(file)) {
     throw Error(ExitCode::usage, "there is no job in '" + folder.string() + "'",
-                "make one with `sightline batch plan`; a plan that was interrupted is made again");
+                "run `sightline batch plan` with this folder; if it was interrupted, run it again");
   }
-  const std::string text = read_text_file(file);
+  for (const char* const name : kFolders) {
+    struct stat status {};
+    if (::lstat((folder_ / name).c_str(), &status) == 0 && S_ISDIR(status.st_mode)) continue;
+    throw Error(ExitCode::failed, "'" + (folder_ / name).string() + "' is missing, or a link",
+                "plan again in another folder");
+  }
+  const SharedFile stored(file);
+  readers_ = PlanReaders(stored.status());
+  if (stored.size() > kMaxTextBytes)
+    throw Error(ExitCode::usage,
+                fmt::format("'{}' is larger than {} MiB", file.string(), kMaxTextBytes >> 20),
+                "plan again in another folder");
+  const std::string text = stored.read(0, stored.size());
   check_json_limits(text);
   try {
     const Json json = Json::parse(text);
@@ -212,9 +255,9 @@ std::string Job::describe(const Place& place) const {
 
 void record_failure(const Job& job, const Failure& failure) {
   const Json json{{"part", failure.part},
-                  {"about", failure.about},
+                  {"about", failure.about.substr(0, kMaxMessageBytes)},
                   {"code", failure.code},
-                  {"message", failure.message},
+                  {"message", failure.message.substr(0, kMaxMessageBytes)},
                   {"machine", failure.machine}};
   write_whole(temporary_name(job.folder() / "failed" / failure.part, "json"), json_text(json, 2) + '\n',
               "record of a failure");
@@ -232,34 +275,27 @@ JobState read_state(const Job& job) {
       throw Error(ExitCode::failed, "cannot list '" + folder.string() + "': " + error.message(),
                   "check its permissions");
   };
+  std::set<std::string> names;
+  for (const Job::Place& place : job.parts()) names.insert(job.name(place));
   each_file("parts", [&](const fs::path& file) {
     const std::string name = file.filename().string();
     const std::string part = name.substr(0, name.find('.'));
     struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) return;  // it has got its name meanwhile
+    if (!names.contains(part) || ::lstat(file.c_str(), &status) != 0)
+      return;  // it has got its name meanwhile
     const double time = seconds_of(status.st_mtim);
-    if (name == part) state.done[part] = time;
+    if (name == part && has_regular_file(file)) state.done[part] = time;
     if (name.ends_with(".running")) state.running[part] = std::max(state.running[part], time);
     if (name.ends_with(".differs")) state.differing[part].push_back(name);
   });
   each_file("failed", [&](const fs::path& file) {
     const std::string name = file.filename().string();
     const std::string part = name.substr(0, name.find('.'));
-    if (!name.ends_with(".json") || state.done.contains(part)) return;
-    struct stat status {};
-    static_cast<void>(::stat(file.c_str(), &status));
-    const double time = seconds_of(status.st_mtim);
-    try {
-      const std::string text = read_text_file(file);
-      check_json_limits(text);
-      const Json json = Json::parse(text);
-      state.failed[part].push_back(
-          {part, json.at("about"), json.at("code"), json.at("message"), json.at("machine"), time});
-    } catch (const std::exception&) {  // written by another version, or on a full disk
-      state.failed[part].push_back({part, name, 1, "its record cannot be read", "unknown", time});
-    }
+    if (!name.ends_with(".json") || !names.contains(part) || state.done.contains(part)) return;
+    Failure attempt = read_failure(job.folder(), name, part);
+    Failure& last = state.failed[part];
+    if (last.part.empty() || last.time <= attempt.time) last = std::move(attempt);
   });
-  for (auto& [part, attempts] : state.failed) std::ranges::sort(attempts, {}, &Failure::time);
   return state;
 }
 
@@ -276,10 +312,20 @@ std::vector<std::size_t> tasks_left(const Job& job, const JobState& state) {
   return left;
 }
 
+void enter_folder_of(const Job& job) {
+  std::error_code error;
+  fs::current_path(job.plan().folder, error);
+  if (!error) return;
+  throw Error(ExitCode::input,
+              "cannot enter '" + job.plan().folder + "', where the job was planned: " + error.message(),
+              "give all machines the same view of files");
+}
+
 std::string stamp_of(const fs::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0)
     throw Error(ExitCode::input, "cannot open '" + file.string() + "': " + std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) throw Error(ExitCode::input, "'" + file.string() + "' is not a regular file");
   return fmt::format("{} {}.{:09}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 

@@ -11,6 +11,10 @@
 ///
 /// No file is ever changed or replaced, so any number of processes on any number of machines can work on a
 /// job without locks, also over NFS.
+///
+/// The folder may belong to several users, so nothing in it is trusted: only regular files are opened and no
+/// links are followed (base/shared_file.hpp), files have limits, and a plan names only files that everybody
+/// who can change it can read (plan_readers.hpp).
 
 #include <cstdint>
 #include <filesystem>
@@ -21,9 +25,13 @@
 #include <utility>
 #include <vector>
 
+#include "apps/batch/plan_readers.hpp"
 #include "detection/tracker.hpp"
 
 namespace sightline::apps::batch {
+
+/// More than any input has.
+inline constexpr std::int64_t kMaxFrames = std::int64_t{1} << 40;
 
 enum class Kind { objects, texture };
 
@@ -66,10 +74,13 @@ class Job {
   /// Writes the plan into a folder, which is made if it is not there. Throws Error (usage) if it has a job,
   /// (failed) if it cannot be written.
   static Job create(const std::filesystem::path& folder, Plan plan);
-  /// Reads it. Throws Error (usage) where there is none or it is of another version of the program.
+  /// Reads it. Throws Error (usage) where there is none or it is of another version of the program, (failed)
+  /// where a part of the folder is a link.
   explicit Job(const std::filesystem::path& folder);
 
   const Plan& plan() const { return plan_; }
+  /// Who may have written the plan.
+  const PlanReaders& readers() const { return readers_; }
   /// Absolute.
   const std::filesystem::path& folder() const { return folder_; }
 
@@ -92,6 +103,7 @@ class Job {
   void number_parts();
 
   std::filesystem::path folder_;
+  PlanReaders readers_;
   Plan plan_;
   std::string seed_;  ///< of the names of parts
   std::vector<Place> parts_;
@@ -114,14 +126,16 @@ struct JobState {
   std::map<std::string, double> done;                         ///< when, in seconds of the file server's clock
   std::map<std::string, double> running;                      ///< when it was last heard of
   std::map<std::string, std::vector<std::string>> differing;  ///< files of second copies that are not equal
-  std::map<std::string, std::vector<Failure>>
-      failed;      ///< attempts, the last one last; of parts that are not done
-  double now = 0;  ///< by the same clock
+  std::map<std::string, Failure> failed;                      ///< last attempt; of parts that are not done
+  double now = 0;                                             ///< by the same clock
 };
-/// Throws Error (failed).
+/// Throws Error (failed), also where a link or a special file has the name of a part.
 JobState read_state(const Job& job);
 /// Numbers of the tasks that have parts to compute.
 std::vector<std::size_t> tasks_left(const Job& job, const JobState& state);
+
+/// Makes the folder that the plan's relative names count from the working folder. Throws Error (input).
+void enter_folder_of(const Job& job);
 
 /// Size and time of a file, from which a change shows. Throws Error (input) where it is not there.
 std::string stamp_of(const std::filesystem::path& file);

@@ -16,6 +16,7 @@
 #include "apps/cli/stop.hpp"
 #include "apps/cli/writable.hpp"
 #include "base/error.hpp"
+#include "base/shared_file.hpp"
 #include "base/text.hpp"
 #include "detection/result_writer.hpp"
 #include "detection/tracker.hpp"
@@ -45,13 +46,13 @@ std::map<std::size_t, std::string> unreadable_inputs(const Job& job, bool keep_g
     }
     if (state.done.contains(name)) continue;
     const auto failed = state.failed.find(name);
-    if (failed != state.failed.end() && failed->second.back().code == static_cast<int>(ExitCode::input)) {
-      unreadable.emplace(place.input, failed->second.back().message);
+    if (failed != state.failed.end() && failed->second.code == static_cast<int>(ExitCode::input)) {
+      unreadable.emplace(place.input, failed->second.message);
       continue;
     }
     if (missing++ > 0) continue;
     first = job.describe(place);
-    if (failed != state.failed.end()) first += ": " + failed->second.back().message;
+    if (failed != state.failed.end()) first += ": " + failed->second.message;
   }
   if (missing > 0) {
     throw Error(ExitCode::failed,
@@ -75,6 +76,56 @@ bool meet(const std::optional<Edge>& first, const std::optional<Edge>& expected,
   return first->time == expected->time;
 }
 
+// The working folder is the same again at the end.
+struct FolderKept {
+  FolderKept() = default;
+  FolderKept(const FolderKept&) = delete;
+  FolderKept& operator=(const FolderKept&) = delete;
+  ~FolderKept() {
+    std::error_code ignored;
+    fs::current_path(before, ignored);
+  }
+  fs::path before = fs::current_path();
+};
+
+// Names of people in a job's parts are merged only while the gallery is the one of the plan, as for tasks:
+// somebody may have been deleted since. Where it is another one, the output is removed.
+class NamesOfJob {
+ public:
+  NamesOfJob(const Job& job, std::string output) : job_(job), output_(std::move(output)) {}
+  void check(const FrameResult& result) {
+    const bool has_names = std::ranges::any_of(result.objects, [](const Detection& object) {
+      return object.attributes &&
+             (!object.attributes->name.empty() || !object.attributes->identities.empty());
+    });
+    if (has_names && !has_names_) require_same();
+    has_names_ = has_names_ || has_names;
+  }
+  void check_again() {
+    if (has_names_) require_same();
+  }
+
+ private:
+  void require_same() const {
+    const std::string found = [&] {
+      const FolderKept kept;
+      enter_folder_of(job_);
+      ObjectChoice choice;
+      read_words(choice, job_.plan().words, {"--device=none"});
+      return model_fingerprint(choice.detector.make());
+    }();
+    if (found == job_.plan().model) return;
+    std::error_code error;
+    if (output_ != "-" && fs::is_regular_file(output_, error)) fs::remove(output_, error);
+    throw Error(ExitCode::model, "the gallery, or another file of the detector, has changed since the plan",
+                "plan again in another folder, and delete this one: its parts keep names of people");
+  }
+
+  const Job& job_;
+  const std::string output_;
+  bool has_names_ = false;
+};
+
 // Results of parts, one input after the other, as `detect` writes them.
 class ObjectMerge {
  public:
@@ -82,7 +133,8 @@ class ObjectMerge {
       : job_(job),
         format_(format),
         keep_going_(keep_going),
-        writer_(ResultWriter::open(output, format, job.plan().labels)) {}
+        writer_(ResultWriter::open(output, format, job.plan().labels)),
+        names_(job, output) {}
 
   void add_failed(const Input& input, const std::string& message) {
     FrameResult failed;
@@ -105,13 +157,14 @@ class ObjectMerge {
       throw_if_stopped();
       const Job::Place place{number, k};
       const PartContent content = read_part(job_.file(job_.name(place)));
-      if (const std::int64_t more = content.making.value("errors", std::int64_t{0}); more > 0) {
-        errors += more;
-        last_error = content.making.value("last_error", last_error);
+      if (content.making.errors > 0) {
+        errors += content.making.errors;
+        last_error = content.making.last_error;
       }
       ByteReader bytes(content.body);
       while (bytes.get<std::uint8_t>() == 1) {
         FrameResult result = get_result(bytes);
+        names_.check(result);
         result.source = input.name;
         result.frame += before;
         if (input.is_pictures) {
@@ -148,6 +201,7 @@ class ObjectMerge {
 
   // Returns the exit code.
   int finish() {
+    names_.check_again();
     writer_->finish();
     if (damaged_.empty()) return 0;
     const std::string problem = damaged_.size() > 1
@@ -167,6 +221,7 @@ class ObjectMerge {
   const ResultFormat format_;
   const bool keep_going_;
   std::unique_ptr<ResultWriter> writer_;
+  NamesOfJob names_;
   std::vector<std::string> damaged_;
   std::int64_t frames_ = 0;
 };
@@ -204,6 +259,15 @@ std::string file_for(const Job& job, const Input& input, const std::string& name
   return (fs::path(name) / fs::path(input.name).stem()).string() + ending;
 }
 
+// Files beside a part, which others may have replaced by links.
+void require_part_files(const TextureJobChoice& choice, const TextureRunner& runner, const fs::path& part) {
+  const TextureFiles files = part_files(choice, part);
+  std::vector<std::string> names = runner.label_files(files.labels);
+  names.push_back(files.cells);
+  for (const std::string& name : names)
+    if (!name.empty()) static_cast<void>(SharedFile{fs::path(name)});
+}
+
 int merge_textures(const Job& job, const MergeArguments& a) {
   if (!a.format.empty()) throw Error(ExitCode::usage, "--format is for jobs of detectors");
   check_texture_outputs(a.outputs);
@@ -228,6 +292,7 @@ int merge_textures(const Job& job, const MergeArguments& a) {
       throw_if_stopped();
       const fs::path file = job.file(job.name({i, k}));
       const PartContent content = read_part(file);
+      require_part_files(choice, runner, file);
       ByteReader bytes(content.body);
       TextureBand band = get_band(bytes, texture);
       if (sum) {

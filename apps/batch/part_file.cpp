@@ -9,14 +9,16 @@
 #include <bit>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 
 #include "base/fault.hpp"
 #include "base/fnv.hpp"
+#include "base/json_problem.hpp"
 #include "base/json_text.hpp"
 #include "base/publish.hpp"
+#include "base/shared_file.hpp"
 
 namespace sightline::apps::batch {
 namespace {
@@ -28,6 +30,7 @@ static_assert(std::endian::native == std::endian::little, "the numbers of parts 
 
 constexpr std::size_t kBuffer = 1 << 20;
 constexpr std::chrono::seconds kHeartbeat{10};
+constexpr std::uint64_t kMaxPartBytes = std::uint64_t{1} << 30, kMaxMakingBytes = 1 << 20;
 constexpr std::uint64_t kMark = 0x314c455452415053;
 
 struct Trailer {
@@ -39,44 +42,52 @@ struct Trailer {
               "delete it; `sightline batch work` computes it again");
 }
 
-Trailer trailer_of(std::ifstream& stream, const fs::path& file) {
+// A part, which is opened as a file of a folder that others can write to.
+SharedFile open_part(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  return {folder.parent_path(), folder.filename() / file.filename()};
+}
+
+Trailer trailer_of(const SharedFile& stream, const fs::path& file) {
   Trailer trailer{};
-  std::error_code error;
-  const std::uint64_t size = fs::file_size(file, error);
-  if (error || !stream) refuse_part(file, "cannot be read");
-  if (size < sizeof trailer) refuse_part(file, "is not whole");
-  stream.seekg(static_cast<std::streamoff>(size - sizeof trailer));
-  stream.read(reinterpret_cast<char*>(&trailer), sizeof trailer);
-  const std::uint64_t rest = size - sizeof trailer;
-  if (!stream) refuse_part(file, "cannot be read");
+  if (stream.size() < sizeof trailer) refuse_part(file, "is not whole");
+  if (stream.size() > kMaxPartBytes) refuse_part(file, "is larger than a part can be");
+  const std::uint64_t rest = stream.size() - sizeof trailer;
+  std::memcpy(&trailer, stream.read(rest, sizeof trailer).data(), sizeof trailer);
   if (trailer.mark != kMark || trailer.body_size > rest || trailer.making_size != rest - trailer.body_size)
     refuse_part(file, "is not whole");
   return trailer;
 }
 
-std::string bytes_at(std::ifstream& stream, const fs::path& file, std::uint64_t place, std::uint64_t size,
+std::string bytes_at(const SharedFile& stream, const fs::path& file, std::uint64_t place, std::uint64_t size,
                      std::uint64_t hash) {
-  std::string bytes(size, 0);
-  stream.seekg(static_cast<std::streamoff>(place));
-  stream.read(bytes.data(), static_cast<std::streamsize>(size));
-  if (!stream) refuse_part(file, "cannot be read");
+  std::string bytes = stream.read(place, size);
   if (fnv1a(bytes.data(), bytes.size()) != hash) refuse_part(file, "is damaged");
   return bytes;
 }
 
-std::string making_at(std::ifstream& stream, const fs::path& file, const Trailer& trailer) {
-  return bytes_at(stream, file, trailer.body_size, trailer.making_size, trailer.making_hash);
-}
-
-bool is_damaged_input(std::ifstream& stream, const fs::path& file, const Trailer& trailer) {
-  return Json::parse(making_at(stream, file, trailer)).value("errors", std::int64_t{0}) > 0;
+Making making_at(const SharedFile& stream, const fs::path& file, const Trailer& trailer) {
+  if (trailer.making_size > kMaxMakingBytes) refuse_part(file, "is damaged");
+  const std::string text =
+      bytes_at(stream, file, trailer.body_size, trailer.making_size, trailer.making_hash);
+  try {
+    check_json_limits(text);
+    const Json json = Json::parse(text);
+    Making making;
+    making.machine = json.value("machine", making.machine);
+    making.errors = json.value("errors", making.errors);
+    making.last_error = json.value("last_error", making.last_error);
+    return making;
+  } catch (const std::exception&) {  // no JSON, no object, or values of other types
+    refuse_part(file, "is damaged");
+  }
 }
 
 bool equal_bodies(const fs::path& a, const fs::path& b) {
-  std::ifstream one(a, std::ios::binary), other(b, std::ios::binary);
+  const SharedFile one = open_part(a), other = open_part(b);
   const Trailer left = trailer_of(one, a), right = trailer_of(other, b);
   if (left.body_size == right.body_size && left.body_hash == right.body_hash) return true;
-  if (!is_damaged_input(one, a, left) || !is_damaged_input(other, b, right)) return false;
+  if (making_at(one, a, left).errors == 0 || making_at(other, b, right).errors == 0) return false;
   spdlog::warn(
       "part '{}' was computed before with another result: its input is damaged, and decoders conceal "
       "damage differently with each number of threads; the first result counts",
@@ -132,6 +143,11 @@ void PartWriter::write(std::string_view bytes) {
 void PartWriter::add(std::string_view bytes) {
   hash_ = fnv1a(bytes.data(), bytes.size(), hash_);
   size_ += bytes.size();
+  if (size_ > kMaxPartBytes - kMaxMakingBytes) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} has more than {} MiB of results", about_, kMaxPartBytes >> 20),
+                "plan again with a smaller --chunk, or a higher --threshold");
+  }
   buffer_.append(bytes);
   if (buffer_.size() >= kBuffer) {
     write(buffer_);
@@ -165,7 +181,7 @@ void PartWriter::publish_or_keep(const fs::path& temporary, const fs::path& file
   fs::rename(temporary, kept, ignored);
   std::string other = "unknown";
   try {
-    other = read_part(job_.file(name_)).making.value("machine", other);
+    other = read_part(job_.file(name_)).making.machine;
   } catch (const Error&) {  // the other copy has no part yet
   }
   throw Error(
@@ -176,18 +192,30 @@ void PartWriter::publish_or_keep(const fs::path& temporary, const fs::path& file
 }
 
 PartContent read_part(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
+  const SharedFile stream = open_part(file);
   const Trailer trailer = trailer_of(stream, file);
-  PartContent content;
-  content.body = bytes_at(stream, file, 0, trailer.body_size, trailer.body_hash);
-  const std::string text = making_at(stream, file, trailer);
-  try {
-    content.making = Json::parse(text);
-  } catch (const Json::exception&) {
-    refuse_part(file, "is damaged");
-  }
-  return content;
+  return {bytes_at(stream, file, 0, trailer.body_size, trailer.body_hash), making_at(stream, file, trailer)};
 }
+
+namespace {
+
+[[noreturn]] void refuse_result() {
+  throw Error(ExitCode::failed, "a part has an invalid result", "delete the parts, and compute them again");
+}
+
+double finite_in(ByteReader& bytes) {
+  const auto value = bytes.get<double>();
+  if (!std::isfinite(value)) refuse_result();
+  return value;
+}
+
+std::int64_t frames_in(ByteReader& bytes) {
+  const auto frames = bytes.get<std::int64_t>();
+  if (frames < 0 || frames > kMaxFrames) refuse_result();
+  return frames;
+}
+
+}  // namespace
 
 void put_end(ByteWriter& bytes, const FramesEnd& end) {
   bytes.put(end.frames);
@@ -200,7 +228,7 @@ void put_end(ByteWriter& bytes, const FramesEnd& end) {
 
 FramesEnd get_end(ByteReader& bytes) {
   FramesEnd end;
-  end.frames = bytes.get<std::int64_t>();
+  end.frames = frames_in(bytes);
   for (std::optional<Edge>* const edge : {&end.first, &end.next}) {
     const bool is_there = bytes.get<std::uint8_t>() != 0;
     Edge one;
@@ -249,9 +277,11 @@ void put_result(ByteWriter& bytes, const FrameResult& result) {
 
 FrameResult get_result(ByteReader& bytes) {
   FrameResult result;
-  result.frame = bytes.get<std::int64_t>();
+  result.frame = frames_in(bytes);
   result.time = bytes.get<double>();
-  result.status = static_cast<FrameStatus>(bytes.get<std::uint8_t>());
+  const auto status = bytes.get<std::uint8_t>();
+  if (status > static_cast<std::uint8_t>(FrameStatus::failed)) refuse_result();
+  result.status = static_cast<FrameStatus>(status);
   result.width = bytes.get<int>();
   result.height = bytes.get<int>();
   result.message = bytes.get_text();
@@ -260,10 +290,10 @@ FrameResult get_result(ByteReader& bytes) {
     Detection& object = result.objects.emplace_back();
     for (double* const value :
          {&object.box.x, &object.box.y, &object.box.width, &object.box.height, &object.score})
-      *value = bytes.get<double>();
+      *value = finite_in(bytes);
     object.label = bytes.get<int>();
     const auto present = bytes.get<std::uint8_t>();
-    if (present & 1) object.confidence = bytes.get<double>();
+    if (present & 1) object.confidence = finite_in(bytes);
     if (!(present & 2)) continue;
     DetectionAttributes more;
     more.name = bytes.get_text();

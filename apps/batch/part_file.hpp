@@ -102,12 +102,18 @@ class PartWriter {
   std::jthread heartbeat_;
 };
 
+/// How a part was computed.
+struct Making {
+  std::string machine = "unknown";
+  std::int64_t errors = 0;  ///< decode errors
+  std::string last_error;
+};
 /// A finished part.
 struct PartContent {
   std::string body;
-  nlohmann::json making;
+  Making making;
 };
-/// Throws Error (failed) where it cannot be read, or is not whole.
+/// Throws Error (failed) where it cannot be read, is not whole, is a link, or is larger than a part can be.
 PartContent read_part(const std::filesystem::path& file);
 
 /// One frame's result, exactly. `source` is left out: it is the input's name.

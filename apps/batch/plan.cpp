@@ -8,6 +8,7 @@
 
 #include "apps/batch/commands.hpp"
 #include "apps/batch/job.hpp"
+#include "apps/batch/scripts.hpp"
 #include "apps/cli/stop.hpp"
 #include "apps/common/listed_inputs.hpp"
 #include "base/error.hpp"
@@ -53,7 +54,11 @@ std::int64_t chunk_for(double start_up, double rate, double total) {
 void require_files(const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;
-    if (fs::is_directory(input, error) || fs::is_regular_file(input, error)) continue;
+    const fs::file_status status = fs::status(input, error);
+    if (fs::is_directory(status) || fs::is_regular_file(status)) continue;
+    if (error)
+      throw Error(ExitCode::input, "cannot open '" + input + "': " + error.message(),
+                  "check the name and the permissions of its folder");
     throw Error(
         ExitCode::input, "'" + input + "' is not a file or a folder",
         "a job reads its inputs many times, on several machines: name files and folders that all see");
@@ -123,10 +128,13 @@ int report(const Job& job, const std::vector<std::string>& undivided, double sec
   }
   if (problems > kShown) spdlog::error("{} more inputs cannot be read", problems - kShown);
   if (shown > kShown) spdlog::warn("{} more long videos are one part each", shown - kShown);
-  spdlog::info("planned in {:.1f} s: {}, about {} {}, {} in {}", seconds,
-               counted(std::ssize(job.plan().inputs), "input"), frames,
+  spdlog::info("planned {} for {} in {:.1f} s: about {} {} in {}", counted(std::ssize(job.tasks()), "task"),
+               counted(std::ssize(job.plan().inputs), "input"), seconds, frames,
                job.plan().kind == Kind::texture ? "rows of tiles" : "frames",
-               counted(std::ssize(job.parts()), "part"), counted(std::ssize(job.tasks()), "task"));
+               counted(std::ssize(job.parts()), "part"));
+  const std::string folder = shell_word(job.folder().string());
+  spdlog::info("next: `sightline batch submit {}` for Slurm, or with `--engine local` on this machine",
+               folder);
   if (problems == 0) return 0;
   spdlog::error("{} of {} cannot be read; `merge` needs --keep-going", problems,
                 counted(std::ssize(job.plan().inputs), "input"));
@@ -212,8 +220,8 @@ int plan_objects(const PlanArguments& a) {
     const std::optional<double> rate = measure_rate(engine, plan.inputs.front().name, choice.reading);
     const double total = estimate_frames(plan.inputs, choice.reading);
     plan.chunk = std::clamp(chunk_for(start_up, rate.value_or(kFewFrames), total), kFewFrames, kManyFrames);
-    spdlog::info("tasks of {} frames: a start takes {:.2f} s, and {} search {:.0f} frames/s here", plan.chunk,
-                 start_up, counted(a.threads, "thread"), rate.value_or(0));
+    spdlog::info("a task gets {} frames: the program starts in {:.2f} s and searches {:.0f} frames/s with {}",
+                 plan.chunk, start_up, rate.value_or(0), counted(a.threads, "thread"));
   }
   std::vector<std::string> undivided(plan.inputs.size());
   parallel_for_isolated(plan.inputs.size(), [&](std::size_t i) {

@@ -64,7 +64,7 @@ Status status_of(const Job& job) {
       ++status.running;
     } else if (failed != state.failed.end()) {
       ++status.failed;
-      status.failures.push_back(failed->second.back());
+      status.failures.push_back(failed->second);
     }
   }
   std::ranges::sort(finished);
@@ -117,7 +117,8 @@ std::string status_text(const Status& status) {
     text += ", " + duration_text(*status.time_left) + " left";
   text += '\n';
   const auto list = [&](const auto& all, const auto& line) {
-    for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i) text += "  " + line(all[i]) + '\n';
+    for (std::size_t i = 0; i < std::min(all.size(), kShown); ++i)
+      text += "  " + printable(line(all[i])) + '\n';
     if (all.size() > kShown) text += fmt::format("  and {} more\n", all.size() - kShown);
   };
   list(status.failures, [](const Failure& one) {

@@ -1,6 +1,8 @@
 #include "apps/batch/texture_part.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace sightline::apps::batch {
@@ -41,6 +43,13 @@ std::vector<tiles::Damage> get_damage(ByteReader& bytes) {
   return list;
 }
 
+constexpr std::int64_t kMaxSide = std::numeric_limits<std::int32_t>::max();  // pixels
+
+[[noreturn]] void refuse_band() {
+  throw Error(ExitCode::failed, "a part has histograms of another picture or other settings",
+              "plan again in another folder");
+}
+
 }  // namespace
 
 TextureFiles part_files(const TextureJobChoice& choice, const std::filesystem::path& part) {
@@ -74,10 +83,14 @@ TextureBand get_band(ByteReader& bytes, const TextureChoice& choice) {
   TextureBand band{0, 0, texture::TextureTotals(choice.settings, choice.channels.size()), {}, {}};
   band.width = bytes.get<std::int64_t>();
   band.height = bytes.get<std::int64_t>();
+  if (std::min(band.width, band.height) < 1 || std::max(band.width, band.height) > kMaxSide) refuse_band();
   for (std::size_t channel = 0; channel < band.totals.channels(); ++channel) {
     for (std::size_t op = 0; op < band.totals.operators(); ++op) {
-      const std::vector<std::uint64_t> bins = get_counts(bytes);
-      band.totals.add(channel, op, {bins, get_counts(bytes)});
+      const texture::OperatorTotals counts{get_counts(bytes), get_counts(bytes)};
+      const texture::OperatorTotals& own = band.totals.of(channel, op);
+      if (counts.bins.size() != own.bins.size() || counts.contrast.size() != own.contrast.size())
+        refuse_band();
+      band.totals.add(channel, op, counts);
     }
   }
   band.damage = get_damage(bytes);
@@ -86,6 +99,7 @@ TextureBand get_band(ByteReader& bytes, const TextureChoice& choice) {
 }
 
 void add_band(TextureBand& sum, const TextureBand& band) {
+  if (band.width != sum.width || band.height != sum.height) refuse_band();
   for (std::size_t channel = 0; channel < band.totals.channels(); ++channel) {
     for (std::size_t op = 0; op < band.totals.operators(); ++op)
       sum.totals.add(channel, op, band.totals.of(channel, op));

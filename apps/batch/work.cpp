@@ -2,7 +2,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <new>
 
@@ -12,12 +11,11 @@
 #include "apps/cli/stop.hpp"
 #include "base/error.hpp"
 #include "base/publish.hpp"
+#include "base/shared_file.hpp"
 #include "base/text.hpp"
 
 namespace sightline::apps::batch {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Parts that have no file yet, or all of them.
 std::vector<Job::Place> places_of(const Job& job, std::optional<int> task, bool all) {
@@ -30,19 +28,9 @@ std::vector<Job::Place> places_of(const Job& job, std::optional<int> task, bool 
   if (task) std::tie(begin, end) = job.tasks()[static_cast<std::size_t>(*task)];
   std::vector<Job::Place> places;
   for (std::size_t i = begin; i < end; ++i) {
-    std::error_code error;
-    if (all || !fs::exists(job.file(job.name(job.parts()[i])), error)) places.push_back(job.parts()[i]);
+    if (!has_regular_file(job.file(job.name(job.parts()[i]))) || all) places.push_back(job.parts()[i]);
   }
   return places;
-}
-
-void enter(const std::string& folder) {
-  std::error_code error;
-  fs::current_path(folder, error);
-  if (error)
-    throw Error(ExitCode::input,
-                "cannot enter '" + folder + "', where the job was planned: " + error.message(),
-                "give all machines the same view of files");
 }
 
 // The exit code of a task with several failed parts. Code 1 wins, because a task that ends with it is
@@ -83,7 +71,7 @@ int work(const WorkArguments& a) {
   };
   std::unique_ptr<Worker> worker;
   const bool is_ready = guarded(places.front(), [&] {
-    enter(job.plan().folder);
+    enter_folder_of(job);
     worker = make_worker(job, a.schedule, a.verbosity);
   });
   if (!is_ready) return code;

@@ -2,8 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <sys/stat.h>
+
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "apps/batch/choices.hpp"
 #include "apps/batch/part_file.hpp"
@@ -99,6 +102,22 @@ class PartSink : public pipeline::Sink {
   ByteWriter bytes_;
 };
 
+// While it lives, files that are made can be read by nobody who cannot read those that they are made from.
+class OutputMask {
+ public:
+  OutputMask(std::vector<fs::path> inputs, const std::set<fs::path>& more) {
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    before_ = ::umask(0777);
+    ::umask(before_ | mask_for(inputs));
+  }
+  ~OutputMask() { ::umask(before_); }
+  OutputMask(const OutputMask&) = delete;
+  OutputMask& operator=(const OutputMask&) = delete;
+
+ private:
+  mode_t before_;
+};
+
 class ObjectWorker : public Worker {
  public:
   ObjectWorker(const Job& job, ObjectChoice choice)
@@ -112,6 +131,7 @@ class ObjectWorker : public Worker {
       throw Error(ExitCode::model, "the job was planned with another model, configuration or gallery",
                   "restore the files that it was planned with, or plan again in another folder");
     }
+    for (const fs::path& file : engine_.files) job.readers().require(file);
     engine_.check_goal();
     describe_engine(engine_, pipeline_);
     choice_.reading.stop = &stop_;
@@ -132,6 +152,7 @@ class ObjectWorker : public Worker {
     const Input& input = job_.input(place);
     const Part& part = job_.part(place);
     check_stamp(input, part, place);
+    const OutputMask mask(files_of(place), engine_.files);
     PartWriter writer(job_, place);
     media::ReadOptions reading = choice_.reading;
     const double begin = input.is_pictures ? part.begin / kPictureRate : part.begin;
@@ -164,7 +185,20 @@ class ObjectWorker : public Worker {
     return true;
   }
 
+  // Files of an input that are read for a part.
+  std::vector<fs::path> files_of(const Job::Place& place) const {
+    const Input& input = job_.input(place);
+    if (!fs::is_directory(input.name)) return {input.name};
+    const auto images = media::list_folder(input.name, choice_.reading.recursive).images;
+    const auto size = static_cast<double>(images.size());
+    const auto at = [&](double index) { return images.begin() + std::llround(std::min(index, size)); };
+    std::vector<fs::path> files(at(job_.part(place).begin), at(job_.end(place)));
+    files.emplace_back(input.name);
+    return files;
+  }
+
   void check_stamp(const Input& input, const Part& part, const Job::Place& place) const {
+    for (const fs::path& file : files_of(place)) job_.readers().require(file);
     if (!fs::is_directory(input.name)) {
       if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);
       return;
@@ -190,7 +224,8 @@ class TextureWorker : public Worker {
 
   void run(const Job::Place& place) override {
     const Input& input = job_.input(place);
-    if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);
+    check(input);
+    const OutputMask mask({input.name}, {});
     PartWriter writer(job_, place);
     const TextureFiles temporary = part_files(choice_, writer.file());
     const TextureFiles files = part_files(choice_, job_.file(writer.name()));
@@ -200,7 +235,7 @@ class TextureWorker : public Worker {
     if (!files.cells.empty()) writer.attach(temporary.cells, files.cells);
     const auto started = pipeline::now_ns();
     const TextureBand band = runner_.run_rows(input.name, temporary, rows_of(job_, place));
-    if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);
+    check(input);
     ByteWriter bytes;
     put_band(bytes, band);
     writer.add(bytes.take());
@@ -210,6 +245,11 @@ class TextureWorker : public Worker {
   }
 
  private:
+  void check(const Input& input) const {
+    job_.readers().require(input.name);
+    if (stamp_of(input.name) != input.stamp) refuse_changed(input.name);
+  }
+
   const Job& job_;
   TextureJobChoice choice_;
   TextureRunner runner_;
@@ -218,6 +258,7 @@ class TextureWorker : public Worker {
 }  // namespace
 
 std::unique_ptr<Worker> make_worker(const Job& job, const std::vector<std::string>& schedule, int verbosity) {
+  job.readers().require_words(job.plan().words);
   if (job.plan().kind == Kind::texture) {
     TextureJobChoice choice;
     read_words(choice, job.plan().words, schedule);

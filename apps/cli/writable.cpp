@@ -32,7 +32,8 @@ void require_writable(const std::string& file) {
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder)) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
     throw Error(ExitCode::failed, "cannot make the folder '" + folder.string() + "'" +
                                       (error ? " (" + error.message() + ")" : ""));
   }

@@ -195,5 +195,23 @@ TEST_F(RecogniseProgram, GalleryOfAnotherModelIsRefused) {
              {"detect", picture(0, 1), "--config", "recognise-light", "--gallery", folder_ / "new.gallery"});
 }
 
+TEST_F(RecogniseProgram, AJobDoesNotNameWhoWasDeleted) {
+  add_people("recognise-light");
+  const std::string job = folder_ / "job", merged = folder_ / "merged.jsonl";
+  const Words merge{"-q", "batch", "merge", job, "--overwrite", "--output", merged};
+  expect_run(0, Words{"batch", "plan", picture(0, 1), "--job", job} + with("recognise-light"));
+  expect_run(0, {"batch", "work", job, "--device", "none"});
+  expect_run(0, merge);
+  EXPECT_THAT(bytes_of(merged), HasSubstr("\"name\":\"Ada\""));
+  std::filesystem::remove(merged);
+  expect_run(0, {"faces", "delete", "Ada", "--gallery", folder_ / "recognise-light.gallery"});
+  expect_run(4, "gallery", merge);
+  EXPECT_FALSE(std::filesystem::exists(merged));
+  for (const auto& part : std::filesystem::directory_iterator(job + "/parts"))
+    EXPECT_EQ(std::filesystem::status(part).permissions() & std::filesystem::perms(0077),
+              std::filesystem::perms::none)
+        << "names from a gallery that its owner alone can read";
+}
+
 }  // namespace
 }  // namespace sightline::test
