@@ -49,6 +49,16 @@ int exit_code_of(const std::function<int()>& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+// Whether a file, which may have no name any more, has zeros alone. Closes it.
+bool has_zeros_alone(int held) {
+  struct stat status {};
+  if (held < 0 || fstat(held, &status) != 0 || status.st_size == 0) return false;
+  std::string bytes(static_cast<std::size_t>(status.st_size), 'x');
+  const bool is_read = pread(held, bytes.data(), bytes.size(), 0) == std::ssize(bytes);
+  close(held);
+  return is_read && bytes.find_first_not_of('\0') == std::string::npos;
+}
+
 class GalleryTest : public testing::Test {
  protected:
   std::string file() const { return folder_ / "faces.gallery"; }
@@ -195,6 +205,47 @@ TEST_F(GalleryTest, NoByteOfWhoIsDeletedIsLeft) {
   EXPECT_LT(fs::file_size(file()), size) << "what is not used is given back";
   EXPECT_EQ(gallery.people().size(), 54u);
   EXPECT_EQ(reader.people().size(), 54u);
+}
+
+// The blocks of a file that is removed keep its bytes.
+TEST_F(GalleryTest, JournalsAreOverwritten) {
+  Gallery gallery = open();
+  add(gallery, "Ada", 3);
+  add(gallery, "Grace");
+  const int held = ::open(reserve().c_str(), O_RDONLY | O_CLOEXEC);  // it becomes the journal
+  EXPECT_EQ(gallery.remove({"Ada"}), "");
+  EXPECT_TRUE(has_zeros_alone(held));
+  EXPECT_FALSE(fs::exists(file() + "-journal"));
+  EXPECT_GT(fs::file_size(reserve()), 0u);
+  EXPECT_THAT(names(gallery), ElementsAre("Grace"));
+}
+
+TEST_F(GalleryTest, ANameTooLongForItsJournalLeavesNoFile) {
+  const std::string long_name = folder_ / std::string(252, 'g');
+  expect_error(ExitCode::usage, "too long", [&] { Gallery::open_or_make(long_name, kKind); });
+  EXPECT_FALSE(fs::exists(long_name));
+  const std::string fits = folder_ / std::string(247, 'g');
+  add(*std::make_unique<Gallery>(Gallery::open_or_make(fits, kKind)), "Ada");
+  EXPECT_EQ(names(Gallery(fits, Gallery::Access::read)).size(), 1u);
+}
+
+TEST_F(GalleryTest, NamesHaveOneNormalForm) {
+  const std::string composed = "M\u00fcller", decomposed = "Mu\u0308ller";
+  {
+    Gallery gallery = open();
+    add(gallery, composed);
+    add(gallery, decomposed);
+    EXPECT_THAT(names(gallery), ElementsAre(composed));
+    EXPECT_EQ(gallery.person(decomposed).templates, 2);
+    gallery.rename(decomposed, "Ada");
+    gallery.rename("Ada", decomposed);
+    EXPECT_THAT(names(gallery), ElementsAre(composed));
+  }
+  // As an earlier version stored it.
+  Database(file(), Database::Mode::write, std::chrono::seconds(1))
+      .run("INSERT INTO people (name, added) VALUES ('Mu' || char(776) || 'ller', 0)");
+  EXPECT_THAT(Gallery(file(), Gallery::Access::read).snapshot().names, ElementsAre(composed, composed));
+  EXPECT_THAT(names(Gallery(file(), Gallery::Access::write)), ElementsAre(composed));
 }
 
 TEST_F(GalleryTest, DeletionIsRefusedWhileAnotherProgramReads) {
@@ -550,9 +601,11 @@ TEST_F(GalleryTest, AnInterruptedChangeIsUndoneByItsOwner) {
     expect_error(ExitCode::failed, "interrupted", [&] { Gallery(file(), Gallery::Access::read); });
     ASSERT_EQ(seteuid(0), 0);
   }
+  const int journal = ::open((file() + "-journal").c_str(), O_RDONLY | O_CLOEXEC);
   const Gallery gallery(file(), Gallery::Access::read);
   for (const StoredTemplate& one : gallery.templates(gallery.person("Ada")))
     EXPECT_THAT(one.picture, testing::StartsWith("picture of Ada"));
+  EXPECT_TRUE(has_zeros_alone(journal));
 }
 
 // In a process of its own, which may have a file system of its own.

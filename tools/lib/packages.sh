@@ -6,7 +6,7 @@
 readonly SIGHTLINE_PACKAGES=(
   build-essential g++ cmake ninja-build pkg-config
   libtbb-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libhwy-dev libcli11-dev
-  libpugixml-dev libonnx-dev libprotobuf-dev libsqlite3-dev libtiff-dev libjpeg-dev libdeflate-dev libopenslide-dev libeigen3-dev
+  libpugixml-dev libonnx-dev libprotobuf-dev libsqlite3-dev libglib2.0-dev libtiff-dev libjpeg-dev libdeflate-dev libopenslide-dev libeigen3-dev
   libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev
   libcurl4-openssl-dev libcairo2-dev fonts-dejavu-core libsdl2-dev libx11-dev
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd opencv-data

@@ -62,7 +62,8 @@ void insert(Database& database, std::int64_t person, const NewTemplate& one, std
 }
 
 // The person of that name, made where there is none.
-std::int64_t person_named(Database& database, const std::string& name, std::int64_t added) {
+std::int64_t person_named(Database& database, const std::string& given, std::int64_t added) {
+  const std::string name = normal_name(given);
   Statement(database, "INSERT INTO people (name, added) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name,
             added)
       .run();
@@ -76,28 +77,82 @@ void check_size(const TemplateKind& kind, std::span<const std::uint8_t> bytes) {
     throw std::logic_error("a template of " + std::to_string(bytes.size()) + " bytes in a gallery of others");
 }
 
-// Earlier versions had a write-ahead log. Readers cannot use one in a folder that they may not write to.
-void keep_journal_and_reserve(Database& database) {
-  database.run("PRAGMA journal_mode = DELETE");
+// Overwrites what a change has left, and keeps a reserve. Returns why it could not.
+std::string settle(Database& database) {
+  std::string problem;
+  try {
+    database.wipe();
+  } catch (const Error& error) {
+    problem = error.what();
+  }
   database.reserve();
+  return problem;
 }
 
-// Gives the reserve to a deletion, and keeps one again afterwards, whatever became of the deletion.
+// Earlier versions stored names as given. People whose names have one normal form become one.
+void normalise_names(Database& database) {
+  std::vector<std::pair<std::int64_t, std::string>> others;
+  {
+    Statement people(database, "SELECT id, name FROM people");
+    while (people.step())
+      if (std::string name = people.text(1); normal_name(name) != name)
+        others.emplace_back(people.integer(0), normal_name(name));
+  }
+  if (others.empty()) return;
+  Transaction transaction(database, Transaction::Kind::write);
+  for (const auto& [id, name] : others) {
+    Statement same(database, "SELECT id FROM people WHERE name = ?", name);
+    if (same.step()) {
+      Statement(database, "UPDATE templates SET person = ? WHERE person = ?", same.integer(0), id).run();
+      Statement(database, "DELETE FROM people WHERE id = ?", id).run();
+    } else {
+      Statement(database, "UPDATE people SET name = ? WHERE id = ?", name, id).run();
+    }
+  }
+  transaction.commit();
+}
+
+// Earlier versions had a write-ahead log. Readers cannot use one in a folder that they may not write to. The
+// journal stays after a change until it is overwritten.
+void prepare_to_write(Database& database) {
+  database.run("PRAGMA journal_mode = PERSIST");
+  normalise_names(database);
+  settle(database);
+}
+
+// Settles a deletion that is refused as well.
 class ReserveInUse {
  public:
   explicit ReserveInUse(Database& database) : database_(database) {}
   ~ReserveInUse() {
     try {
-      database_.reserve();
-    } catch (const std::exception&) {  // out of memory; the next change keeps one
+      if (!settled_) settle(database_);
+    } catch (const std::exception&) {  // out of memory; the next change does it
     }
   }
   ReserveInUse(const ReserveInUse&) = delete;
   ReserveInUse& operator=(const ReserveInUse&) = delete;
+  std::string end() {
+    settled_ = true;
+    return settle(database_);
+  }
 
  private:
   Database& database_;
+  bool settled_ = false;
 };
+
+// The reason why deleted data could not be overwritten; empty if they are.
+std::string erase_traces(Database& database, ReserveInUse& reserve) {
+  std::string left;
+  try {
+    database.vacuum();
+  } catch (const Error& error) {
+    left = error.what();
+  }
+  if (const std::string problem = reserve.end(); left.empty()) left = problem;
+  return left.empty() ? left : left + "; the next change tries again";
+}
 
 }  // namespace
 
@@ -118,7 +173,7 @@ Gallery::Gallery(const fs::path& file, Access access, std::chrono::milliseconds 
   database_ = std::make_unique<Database>(
       file, access == Access::read ? Database::Mode::read : Database::Mode::write, patience);
   kind_ = check_tables(*database_);
-  if (access == Access::write) keep_journal_and_reserve(*database_);
+  if (access == Access::write) prepare_to_write(*database_);
 }
 
 Gallery Gallery::make_in_memory(const TemplateKind& kind) {
@@ -139,7 +194,7 @@ Gallery Gallery::open_or_make(const fs::path& file, const TemplateKind& kind,
   auto database = std::make_unique<Database>(file, Database::Mode::create, patience);
   make_tables(*database, kind);
   TemplateKind found = check_tables(*database);
-  keep_journal_and_reserve(*database);
+  prepare_to_write(*database);
   Gallery gallery(std::move(database), std::move(found));
   gallery.require(kind);
   return gallery;
@@ -185,8 +240,11 @@ std::vector<Person> Gallery::people() const {
 }
 
 std::optional<Person> Gallery::find(const std::string& name) const {
-  Statement person(*database_, kSelectPerson, name);
-  return person.step() ? std::optional(person_of(*database_, person)) : std::nullopt;
+  for (const std::string& form : {normal_name(name), name}) {  // earlier versions stored names as given
+    Statement person(*database_, kSelectPerson, form);
+    if (person.step()) return person_of(*database_, person);
+  }
+  return std::nullopt;
 }
 
 Person Gallery::person(const std::string& name) const {
@@ -236,7 +294,7 @@ Snapshot Gallery::snapshot() {
   Statement people(*database_, "SELECT id, name FROM people ORDER BY id");
   while (people.step()) {
     places.emplace(people.integer(0), static_cast<std::int32_t>(places.size()));
-    snapshot.names.push_back(checked_name(*database_, people.text(1)));
+    snapshot.names.push_back(normal_name(checked_name(*database_, people.text(1))));
   }
   Statement rows(*database_, "SELECT person, bytes FROM templates ORDER BY person, id");
   while (rows.step()) {
@@ -260,26 +318,28 @@ bool Gallery::changed() const {
 }
 
 void Gallery::add(const std::string& name, std::span<const NewTemplate> templates) {
-  check_name(name);
+  check_name(normal_name(name));
   for (const NewTemplate& one : templates) check_size(kind_, one.bytes);
   const std::int64_t time = now();
   Transaction transaction(*database_, Transaction::Kind::write);
   const std::int64_t person = person_named(*database_, name, time);
   for (const NewTemplate& one : templates) insert(*database_, person, one, time);
   transaction.commit();
-  if (!is_in_memory_) database_->reserve();
+  if (!is_in_memory_) settle(*database_);
 }
 
 void Gallery::rename(const std::string& name, const std::string& new_name) {
-  check_name(new_name);
+  const std::string normal = normal_name(new_name);
+  check_name(normal);
   Transaction transaction(*database_, Transaction::Kind::write);
   const std::int64_t id = person(name).id;
-  if (name != new_name && find(new_name)) {
+  if (const auto other = find(normal); other && other->id != id) {
     throw Error(ExitCode::usage, "the name '" + new_name + "' is already in use",
                 "merge two people with `sightline faces merge`");
   }
-  Statement(*database_, "UPDATE people SET name = ? WHERE id = ?", new_name, id).run();
+  Statement(*database_, "UPDATE people SET name = ? WHERE id = ?", normal, id).run();
   transaction.commit();
+  if (!is_in_memory_) settle(*database_);
 }
 
 void Gallery::merge(const std::string& name, const std::vector<std::string>& others) {
@@ -293,21 +353,22 @@ void Gallery::merge(const std::string& name, const std::vector<std::string>& oth
     Statement(*database_, "DELETE FROM people WHERE id = ?", from).run();
   }
   transaction.commit();
+  if (!is_in_memory_) settle(*database_);
 }
 
 std::string Gallery::remove(const std::vector<std::string>& names) {
-  const ReserveInUse reserve(*database_);  // before the transaction: kept again when that is rolled back
+  ReserveInUse reserve(*database_);  // before the transaction: it settles after that is rolled back
   Transaction transaction(*database_, Transaction::Kind::write);
   std::set<std::int64_t> people;
   for (const std::string& name : names) people.insert(person(name).id);
-  database_->release_reserve();
+  database_->use_reserve();
   for (const std::int64_t id : people) Statement(*database_, "DELETE FROM people WHERE id = ?", id).run();
   transaction.commit();
-  return erase_traces();
+  return erase_traces(*database_, reserve);
 }
 
 std::string Gallery::remove_templates(const std::string& name, std::span<const std::size_t> places) {
-  const ReserveInUse reserve(*database_);
+  ReserveInUse reserve(*database_);
   Transaction transaction(*database_, Transaction::Kind::write);
   const Person owner = person(name);
   const std::vector<StoredTemplate> all = templates(owner);
@@ -320,24 +381,12 @@ std::string Gallery::remove_templates(const std::string& name, std::span<const s
                   "`sightline faces show` lists their numbers");
     }
   }
-  database_->release_reserve();
+  database_->use_reserve();
   for (const std::size_t place : once)
     Statement(*database_, "DELETE FROM templates WHERE id = ?", all[place].id).run();
   if (once.size() == all.size()) Statement(*database_, "DELETE FROM people WHERE id = ?", owner.id).run();
   transaction.commit();
-  return erase_traces();
-}
-
-// Deleted rows are overwritten (secure_delete), and the journal is deleted. Rewriting the file frees the
-// space and removes pages in which SQLite has moved rows.
-std::string Gallery::erase_traces() {
-  std::string left;
-  try {
-    database_->run("VACUUM");
-  } catch (const Error& error) {
-    left = std::string(error.what()) + "; the next deletion tries again";
-  }
-  return left;
+  return erase_traces(*database_, reserve);
 }
 
 Imported Gallery::import(const Gallery& other, const std::vector<std::string>& names) {
@@ -376,7 +425,7 @@ Imported Gallery::import(const Gallery& other, const std::vector<std::string>& n
     }
   }
   transaction.commit();
-  if (!is_in_memory_) database_->reserve();
+  if (!is_in_memory_) settle(*database_);
   return imported;
 }
 
@@ -387,6 +436,7 @@ void Gallery::set_threshold(const Threshold& t) {
             t.made != 0 ? t.made : now())
       .run();
   transaction.commit();
+  if (!is_in_memory_) settle(*database_);
 }
 
 }  // namespace sightline::gallery

@@ -150,8 +150,8 @@ class Gallery {
   void rename(const std::string& name, const std::string& new_name);
   /// Moves all templates of the others to `name` and deletes the others.
   void merge(const std::string& name, const std::vector<std::string>& others);
-  /// Deletes people to the last byte. A full disk does not prevent it, since a reserve keeps space for the
-  /// journal: as much as the gallery has, at most 16 MiB.
+  /// Deletes people and overwrites their data, in the journals of changes, too. A full disk does not prevent
+  /// it, since a reserve keeps space for the journal: as much as the gallery has, at most 16 MiB.
   /// @return the reason why the file could not be rewritten and keeps some bytes; empty if none are left
   std::string remove(const std::vector<std::string>& names);
   /// Removes some of a person's templates, by their place in templates(); a person without templates is
@@ -165,7 +165,6 @@ class Gallery {
 
  private:
   Gallery(std::unique_ptr<Database> database, TemplateKind kind);
-  std::string erase_traces();
 
   std::unique_ptr<Database> database_;
   TemplateKind kind_;

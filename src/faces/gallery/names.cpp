@@ -1,6 +1,9 @@
 #include "faces/gallery/names.hpp"
 
+#include <glib.h>
+
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,6 +27,13 @@ bool is_blank(char32_t c) {
 }
 
 }  // namespace
+
+std::string normal_name(std::string_view name) {
+  if (name.find('\0') != std::string_view::npos) return std::string(name);
+  const std::unique_ptr<char, void (*)(void*)> normal(
+      g_utf8_normalize(name.data(), static_cast<gssize>(name.size()), G_NORMALIZE_NFC), g_free);
+  return normal ? normal.get() : std::string(name);
+}
 
 void check_name(std::string_view name) {
   const auto refuse = [](const std::string& problem, std::string_view remedy) {

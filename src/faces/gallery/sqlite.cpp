@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
@@ -25,6 +27,15 @@ constexpr int kLargestValue = 16 << 20;
 // existing file is not opened, because closing it would release the locks of this process's other
 // connections.
 void make_private_file(const fs::path& file) {
+  constexpr std::size_t kLongestEnding = std::string_view("-journal").size();
+  const fs::path folder = file.parent_path();
+  const long longest = ::pathconf(folder.empty() ? "." : folder.c_str(), _PC_NAME_MAX);
+  if (longest > 0 && file.filename().native().size() + kLongestEnding > static_cast<std::size_t>(longest)) {
+    throw Error(ExitCode::usage,
+                "the name of the gallery '" + file.string() + "' is too long for its journal, which has " +
+                    std::to_string(kLongestEnding) + " more bytes",
+                "choose a shorter name");
+  }
   const int handle = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (handle >= 0) {
     ::close(handle);
@@ -43,6 +54,19 @@ constexpr std::uintmax_t kMaxReserve = 16 << 20;
 // Neither a FIFO nor a device nor one of several names of a file.
 bool is_own_file(const struct stat& file) {
   return S_ISREG(file.st_mode) && file.st_nlink == 1;
+}
+
+// Overwrites all bytes of a file on the disk. Returns false where that cannot be.
+bool overwrite(int handle, off_t size) {
+  const std::string zeros(1 << 16, '\0');
+  for (off_t place = 0; place < size;) {
+    const auto wanted = static_cast<std::size_t>(std::min<off_t>(size - place, std::ssize(zeros)));
+    const ssize_t written = ::pwrite(handle, zeros.data(), wanted, place);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    place += written;
+  }
+  return ::fdatasync(handle) == 0;
 }
 
 }  // namespace
@@ -74,6 +98,19 @@ Database::Database(fs::path file, Mode mode, std::chrono::milliseconds patience)
   run("PRAGMA temp_store = MEMORY");
   run("PRAGMA cell_size_check = ON");
   run(mode == Mode::read ? "PRAGMA query_only = ON" : "PRAGMA secure_delete = ON");
+  if (mode != Mode::in_memory) recover();
+}
+
+// The first statement undoes a change that was interrupted, and removes its journal.
+void Database::recover() {
+  const int journal = ::open(journal_file().c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (journal < 0) return;
+  const std::unique_ptr<const int, void (*)(const int*)> closed(&journal,
+                                                                [](const int* one) { ::close(*one); });
+  integer("SELECT count(*) FROM sqlite_schema");
+  struct stat there {};
+  if (::fstat(journal, &there) == 0 && S_ISREG(there.st_mode) && there.st_nlink == 0)
+    static_cast<void>(overwrite(journal, there.st_size));
 }
 
 void Database::set_patience(std::chrono::milliseconds patience) {
@@ -83,6 +120,10 @@ void Database::set_patience(std::chrono::milliseconds patience) {
 fs::path Database::reserve_file() const {
   fs::path file = file_;
   return file += "-reserve";
+}
+
+fs::path Database::journal_file() const {
+  return sqlite3_filename_journal(sqlite3_db_filename(connection_.get(), "main"));
 }
 
 // Asked before each statement, since others may write to the folder: SQLite would wait for the writer of a
@@ -110,13 +151,83 @@ void Database::reserve() {
     // A journal has a few bytes beside each page, and a head.
     const auto size = static_cast<std::uintmax_t>(database.st_size);
     const auto wanted = static_cast<off_t>(std::min(size + size / 16 + 65536, kMaxReserve));
-    static_cast<void>(::posix_fallocate(handle, 0, wanted));  // a full disk allows none
+    static_cast<void>(::fchmod(handle, database.st_mode & 0666));  // as a journal of it has
+    if (::posix_fallocate(handle, 0, wanted) != 0 && ::fstat(handle, &there) == 0 && there.st_blocks == 0)
+      ::unlink(file.c_str());  // a full disk allows none
   }
   ::close(handle);
 }
 
-void Database::release_reserve() {
-  ::unlink(reserve_file().c_str());
+// The journal is written over the file that is there, so no other program can take the space meanwhile.
+void Database::use_reserve() {
+  struct stat there {};
+  const fs::path file = reserve_file();
+  if (::lstat(file.c_str(), &there) != 0 || !is_own_file(there)) return;
+  const fs::path journal = journal_file();
+  if (::renameat2(AT_FDCWD, file.c_str(), AT_FDCWD, journal.c_str(), RENAME_NOREPLACE) == 0) return;
+  if (errno == EINVAL && ::lstat(journal.c_str(), &there) != 0)  // a file system without such a renaming
+    ::rename(file.c_str(), journal.c_str());
+}
+
+void Database::vacuum() {
+  struct stat there {};
+  // SQLite shortens files to multiples of this.
+  int size =
+      ::stat(file_.c_str(), &there) == 0 && there.st_size < INT_MAX ? static_cast<int>(there.st_size) : 0;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_CHUNK_SIZE, &size);
+  try {
+    run("VACUUM");
+  } catch (...) {
+    size = 0;
+    sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_CHUNK_SIZE, &size);
+    throw;
+  }
+  size = 0;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_CHUNK_SIZE, &size);
+}
+
+// Through SQLite's own descriptor: to close another one would release the locks of this process.
+void Database::wipe_behind_last_page() {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  sqlite3_int64 size = 0;
+  if (!file || !file->pMethods || file->pMethods->xFileSize(file, &size) != SQLITE_OK) return;
+  const std::int64_t end = integer("PRAGMA page_count") * integer("PRAGMA page_size");
+  if (end <= 0 || size <= end) return;
+  const std::string zeros(1 << 16, '\0');
+  int code = SQLITE_OK;
+  for (sqlite3_int64 place = end; place < size && code == SQLITE_OK; place += std::ssize(zeros)) {
+    const auto bytes = static_cast<int>(std::min<sqlite3_int64>(size - place, std::ssize(zeros)));
+    code = file->pMethods->xWrite(file, zeros.data(), bytes, place);
+  }
+  if (code == SQLITE_OK) code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+  if (code == SQLITE_OK) code = file->pMethods->xTruncate(file, end);
+  if (code != SQLITE_OK) fail(code);
+}
+
+void Database::wipe() {
+  struct stat journal_there {
+  }, database{};
+  const bool has_journal = ::lstat(journal_file().c_str(), &journal_there) == 0;
+  const bool is_long = ::stat(file_.c_str(), &database) == 0 &&
+                       database.st_size > integer("PRAGMA page_count") * integer("PRAGMA page_size");
+  if (!has_journal && !is_long) return;
+  Transaction alone(*this, Transaction::Kind::alone);
+  wipe_behind_last_page();
+  const fs::path journal = journal_file(), reserve = reserve_file();
+  const int handle = ::open(journal.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (handle >= 0) {
+    struct stat there {};
+    const bool is_wiped =
+        ::fstat(handle, &there) == 0 && is_own_file(there) && overwrite(handle, there.st_size);
+    ::close(handle);
+    if (!is_wiped) fail(SQLITE_IOERR_WRITE);
+    const bool is_too_large = static_cast<std::uintmax_t>(there.st_size) > kMaxReserve;
+    if (is_too_large ||
+        ::renameat2(AT_FDCWD, journal.c_str(), AT_FDCWD, reserve.c_str(), RENAME_NOREPLACE) != 0)
+      ::unlink(journal.c_str());
+  }
+  alone.commit();
 }
 
 std::string Database::bytes() {
@@ -247,7 +358,7 @@ std::span<const std::uint8_t> Statement::bytes(int column) const {
 }
 
 Transaction::Transaction(Database& database, Kind kind) : database_(database) {
-  database.run(kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN");
+  database.run(kind == Kind::write ? "BEGIN IMMEDIATE" : kind == Kind::alone ? "BEGIN EXCLUSIVE" : "BEGIN");
 }
 
 Transaction::~Transaction() {

@@ -18,7 +18,8 @@ namespace sightline::gallery {
 /// A connection. Thread-safety: none, one thread at a time.
 ///
 /// The database is untrusted: its schema may not call unsafe functions, and values are limited to 16 MiB.
-/// Deleted data are overwritten; there are no temporary files.
+/// Deleted data are overwritten, in the journal (`wipe`) and where a file becomes shorter, too; there are no
+/// temporary files.
 class Database {
  public:
   enum class Mode {
@@ -45,8 +46,13 @@ class Database {
   /// as the database, at most 16 MiB. Best effort; call it after the database has grown. Another object of
   /// that name, such as a link or FIFO, is removed and not written to.
   void reserve();
-  /// Releases that space for the next write.
-  void release_reserve();
+  /// Makes that space the journal of the transaction that has begun.
+  void use_reserve();
+  /// Rewrites the database without free space. The space that it gives back is overwritten by `wipe`.
+  void vacuum();
+  /// Overwrites what earlier transactions have left: their journal, which then is the reserve or is removed,
+  /// and what is behind the database's last page. Throws Error (failed) if another program uses the database.
+  void wipe();
   /// A number that differs after every change of the database, by whatever program.
   std::int64_t version();
 
@@ -60,6 +66,9 @@ class Database {
     void operator()(sqlite3* connection) const;
   };
   std::filesystem::path reserve_file() const;
+  std::filesystem::path journal_file() const;
+  void recover();
+  void wipe_behind_last_page();
   /// Throws Error (input) if the journal is no file of the database's own.
   void check_side_files() const;
 
@@ -110,6 +119,7 @@ class Transaction {
   enum class Kind {
     read,   ///< everything that is read is of one moment
     write,  ///< excludes other writers
+    alone,  ///< excludes readers, too
   };
   Transaction(Database& database, Kind kind);
   ~Transaction();
