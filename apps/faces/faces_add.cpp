@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "apps/cli/progress.hpp"
 #include "apps/cli/stop.hpp"
@@ -75,19 +77,38 @@ class Gathering {
     reading.max_pixels = a_.reading.max_pixels;
     reading.threads = 1;
     reading.stop = &stop_requested();
+    std::string reason = "unreadable";
     try {
       const auto frame = media::Reader(file, reading).read();
       throw_if_stopped();
       if (!frame) throw Error(ExitCode::input, "'" + file + "' has no picture");
       std::vector<FaceTemplate> faces = finder_.find(frame->view());
       const ChosenFace chosen = choose_face(faces, a_.choice, least_);
+      reason = faces.empty()        ? "without a face"
+               : chosen.is_doubtful ? "with doubtful faces"
+                                    : "with several faces";
       if (!chosen.face) throw Error(ExitCode::input, "'" + file + "': " + chosen.problem, chosen.remedy);
       pictures.push_back({std::move(faces[*chosen.face]), file});
     } catch (const Error& error) {
       if (is_only_one || error.code() != ExitCode::input) throw;
-      spdlog::warn("skipped: {}", error.what());
-      ++left_out;
+      left_out.emplace_back(reason, error.what());
     }
+  }
+
+  // A few pictures by name, many by their number.
+  void tell_left_out() const {
+    constexpr std::size_t kNamed = 5;
+    const bool are_many = left_out.size() > kNamed;
+    std::map<std::string, int> reasons;
+    for (const auto& [reason, problem] : left_out) {
+      spdlog::log(are_many ? spdlog::level::debug : spdlog::level::warn, "skipped: {}", problem);
+      ++reasons[reason];
+    }
+    if (!are_many) return;
+    std::string sum;
+    for (const auto& [reason, count] : reasons)
+      sum += fmt::format("{}{} {}", sum.empty() ? "" : ", ", count, reason);
+    spdlog::warn("skipped {}: {}; -v lists them", counted(std::ssize(left_out), "picture"), sum);
   }
 
   void add_video(const std::string& input) {
@@ -142,7 +163,7 @@ class Gathering {
   }
 
   std::vector<Candidate> pictures;
-  std::size_t left_out = 0;  // pictures
+  std::vector<std::pair<std::string, std::string>> left_out;  // pictures: kind of reason, message
   std::vector<Candidate>& frames() { return frames_; }
 
  private:
@@ -254,6 +275,7 @@ void warn_of_likeness(const gallery::Snapshot& known, const std::string& name,
 
 int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
   prepare_reading(a.inputs, a.reading);
+  a.name = gallery::normal_name(a.name);
   gallery::check_name(a.name);
   // Nobody should look into a camera for what cannot be kept.
   if (Gallery::is_there(a.gallery)) Gallery(a.gallery, Gallery::Access::write).require(finder.kind());
@@ -263,12 +285,13 @@ int add_faces(AddFacesArguments a, FaceFinder& finder, int verbosity) {
   Gathering gathering(a, finder, verbosity);
   for (const std::string& file : inputs.pictures)
     gathering.add_picture(file, inputs.pictures.size() == 1 && inputs.videos.empty());
+  gathering.tell_left_out();
   for (const std::string& input : inputs.videos) gathering.add_video(input);
   if (gathering.pictures.empty() && gathering.frames().empty())
     throw Error(ExitCode::input,
                 fmt::format("found exactly one face in none of {}",
-                            counted(static_cast<std::int64_t>(gathering.left_out), "picture")),
-                "the messages above give the reasons");
+                            counted(std::ssize(gathering.left_out), "picture")),
+                "use pictures that show one large, sharp face");
 
   gallery::Snapshot known;
   Templates own;
@@ -392,7 +415,7 @@ void add_faces_add(CLI::App& faces, Common& common) {
     if (!is_folder_of_people) {
       if (a->faces.name.empty())
         throw Error(ExitCode::usage, "--name is required", "give it, or name a folder of people");
-      gallery::check_name(a->faces.name);
+      gallery::check_name(gallery::normal_name(a->faces.name));
     }
     a->faces.gallery = a->gallery.file();
     const auto finder = make_face_finder(a->detector);

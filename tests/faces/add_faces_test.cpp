@@ -148,6 +148,25 @@ TEST_F(AddFaces, FolderSaysWhatIsLeftOut) {
   expect_error(ExitCode::input, "3 pictures", [&] { add("Grace", {folder_ / "in"}); });
 }
 
+TEST_F(AddFaces, ManyPicturesThatAreLeftOutAreSummed) {
+  for (int i = 0; i < 20; ++i) picture(std::to_string(i) + ".png", {});
+  picture("20.png", {{1, 0}, {2, 0}});
+  picture("a.png", {{1, 0}});
+  test::LogCapture log;
+  EXPECT_EQ(add("Ada", {folder_ / "in"}), 0);
+  EXPECT_THAT(log.str(), HasSubstr("21 pictures"));
+  EXPECT_THAT(log.str(), HasSubstr("20 without a face"));
+  EXPECT_THAT(log.str(), testing::Not(HasSubstr("17.png")));
+}
+
+TEST_F(AddFaces, NamesInOneNormalForm) {
+  picture("1.png", {{1, 0}});
+  picture("2.png", {{1, 100}});
+  EXPECT_EQ(add("M\u00fcller", {folder_ / "in/1.png"}), 0);
+  EXPECT_EQ(add("Mu\u0308ller", {folder_ / "in/2.png"}), 0);
+  EXPECT_THAT(looks("M\u00fcller"), ElementsAre(0, 100));
+}
+
 TEST_F(AddFaces, DoubtfulFacesAreRefused) {
   const std::string small = picture("small.png", {{1, 0, 3, 4}});
   const std::string blurred = picture("blurred.png", {{1, 0, 0, 10}});
