@@ -36,10 +36,10 @@
 
 namespace {
 
-// Escapes control characters in messages, which quote names of files, devices and people. Hides
-// passwords in URLs, also for commands that do not open URLs.
+// Escapes control characters in messages, which quote names of files, devices and people; line ends, too,
+// since a message is one line. Hides passwords in URLs, also for commands that do not open URLs.
 std::string safe_message(std::string_view text) {
-  return sightline::printable(sightline::media::redacted(text), sightline::kLineEndsAndTabs);
+  return sightline::printable(sightline::media::redacted(text), "\t");
 }
 
 class SafeFormatter final : public spdlog::formatter {

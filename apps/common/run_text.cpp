@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace sightline::apps {
 
@@ -34,7 +35,8 @@ std::string problems_text(const pipeline::RunReport& report, const std::string& 
   std::string text;
   if (report.skipped > 0) text += counted(report.skipped, unit) + " too small to be searched\n";
   if (report.failed > 0) {
-    text += fmt::format("{} failed; first reason: {}\n", counted(report.failed, unit), report.first_failure);
+    text += fmt::format("{} failed; first reason: {}\n", counted(report.failed, unit),
+                        printable(report.first_failure));
   }
   if (report.retried > 0) {
     text += counted(report.retried, unit) + " searched again after a device failed\n";

@@ -18,6 +18,7 @@ std::string build_log(cl_program program, cl_device_id device) {
   std::string log(size, '\0');
   clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
   while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  std::ranges::replace(log, '\n', ' ');  // messages are one line
   return log;
 }
 
@@ -121,7 +122,7 @@ void Program::build(const std::string& name, const std::string& source, const st
   code = clBuildProgram(program_.get(), 1, &id, options.c_str(), nullptr, nullptr);
   if (code == CL_BUILD_PROGRAM_FAILURE) {
     throw DeviceError(code, "clBuildProgram of kernels/" + name + " with '" + options + "'",
-                      context_->name() + "\n" + build_log(program_.get(), id) + "\n");
+                      context_->name() + ": " + build_log(program_.get(), id));
   }
   check(code, "clBuildProgram", context_->name());
 }
