@@ -28,7 +28,6 @@
 #include "base/columns.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "media/secrets.hpp"
 #include "media/tiff_reader.hpp"
@@ -53,7 +52,8 @@ class SafeFormatter final : public spdlog::formatter {
     spdlog::details::log_msg safe = message;
     try {
       text = safe_message({message.payload.data(), message.payload.size()});
-      if (columns_ > 0) text = in_lines(text, message.level);
+      const std::size_t before = before_ + spdlog::level::to_string_view(message.level).size();
+      if (columns_ > 0) text = sightline::wrapped(text, columns_, before, 2);
       safe.payload = text;
     } catch (const std::bad_alloc&) {
       safe.payload = "out of memory";  // what may be printed of the message cannot be found out
@@ -67,17 +67,6 @@ class SafeFormatter final : public spdlog::formatter {
   }
 
  private:
-  // Messages may have line ends of their own.
-  std::string in_lines(const std::string& text, spdlog::level::level_enum level) const {
-    std::string lines;
-    std::size_t first = before_ + spdlog::level::to_string_view(level).size();
-    for (const std::string& line : sightline::split(text, '\n')) {
-      lines += (lines.empty() ? "" : "\n") + sightline::wrapped(line, columns_, first, 2);
-      first = 0;
-    }
-    return lines;
-  }
-
   std::string pattern_;
   spdlog::pattern_formatter formatter_;
   std::size_t columns_, before_;
