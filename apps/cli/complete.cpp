@@ -106,9 +106,9 @@ std::string commands(const CLI::App& app, const std::string& begun) {
   return text;
 }
 
-std::string positional(const CLI::App& app, const Suggestions& suggestions) {
+std::string positional(const CLI::App& app, const Suggestions& suggestions, const std::string& begun) {
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) return choices_of(*option, suggestions).files ? ":files\n" : "";
+    if (option->get_positional()) return values(choices_of(*option, suggestions), "", begun);
   }
   return "";
 }
@@ -131,7 +131,7 @@ std::string complete(const CLI::App& app, const Suggestions& suggestions,
     if (!option || !takes_value(*option)) return "";
     return values(choices_of(*option, suggestions), last.substr(0, sign + 1), last.substr(sign + 1));
   }
-  return commands(*place.command, last) + positional(*place.command, suggestions);
+  return commands(*place.command, last) + positional(*place.command, suggestions, last);
 }
 
 }  // namespace sightline::apps

@@ -50,7 +50,10 @@ void check_relative_model(const Config& config) {
   std::error_code error;
   if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
   if (named == config.name()) return;                         // a model that stands for its configuration
-  if (family_of(config).info().finds_models_by_name) return;  // these are looked for further
+  const Family& family = family_of(config);
+  const std::vector<std::string> names = family.model_names();
+  if (family.info().finds_models_by_name || std::ranges::find(names, named.string()) != names.end())
+    return;  // these are looked for further
   throw Error(ExitCode::model, "no model file '" + file.string() + "'",
               "'model' in '" + config.name() +
                   "' is a path relative to that file, or the name of a shipped model: " + model_list());

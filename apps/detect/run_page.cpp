@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -134,9 +136,11 @@ std::string picture_of(const media::ContactSheet& sheet) {
   std::string markup;
   try {
     sheet.write(file, "");
+    std::ifstream stream(file, std::ios::binary);
+    const std::string png(std::istreambuf_iterator<char>(stream), {});
     markup =
         "<img alt=\"frames with the most objects\" style=\"max-width:100%\" src=\"data:image/png;base64," +
-        base64(read_text_file(file)) + "\">";
+        base64(png) + "\">";
   } catch (const Error&) {  // the page is worth more than its pictures
   }
   close(memory);
@@ -149,6 +153,7 @@ RunFinds::RunFinds(std::vector<std::string> labels, bool has_one_input)
     : labels_(std::move(labels)),
       found_(labels_.size()),
       best_(kBestPictures, kBestWidth),
+      interval_(has_one_input ? 0.1 : 1),
       is_by_time_(has_one_input) {}
 
 // Point of time, or of a frame's number, in the lines. Doubles the interval where there would be too many.
@@ -167,7 +172,10 @@ std::size_t RunFinds::point_at(double at) {
 
 void RunFinds::add(std::size_t input, bool is_picture, const media::Frame& frame, const FrameResult& result) {
   if (result.status != FrameStatus::ok) return;
-  is_by_time_ = is_by_time_ && !is_picture;
+  if (is_picture && is_by_time_) {
+    is_by_time_ = false;
+    interval_ = 1;
+  }
   const double at = is_by_time_ ? std::max(0.0, result.time) : static_cast<double>(frames_);
   ++frames_;
   end_ = std::max(end_, at);
@@ -197,7 +205,8 @@ void RunFinds::add(std::size_t input, bool is_picture, const media::Frame& frame
 }
 
 Chart RunFinds::chart() const {
-  Chart chart = over_time("Objects over time", end_ + interval_);
+  const auto last = static_cast<std::size_t>(end_ / interval_);
+  Chart chart = over_time("Objects over time", interval_ * static_cast<double>(last + 1));
   if (!is_by_time_) chart.x.text = [](double number) { return fmt::format("frame {:g}", number); };
   chart.y.label = "objects in a frame";
   std::vector<std::size_t> order;
@@ -207,7 +216,6 @@ Chart RunFinds::chart() const {
   order.resize(std::min(order.size(), kShownLines));
   for (const std::size_t i : order) {
     Line line{labels_[i], {}, Line::Form::stairs};
-    const auto last = static_cast<std::size_t>(end_ / interval_);
     for (std::size_t point = 0; point <= last + 1; ++point) {
       const std::size_t known = std::min(point, last);
       const auto most = known < found_[i].over_time.size() ? found_[i].over_time[known] : 0;

@@ -50,9 +50,9 @@ class RunFinds {
   std::vector<Found> found_;  ///< by label
   std::map<TrackKey, Track> tracks_;
   media::ContactSheet best_;
-  std::int64_t frames_ = 0;  ///< that were searched
-  double interval_ = 1, end_ = 0;
-  bool is_by_time_;  ///< one input with times; otherwise by frames
+  std::int64_t frames_ = 0;    ///< that were searched
+  double interval_, end_ = 0;  ///< seconds, or frames
+  bool is_by_time_;            ///< one input with times; otherwise by frames
 };
 
 /// Hands each frame of one input to a RunFinds. The finds must outlive it.

@@ -1,7 +1,9 @@
 // What is laid out over the picture, and the text that it is made of.
 #include "display/scene.hpp"
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "display_support.hpp"
 

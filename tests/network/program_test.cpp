@@ -118,15 +118,20 @@ TEST(PublishedNetworks, AreDescribedIn80Columns) {
     for (const std::string_view text : {one.finds, one.licence, one.origin, one.carrier})
       EXPECT_FALSE(text.empty());
     const fs::path copy = real / "networks" / fs::path(one.address).filename();
-    if (fs::exists(copy)) EXPECT_EQ(media::sha256_of(copy), one.sha256);
+    if (fs::exists(copy)) {
+      EXPECT_EQ(media::sha256_of(copy), one.sha256);
+    }
   }
   const TempDir folder;
   RunSetup setup;
   setup.environment = {"XDG_DATA_HOME=" + folder.path()};
   std::istringstream text(run({"network", "get"}, setup).out);
   int lines = 0;
-  for (std::string line; std::getline(text, line); ++lines)
-    if (line.find('/') == std::string::npos) EXPECT_LE(line.size(), 80U) << line;
+  for (std::string line; std::getline(text, line); ++lines) {
+    if (line.find('/') == std::string::npos) {
+      EXPECT_LE(line.size(), 80U) << line;
+    }
+  }
   EXPECT_GT(lines, 20);
 }
 

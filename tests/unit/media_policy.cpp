@@ -450,7 +450,7 @@ TEST_F(Downloads, KeepTheFileThatIsRight) {
     return request.starts_with("GET /abc ") ? HttpServer::ok("abc") : HttpServer::redirect("/abc");
   });
   get(wanted(server));
-  EXPECT_EQ(bytes_of(file_), "abc");
+  EXPECT_EQ(sightline::test::bytes_of(file_), "abc");
   EXPECT_EQ(sha256_of(file_), kSumOfAbc);
   get(wanted(server, "/elsewhere"));
   EXPECT_EQ(left(), std::set<std::string>{"abc.onnx"});
@@ -508,7 +508,7 @@ TEST_F(Downloads, EndWhereTheServerIsSilentAbsentOrTheUserStops) {
 
 TEST_F(Downloads, GoThroughTheProxyOfTheEnvironment) {
   const HttpServer proxy([](const std::string&) { return HttpServer::ok("abc"); });
-  const Variable variable("http_proxy", proxy.url(""));
+  const sightline::test::Variable variable("http_proxy", proxy.url(""));
   Download one = wanted(proxy);
   one.url = "http://models.invalid/abc";
   get(one);

@@ -40,7 +40,6 @@ FamilyInfo describe_family() {
                   {"max_model_size", "default 512"}};
   info.evaluation_values = {{"threshold", 0.001}};
   info.needs_no_config = true;
-  info.finds_models_by_name = true;
   return info;
 }
 
