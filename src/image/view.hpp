@@ -65,7 +65,10 @@ class AlignedBuffer {
     if (size > capacity_) {
       const std::size_t bytes = (size * sizeof(T) + kAlignment - 1) / kAlignment * kAlignment;
       memory_.reset(static_cast<T*>(std::aligned_alloc(kAlignment, bytes)));
-      if (!memory_) throw std::bad_alloc();
+      if (!memory_) {
+        *this = AlignedBuffer();
+        throw std::bad_alloc();
+      }
       capacity_ = size;
     }
     data_ = memory_.get();
