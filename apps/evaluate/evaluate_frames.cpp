@@ -276,7 +276,7 @@ MarkedObjects marked_for(const FrameArguments& a, const std::string& label, cons
       classes.insert(name == all.truth.labels.end() ? std::to_string(box.label) : name->second);
     }
   }
-  if (classes.size() > 1 || !all.truth.labels.empty()) {
+  if (classes.size() > 1 || (!classes.empty() && !all.truth.labels.empty())) {
     spdlog::warn("the truth has no class called '{}': all its objects ({}) count as '{}'; {}", label,
                  fmt::join(classes, ", "), label,
                  all.truth.labels.empty() ? "name its classes in classes.txt"
