@@ -39,7 +39,7 @@ TEST_F(MediaSequence, BeginsWithAnyNumber) {
 
 TEST_F(MediaSequence, NamesWhatIsMissing) {
   make({1, 2, 3, 6, 7, 10}, "i%03d.png");
-  test::LogCapture log;
+  sightline::test::LogCapture log;
   EXPECT_EQ(read("i%03d.png"), 3u);
   EXPECT_THAT(log.str(), testing::AllOf(testing::HasSubstr("picture 4"), testing::HasSubstr("3 pictures")));
 }
