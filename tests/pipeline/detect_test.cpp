@@ -135,7 +135,7 @@ TEST(Detect, FoldersOfVideos) {
   EXPECT_EQ(frames({}), (Counts{{"a.mp4", 10}, {"in", 1}}));
   EXPECT_EQ(frames({"--recursive", "-o", folder / "out/"}), (Counts{{"a.mp4", 10}, {"b.mkv", 5}, {"in", 1}}));
   for (const char* name : {"a-detected.mp4", "b-detected.mp4", "in/c.png"})
-    EXPECT_TRUE(fs::exists(folder / "out" / name)) << name;
+    EXPECT_TRUE(fs::exists(folder / ("out/" + std::string(name)))) << name;
   // A line for each input.
   const Outcome outcome = expect_run(0, {"detect", folder / "in", "-d", "/dev/null"});
   for (const std::string name : {"in/a.mp4: no people found", "/in: no people found"})

@@ -338,7 +338,7 @@ TEST_F(LabelInWindow, FramesThatReturnAcceptsAreWritten) {
   press("q");
   expect_end(0);
   for (const auto& [name, boxes] : load_if_there("clip.boxes.txt").images)
-    EXPECT_TRUE(fs::exists(folder_ / "frames" / name)) << name;
+    EXPECT_TRUE(fs::exists(folder_ / ("frames/" + name))) << name;
 }
 
 TEST_F(LabelInWindow, FramesOfAVideo) {
