@@ -108,7 +108,7 @@ std::string options_text(const CLI::App& app, bool is_short) {
       entries += entry(option->get_name(false, true) + (value.empty() ? "" : " " + value),
                        description + limits_of(*option, description));
     }
-    if (!entries.empty()) text += "\n" + group + ":\n" + entries;
+    if (!entries.empty()) text += "\n" + wrapped(group + ":", help_columns()) + "\n" + entries;
   }
   return text;
 }

@@ -41,7 +41,7 @@ CLI::Validator text_check(const std::function<void(const std::string&)>& check) 
 template <typename T>
 void add_checks(CLI::Option& made, const Option& option) {
   if constexpr (std::is_same_v<T, double>) {
-    if (option.name.ends_with(" SECONDS")) made.transform(time_reader());
+    if (option.value_name == "SECONDS") made.transform(time_reader());
   }
   if constexpr (std::is_same_v<T, std::string>) {
     made.check(CLI::Validator(

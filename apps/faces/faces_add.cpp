@@ -414,7 +414,7 @@ void add_faces_add(CLI::App& faces, Common& common) {
         a->faces.name.empty() && a->faces.inputs.size() == 1 && fs::is_directory(a->faces.inputs.front());
     if (!is_folder_of_people) {
       if (a->faces.name.empty())
-        throw Error(ExitCode::usage, "--name is required", "give it, or name a folder of people");
+        throw Error(ExitCode::usage, "--name is missing", "give it, or name a folder of people");
       gallery::check_name(gallery::normal_name(a->faces.name));
     }
     a->faces.gallery = a->gallery.file();

@@ -199,9 +199,10 @@ void VideoEncoder::set_quality(const WriteOptions& options) {
   }
   // x265 writes to standard error by itself, past every log.
   if (knows("x265-params")) av_opt_set(codec, "x265-params", "log-level=error", 0);
-  // Hardware encoders have presets of other names; they get one when the user names it.
+  // Hardware encoders, and that of WebP, have presets of other names; they get one when the user names it.
   const bool is_default = options.preset == WriteOptions().preset;
-  if (knows("preset") && !options.preset.empty() && !(is_default && needs_hardware(*codec_)) &&
+  if (knows("preset") && !options.preset.empty() &&
+      !(is_default && (needs_hardware(*codec_) || codec_->id == AV_CODEC_ID_WEBP)) &&
       av_opt_set(codec, "preset", options.preset.c_str(), 0) < 0)
     throw Error(
         ExitCode::usage,

@@ -53,7 +53,7 @@ Account account_of(const std::string& summary) {
   Account account;
   std::smatch found;
   if (std::regex_search(summary, found,
-                        std::regex(R"((\d+) frames? captured .*, (\d+) searched .*, (\d+) dropped)"))) {
+                        std::regex(R"((\d+) frames? captured .*, (\d+) searched .*, dropped: (\d+))"))) {
     account = {std::stoll(found[1]), std::stoll(found[2]), std::stoll(found[3]), -1, -1};
   }
   if (std::regex_search(summary, found, std::regex(R"((\d+) frames? shown, (\d+) replaced)"))) {
@@ -95,7 +95,7 @@ TEST(Live, NewestFramesWinWhereTheSourceIsFaster) {
 
 TEST(Live, NothingIsLostWhereCaptureWaits) {
   const std::string clip = "lavfi:testsrc2=size=320x240:rate=500,trim=end_frame=60";
-  const Outcome outcome = expect_run(0, "0 dropped", live(clip, {"--drop", "none"}) + kHeadless);
+  const Outcome outcome = expect_run(0, "dropped: 0", live(clip, {"--drop", "none"}) + kHeadless);
   EXPECT_EQ(account_of(outcome.err).detected, 60);
 }
 

@@ -1,6 +1,7 @@
 // A model's verification network from the outside: the same lines under every schedule, switched off, and
 // misuse.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "detectors/filterbank/model.hpp"
@@ -28,7 +29,8 @@ class VerifyProgram : public testing::Test {
     media::test::store(folder_ / "net.toml", "[detector]\nmodel = \"net.safetensors\"\nscale_step = 1.3\n");
   }
   Words detect(const Words& options) const {
-    return Words{"-q", "detect", clip_, "-c", folder_ / "net.toml"} + options;
+    const bool has_config = std::ranges::find(options, "-c") != options.end();
+    return Words{"-q", "detect", clip_} + (has_config ? Words{} : Words{"-c", folder_ / "net.toml"}) + options;
   }
   std::string lines(const Words& options) const {
     const Outcome outcome = expect_run(0, detect(options));
