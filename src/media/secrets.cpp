@@ -94,7 +94,7 @@ std::string lower(std::string text) {
 /// Whether a part of a path says that the next one is a secret: `token`, `api-key`.
 bool announces_secret(std::string_view encoded) {
   const std::string part = lower(percent_decoded(encoded));
-  return std::ranges::any_of(
+  return is_plain(encoded) && std::ranges::any_of(
       std::array{"key", "token", "secret", "auth", "pass", "pwd", "sig", "session", "login", "user"},
       [&](const char* word) { return part.find(word) != std::string::npos; });
 }

@@ -4,6 +4,7 @@
 #include <oneapi/tbb/task_arena.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -42,13 +43,22 @@ std::int64_t different(const Tensor& a, const Tensor& b) {
 }
 
 // A device that networks run on; null where there is none.
+// A GPU, if there is one.
+const opencl::DeviceInfo* device_info() {
+  static const std::vector<opencl::DeviceInfo> all = opencl::list_devices();
+  const auto is_usable = [](const opencl::DeviceInfo& one) { return one.fused_multiply_add; };
+  const auto is_gpu = [&](const opencl::DeviceInfo& one) {
+    return is_usable(one) && one.type == DeviceType::gpu;
+  };
+  auto found = std::ranges::find_if(all, is_gpu);
+  if (found == all.end()) found = std::ranges::find_if(all, is_usable);
+  return found == all.end() ? nullptr : &*found;
+}
+
 const opencl::Context* device() {
-  static const std::unique_ptr<opencl::Context> device = [] {
-    for (const opencl::DeviceInfo& one : opencl::list_devices()) {
-      if (one.fused_multiply_add) return std::make_unique<opencl::Context>(opencl::ChosenDevice{one, 0, ""});
-    }
-    return std::unique_ptr<opencl::Context>();
-  }();
+  static const std::unique_ptr<opencl::Context> device =
+      device_info() ? std::make_unique<opencl::Context>(opencl::ChosenDevice{*device_info(), 0, ""})
+                    : nullptr;
   return device.get();
 }
 
@@ -128,6 +138,10 @@ std::vector<std::unique_ptr<DeviceRuns>> runs_on_device(const Plan& plan, OnDevi
 }
 
 }  // namespace
+
+bool is_gpu_there() {
+  return device_info() && device_info()->type == DeviceType::gpu;
+}
 
 void expect_plan_equals_interpreter(const OnnxBuilder& network, OnDevice on_device,
                                     const std::vector<Fill>& fills) {

@@ -18,6 +18,9 @@ inline const std::vector<Fill> kAllFills{Fill::ordinary, Fill::tiny, Fill::huge,
 /// for each level, which CPU devices take long to build.
 enum class OnDevice { no, by_tables, by_level };
 
+/// Whether the device is a GPU, whose users get kernels for each level.
+bool is_gpu_there();
+
 /// Expects that a network's plan has the interpreter's outputs, with one thread and with several. Fills
 /// follow each other in one memory, so that whatever reads another frame's values shows. Skips the test on
 /// processors without fused multiply-adds.

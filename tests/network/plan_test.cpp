@@ -465,8 +465,11 @@ TEST_P(NetworkPlan, RandomNetworks) {
     const OnnxBuilder network = test::random_network(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + ":\n" + test::text_of(network));
     const bool asks_device = on_best_instruction_set && i % kByDevice == 0;
+    const bool builds_by_level = test::is_thorough() && test::is_gpu_there();
     test::expect_plan_equals_interpreter(network,
-                                         asks_device ? test::OnDevice::by_tables : test::OnDevice::no,
+                                         !asks_device      ? test::OnDevice::no
+                                         : builds_by_level ? test::OnDevice::by_level
+                                                           : test::OnDevice::by_tables,
                                          {test::Fill::special, test::Fill::ordinary});
   }
 }
