@@ -9,7 +9,6 @@ extern "C" {
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -29,19 +28,8 @@ struct JpegWalk {
   bool has_more_scans = false;  ///< perhaps: only the mark tells which one is the last
   bool has_zeros = false;       ///< a long run of zeros in the compressed data
   bool is_jpeg_ls = false;
-  std::vector<std::size_t> ends;   ///< of the scans' data
-  std::set<std::uint8_t> missing;  ///< components that no scan has
+  std::vector<std::size_t> ends;  ///< of the scans' data
 };
-
-/// The components of a frame (`step` 3), or of a scan (2), in the segment with the given marker.
-std::set<std::uint8_t> components(Content content, std::size_t marker, std::size_t count, std::size_t step) {
-  std::set<std::uint8_t> found;
-  for (std::size_t at = marker + count + 1,
-                   left = marker + count < content.size() ? content[marker + count] : 0;
-       left > 0 && at < content.size(); at += step, --left)
-    found.insert(content[at]);
-  return found;
-}
 
 /// The next marker at or behind `at`; `content.size()` where there is none.
 std::size_t next_marker(Content content, std::size_t at, bool is_jpeg_ls) {
@@ -85,10 +73,6 @@ JpegWalk walk(Content content) {
     result.is_jpeg_ls = result.is_jpeg_ls || code == kJpegLs;
     const bool is_frame = code >= 0xC0 && code <= 0xCF && code != 0xC4 && code != 0xC8 && code != 0xCC;
     if (is_frame || result.is_jpeg_ls) result.has_more_scans = result.is_jpeg_ls || code % 4 >= 2;
-    constexpr std::size_t kFrameCount = 9, kScanCount = 4;  // where the components' count is
-    if (is_frame || code == kJpegLs) result.missing = components(content, at, kFrameCount, 3);
-    if (code == kStartOfScan)
-      for (const std::uint8_t one : components(content, at, kScanCount, 2)) result.missing.erase(one);
     at += std::size_t{2} + AV_RB16(content.data() + at + 2);
     if (code == kStartOfScan && at < content.size()) {
       const std::size_t end = next_marker(content, at, result.is_jpeg_ls);
@@ -155,7 +139,6 @@ bool are_scans_short(Content content, const JpegWalk& found) {
 bool is_jpeg_cut(Content content) {
   if (content.size() < 4 || content[0] != 0xFF || content[1] != 0xD8) return false;
   const JpegWalk found = walk(content);
-  if (!found.missing.empty()) return true;
   if (found.end > 0 && found.is_jpeg_ls) return are_scans_short(content.first(found.end), found);
   if (found.end > 0) return found.has_zeros && is_jpeg_damaged(content.first(found.end));
   if (found.has_more_scans) return true;

@@ -174,7 +174,8 @@ TEST_F(NetworkProgram, IsMeasuredUnderTheSchedulesThatItHas) {
   EXPECT_THAT(outcome.err, HasSubstr("schedule split"));
   std::ifstream stream(json);
   std::set<std::string> schedules;
-  for (const Json& one : Json::parse(stream)["schedules"]) schedules.insert(one["schedule"]);
+  const Json measured = Json::parse(stream);
+  for (const Json& one : measured.at("schedules")) schedules.insert(one.at("schedule").get<std::string>());
   EXPECT_THAT(schedules, testing::IsSupersetOf({"cpu", "gpu", "auto"}));
   EXPECT_FALSE(schedules.contains("split"));
   std::vector<std::string> named = measure;

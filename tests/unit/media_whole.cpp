@@ -142,31 +142,6 @@ TEST_F(MediaWhole, PicturesWithHolesAreDamaged) {
   }
 }
 
-// Each component in a pass of its own.
-TEST_F(MediaWhole, AJpegLsWithoutOneOfItsPasses) {
-  const Content gray = made("a.jls", "testsrc2=size=160x120:rate=1:duration=1,format=gray");
-  const std::string mark("\xff\xda");
-  const auto scan = std::search(gray.begin(), gray.end(), mark.begin(), mark.end());
-  constexpr std::ptrdiff_t kEndMark = 2, kComponent = 5;
-  const auto with = [&](const std::string& passes) {
-    Content bytes{gray.begin(), gray.begin() + 2};
-    for (const int byte : {0xFF, 0xF7, 0, 17, 8, 0, 120, 0, 160, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0})
-      bytes.push_back(static_cast<Content::value_type>(byte));
-    for (const char pass : passes) {
-      bytes.insert(bytes.end(), scan, gray.end() - kEndMark);
-      *(bytes.end() - (gray.end() - kEndMark - scan) + kComponent) =
-          static_cast<Content::value_type>(pass - '0');
-    }
-    bytes.insert(bytes.end(), gray.end() - kEndMark, gray.end());
-    return bytes;
-  };
-  EXPECT_EQ(errors_of(with("123"), "a.jls"), 0);
-  for (const char* passes : {"13", "12", "23"}) {
-    const auto errors = errors_of(with(passes), "a.jls");
-    EXPECT_TRUE(errors > 0 || pictures_ == 0) << passes;
-  }
-}
-
 TEST_F(MediaWhole, AFrameOfAGifWithoutItsSecondHalf) {
   Content bytes = made("a.gif", kVideo);
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), 40, '\0');
