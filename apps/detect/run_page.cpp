@@ -250,7 +250,7 @@ Table RunFinds::tracks_table() const {
   for (const auto& [key, track] : longest) {
     const auto& [input, label, identity] = key;
     std::vector<Cell>& row = table.rows.emplace_back();
-    row.push_back(fmt::format("{} {}", labels_[static_cast<std::size_t>(label)], identity));
+    row.push_back(fmt::format("{} #{}", labels_[static_cast<std::size_t>(label)], identity));
     if (table.columns.size() == 5) row.emplace_back(track.name);
     row.emplace_back(duration_text(track.first));
     row.emplace_back(duration_text(track.last));

@@ -40,7 +40,7 @@ TEST(Detect, PageOfARunShowsWhatWasFound) {
   const std::string page = bytes_of(folder / "run.html");
   EXPECT_THAT(page, testing::AllOf(testing::HasSubstr("src=\"data:image/png;base64,iVBORw0KGgo"),
                                    testing::HasSubstr("aria-label=\"Objects over time\""),
-                                   testing::HasSubstr("<th scope=\"row\">person 1"),
+                                   testing::HasSubstr("<th scope=\"row\">person #1"),
                                    testing::Not(testing::HasSubstr("Operating point"))));
   // Pictures have no times and no tracks.
   expect_run(0, Words{"detect", std::string(SIGHTLINE_SOURCE_DIR) + "/tools/pictures/street.jpg", "--report",
