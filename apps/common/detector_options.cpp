@@ -49,7 +49,7 @@ void check_relative_model(const Config& config) {
   const fs::path file = config.model_path("detector", "model", "");
   std::error_code error;
   if (named.empty() || named.is_absolute() || fs::exists(file, error)) return;
-  if (named == config.name()) return;                         // a model that stands for its configuration
+  if (named == config.name()) return;  // a model that stands for its configuration
   const Family& family = family_of(config);
   const std::vector<std::string> names = family.model_names();
   if (family.info().finds_models_by_name || std::ranges::find(names, named.string()) != names.end())

@@ -69,7 +69,8 @@ std::map<int, std::string> yolo_classes(const std::filesystem::path& folder) {
 }
 
 // Classes of MOT16 to MOT20 by number; "": things that hide others. What the benchmark neither looks for nor
-// counts as wrong lies, ignored, under the first: people on vehicles, at rest, reflected, in crowds; pictures.
+// counts as wrong lies, ignored, under the first: people on vehicles, at rest, reflected, in crowds;
+// pictures.
 constexpr const char* kMotClasses[] = {"", "person", "", "car", "bicycle", "motorcycle"};
 constexpr int kMotPerson = 1;
 constexpr int kMotIgnored[] = {2, 6, 7, 8, 12, 13}, kMotOccluders[] = {9, 10, 11};
@@ -90,7 +91,8 @@ class MotClasses {
 
   // Sets an object's class. Files of MOT15 have ten columns, of which the last are a place in space; a number
   // below 1 is none. Returns false for what is no object.
-  bool set(const std::vector<std::string_view>& fields, const Row& row, GroundTruth& truth, TruthBox& object) {
+  bool set(const std::vector<std::string_view>& fields, const Row& row, GroundTruth& truth,
+           TruthBox& object) {
     constexpr std::size_t kClass = 7, kColumnsOfPlaces = 10;
     if (fields.size() <= kClass || (fields.size() == kColumnsOfPlaces && !is_listed_)) return true;
     const double value = number(fields[kClass], "class", row);

@@ -61,10 +61,11 @@ struct GroundTruth {
 };
 
 /// Reads MOTChallenge ground truth: `frame,id,x,y,width,height[,confidence,...]`, frames from 1; up to ten
-/// columns. Confidence 0 means ignore. The eighth of up to nine columns is the class from 1: `labels.txt` beside
-/// the file names it, or else MOT20's numbers do, whose distractors are ignored people. Columns after it must
-/// be numbers and are not used. Frames with a row are annotated. Coordinates are taken as they stand, that is from 0 as in our own MOT output; give
-/// `first_pixel` 1 for files that count pixels from 1. Throws Error(input) with `file:line: reason`.
+/// columns. Confidence 0 means ignore. The eighth of up to nine columns is the class from 1: `labels.txt`
+/// beside the file names it, or else MOT20's numbers do, whose distractors are ignored people. Columns after
+/// it must be numbers and are not used. Frames with a row are annotated. Coordinates are taken as they stand,
+/// that is from 0 as in our own MOT output; give `first_pixel` 1 for files that count pixels from 1. Throws
+/// Error(input) with `file:line: reason`.
 GroundTruth load_mot_truth(const std::filesystem::path& file, double first_pixel = 0);
 
 /// Reads a list of boxes with an image's name first on every line, separated by spaces:

@@ -32,8 +32,8 @@ const AVCodec* choose_codec(const std::string& path, const AVOutputFormat& conta
     throw Error(ExitCode::usage,
                 "'" + path + "' (" + container.name + ") is a set of files, which is not supported",
                 "choose a name that ends in .mp4 or .mkv");
-  const bool has_own_codec = images || std::string_view(container.name) == "webp" ||
-                             std::string_view(container.name) == "gif";
+  const bool has_own_codec =
+      images || std::string_view(container.name) == "webp" || std::string_view(container.name) == "gif";
   // Below 0: the container does not say. Raw streams, which have no times, are of one codec.
   const int holds = avformat_query_codec(&container, codec->id, FF_COMPLIANCE_NORMAL);
   const bool is_raw = (container.flags & AVFMT_NOTIMESTAMPS) && container.video_codec != codec->id;

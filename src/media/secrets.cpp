@@ -94,9 +94,10 @@ std::string lower(std::string text) {
 /// Whether a part of a path says that the next one is a secret: `token`, `api-key`.
 bool announces_secret(std::string_view encoded) {
   const std::string part = lower(percent_decoded(encoded));
-  return is_plain(encoded) && std::ranges::any_of(
-      std::array{"key", "token", "secret", "auth", "pass", "pwd", "sig", "session", "login", "user"},
-      [&](const char* word) { return part.find(word) != std::string::npos; });
+  return is_plain(encoded) &&
+         std::ranges::any_of(
+             std::array{"key", "token", "secret", "auth", "pass", "pwd", "sig", "session", "login", "user"},
+             [&](const char* word) { return part.find(word) != std::string::npos; });
 }
 
 /// A number, a size, or a word that settings have: words of other kinds may be passwords.

@@ -13,7 +13,8 @@ inline constexpr std::string_view kMask = "***";  ///< replacement of a secret
 /// that are words or short numbers (for RTMP only the first, since the next is the stream's key), and
 /// settings such as `channel=1` or `width=640`. It hides user and password, values of other settings, and
 /// fragments. `rtsp://admin:1234@camera/a?channel=1&x=y` becomes `rtsp://***@camera/a?channel=1&x=***`.
-/// Idempotent. `file://` and names are returned as they are, but for URLs with a misspelt `://` before a user.
+/// Idempotent. `file://` and names are returned as they are, but for URLs with a misspelt `://` before a
+/// user.
 std::string redacted_url(std::string_view url);
 
 /// The text with all URLs in it redacted. Each ends at a space.

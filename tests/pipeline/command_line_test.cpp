@@ -124,7 +124,8 @@ TEST(CommandLine, EveryCommandHasAPageWithAllItsOptions) {
 TEST(CommandLine, HelpFitsTheTerminal) {
   for (const std::string columns : {"80", "61"}) {
     const Variable width("COLUMNS", columns);
-    for (const Words& command : {Words{}, Words{"detect"}, Words{"evaluate", "frames"}, Words{"batch", "plan"}}) {
+    for (const Words& command :
+         {Words{}, Words{"detect"}, Words{"evaluate", "frames"}, Words{"batch", "plan"}}) {
       for (const std::string& line : lines_of(out_of(command + Words{"--help"})))
         EXPECT_LE(columns_of(line), std::stoul(columns)) << line;
     }
@@ -504,7 +505,8 @@ TEST(CommandLine, WrongUsesSayWhatToDo) {
 TEST(CommandLine, TimesAreReadAsPeopleWriteThem) {
   const std::string clip = "lavfi:testsrc=size=64x64:rate=1:duration=100";
   const auto first = [&](const std::string& start) {
-    const Outcome outcome = expect_run(0, {"-q", "detect", clip, "--device", "none", "--duration", "1s", "--start", start});
+    const Outcome outcome =
+        expect_run(0, {"-q", "detect", clip, "--device", "none", "--duration", "1s", "--start", start});
     return parse_lines(outcome.out).front().at("time").get<double>();
   };
   EXPECT_EQ(first("0:10"), 10);

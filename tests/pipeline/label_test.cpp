@@ -329,8 +329,9 @@ TEST_F(LabelInWindow, ADetectorProposes) {
 
 TEST_F(LabelInWindow, FramesThatReturnAcceptsAreWritten) {
   make_clip(folder_ / "clip.mp4", "testsrc2=rate=10:duration=2:size=320x240");
-  ASSERT_NO_FATAL_FAILURE(open({Words{folder_ / "clip.mp4", "--every", "7", "--frames", folder_ / "frames",
-                                      "--config", "people"} + kFindsSome}));
+  ASSERT_NO_FATAL_FAILURE(open(
+      {Words{folder_ / "clip.mp4", "--every", "7", "--frames", folder_ / "frames", "--config", "people"} +
+       kFindsSome}));
   EXPECT_TRUE(becomes_true([&] {
     press("Return");
     return load_if_there("clip.boxes.txt").images.size() == 3;

@@ -30,7 +30,8 @@ class VerifyProgram : public testing::Test {
   }
   Words detect(const Words& options) const {
     const bool has_config = std::ranges::find(options, "-c") != options.end();
-    return Words{"-q", "detect", clip_} + (has_config ? Words{} : Words{"-c", folder_ / "net.toml"}) + options;
+    return Words{"-q", "detect", clip_} + (has_config ? Words{} : Words{"-c", folder_ / "net.toml"}) +
+           options;
   }
   std::string lines(const Words& options) const {
     const Outcome outcome = expect_run(0, detect(options));

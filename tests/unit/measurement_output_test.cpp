@@ -174,9 +174,10 @@ TEST(MeasurementCsv, HasARowASchedule) {
   const std::vector<std::string> rows = lines(measurements_as_csv({&m, 1}));
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(std::count(rows[0].begin(), rows[0].end(), ','), 26);
-  EXPECT_EQ(rows[2],
-            "\"a,\"\"b\"\"\",640,480,,gpu,,1,1,0,0,250,240,260,10.1,12.3,200,125,GPU,0.8,1.25,CPU=0.1;GPU=0.88,"
-            "123456789,1.75,,,,");
+  EXPECT_EQ(
+      rows[2],
+      "\"a,\"\"b\"\"\",640,480,,gpu,,1,1,0,0,250,240,260,10.1,12.3,200,125,GPU,0.8,1.25,CPU=0.1;GPU=0.88,"
+      "123456789,1.75,,,,");
 }
 
 }  // namespace

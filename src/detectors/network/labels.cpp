@@ -58,7 +58,8 @@ bool is_label_file(const std::string& file) {
 // Whether a text can only mean a file, which is not there then.
 bool names_a_file(const std::string& text) {
   return text.find(',') == std::string::npos &&
-         (is_label_file(text) || (text.find('/') != std::string::npos && text.find(' ') == std::string::npos));
+         (is_label_file(text) ||
+          (text.find('/') != std::string::npos && text.find(' ') == std::string::npos));
 }
 
 std::vector<std::string> labels_in(const std::string& file, const std::string& where) {
