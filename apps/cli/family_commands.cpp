@@ -1,11 +1,11 @@
 #include "apps/cli/family_commands.hpp"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "apps/cli/commands.hpp"
+#include "apps/cli/status_line.hpp"
 #include "apps/cli/stop.hpp"
 #include "apps/cli/writable.hpp"
 #include "apps/common/media_options.hpp"
@@ -44,38 +44,17 @@ MeasuredDevice open_named(const std::string& name) {
   return {std::move(device), rate};
 }
 
-// One line that is rewritten on a terminal, and erased at the end.
-class DownloadLine {
- public:
-  DownloadLine(const std::string& name, std::uint64_t bytes)
-      : name_(name), bytes_(bytes), enabled_(isatty(STDERR_FILENO) != 0) {}
-  ~DownloadLine() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
-  DownloadLine(const DownloadLine&) = delete;
-  DownloadLine& operator=(const DownloadLine&) = delete;
-
-  void show(std::uint64_t done) {
-    constexpr double kMebibyte = 1 << 20;
-    if (!enabled_) return;
-    std::fprintf(stderr, "\r\033[K%s: %.1f of %.1f MiB", name_.c_str(), static_cast<double>(done) / kMebibyte,
-                 static_cast<double>(bytes_) / kMebibyte);
-    shown_ = true;
-  }
-
- private:
-  const std::string& name_;
-  const std::uint64_t bytes_;
-  const bool enabled_;
-  bool shown_ = false;
-};
-
 void download(const DownloadRequest& request, const std::filesystem::path& file) {
   const std::atomic<bool>& stop = stop_requested();
-  DownloadLine line(request.name, request.bytes);
+  StatusLine line;
+  const auto show = [&](std::uint64_t done) {
+    constexpr double kMebibyte = 1 << 20;
+    line.show(fmt::format("{}: {:.1f} of {:.1f} MiB", request.name, static_cast<double>(done) / kMebibyte,
+                          static_cast<double>(request.bytes) / kMebibyte));
+  };
   media::download(
       {request.name, request.url, request.bytes, request.sha256, request.may_be_plain}, file,
-      [&] { return stop.load(); }, [&](std::uint64_t done) { line.show(done); });
+      [&] { return stop.load(); }, show);
 }
 
 }  // namespace
@@ -111,7 +90,7 @@ void add_family_commands(CLI::App& app, Common& common) {
       const OptionSet own = command->options();
       OptionSet options;
       for (Option option : own.all()) {
-        if (option.long_name() == "--picture") option.checked_by(OutputFile());
+        if (option.long_name() == "--picture") option.checked_by(OutputFile{{".png"}});
         options.add(std::move(option));
       }
       add_command(group, common, command->name(), command->description(), options, [command] {

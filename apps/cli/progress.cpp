@@ -1,28 +1,24 @@
 #include "apps/cli/progress.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "base/columns.hpp"
 #include "base/duration_text.hpp"
-#include "base/utf8.hpp"
 
 namespace sightline::apps {
-
-ProgressDisplay::ProgressDisplay(bool enabled) : enabled_(enabled), terminal_(is_terminal(STDERR_FILENO)) {}
 
 void ProgressDisplay::show(const pipeline::Progress& progress) {
   constexpr double kTerminalInterval = 0.1;
   constexpr double kPlainInterval = 5;
+  const bool terminal = line_.is_terminal();
   if (!enabled_ || progress.seconds < next_) return;
-  if (!terminal_ && next_ == 0) {  // no line for what ends within the first interval
+  if (!terminal && next_ == 0) {  // no line for what ends within the first interval
     next_ = kPlainInterval;
     return;
   }
-  next_ = progress.seconds + (terminal_ ? kTerminalInterval : kPlainInterval);
+  next_ = progress.seconds + (terminal ? kTerminalInterval : kPlainInterval);
   const double rate = static_cast<double>(progress.frames) / std::max(progress.seconds, 1e-9);
   const char* const what = pixels_ > 0 ? "tile" : pictures_ ? "picture" : "frame";
   std::string speed;
@@ -32,7 +28,7 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
   if (progress.total && *progress.total > 0) {
     const double share =
         std::min(1.0, static_cast<double>(progress.frames) / static_cast<double>(*progress.total));
-    if (terminal_) {
+    if (terminal) {
       constexpr int kWidth = 24;
       const int filled = static_cast<int>(share * kWidth);
       line += "[" + std::string(filled, '#') + std::string(kWidth - filled, '.') + "] ";
@@ -44,16 +40,15 @@ void ProgressDisplay::show(const pipeline::Progress& progress) {
   } else {
     line += fmt::format("{} {}{}  {}", what, progress.frames, speed, duration_text(progress.seconds));
   }
-  line = printable(line);
-  // A longer line would begin a new one with each update.
-  if (terminal_) line = cut_to_columns(line, terminal_columns(STDERR_FILENO, 80) - 1);
-  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", line.c_str());
-  shown_ = true;
+  if (terminal) {
+    line_.show(line);
+  } else {
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
 }
 
 void ProgressDisplay::end() {
-  if (terminal_ && shown_) std::fprintf(stderr, "\r\033[K");
-  shown_ = false;
+  line_.erase();
   next_ = 0;
 }
 

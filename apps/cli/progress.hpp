@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "apps/cli/status_line.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 
 namespace sightline::apps {
@@ -11,7 +12,7 @@ namespace sightline::apps {
 /// Writes to standard error. Thread-safety: one thread at a time.
 class ProgressDisplay {
  public:
-  explicit ProgressDisplay(bool enabled);
+  explicit ProgressDisplay(bool enabled) : enabled_(enabled) {}
   /// Frames are tiles of a picture, and so many pixels each: the rate is told in pixels.
   void count_pixels(double of_a_frame) { pixels_ = of_a_frame; }
   /// Frames are pictures, which have no rate.
@@ -22,8 +23,7 @@ class ProgressDisplay {
 
  private:
   bool enabled_;
-  bool terminal_;
-  bool shown_ = false;
+  StatusLine line_;
   bool pictures_ = false;
   double pixels_ = 0;  ///< of a frame; 0: frames are counted
   double next_ = 0;    ///< seconds at which to show again

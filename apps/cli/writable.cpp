@@ -8,8 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "evaluation/report.hpp"
 #include "media/reader.hpp"
 
@@ -42,6 +44,18 @@ void make_folder(const fs::path& folder) {
 void refuse_input(const std::string& input, const std::string& output) {
   if (output.empty() || !media::is_same_file(input, output)) return;
   throw Error(ExitCode::usage, "'" + output + "' is the input", "choose another name for the output");
+}
+
+void OutputFile::operator()(const std::string& file) const {
+  static const std::set<std::string> known{
+      ".avi", ".bmp",  ".csv",  ".gif", ".htm",  ".html", ".jpeg", ".jpg", ".json",        ".jsonl",
+      ".jxl", ".md",   ".mkv",  ".mov", ".mp4",  ".npy",  ".onnx", ".pdf", ".safetensors", ".svg",
+      ".tif", ".tiff", ".toml", ".txt", ".webm", ".webp", ".xml",  ".png", ".zip"};
+  const std::string ending = lower_case(fs::path(file).extension().string());
+  if (endings.empty() || !known.contains(ending) || std::ranges::find(endings, ending) != endings.end())
+    return;
+  throw Error(ExitCode::usage, fmt::format("'{}' would hold another format than {}", file, ending),
+              "choose a name that ends in " + endings.front());
 }
 
 void refuse_existing(const std::string& output) {

@@ -27,8 +27,16 @@ void refuse_existing(const std::string& output);
 /// Marks an option whose value is a file that the command writes: `add(...).checked_by(OutputFile())`. Such
 /// an option is given once, and add_command refuses files that exist, unless --overwrite is given.
 struct OutputFile {
-  void operator()(const std::string&) const {}
+  /// Endings of the names that such files have, for example ".json"; none: any.
+  std::vector<std::string> endings = {};
+  /// Throws Error (usage) for a name whose ending promises another known format: "page.pdf" for a page in
+  /// HTML. Endings that promise nothing are taken.
+  void operator()(const std::string& file) const;
 };
+
+/// Endings of files of detections, for OutputFile.
+inline const std::vector<std::string> kDetectionsEndings{".jsonl", ".ndjson", ".json",
+                                                         ".csv",   ".txt",    ".mot"};
 
 /// Throws Error (usage) where two outputs are one file, by whatever names. Empty names are no files; any
 /// number may go to /dev/null.

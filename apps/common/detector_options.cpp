@@ -29,10 +29,11 @@ constexpr char kModelSizeHelp[] = "Maximum size of a model file, in MiB";
 std::vector<KeyOption> common_options() {
   std::vector<KeyOption> options{
       {"confidence", Kind::number, "--confidence CONFIDENCE",
-       "Minimum confidence of a detection (0 to 1); lower finds more. It means the same for all calibrated "
-       "models"},
+       "Report objects that are at least so likely to be right (0 to 1); lower finds more. For models that "
+       "are calibrated"},
       {"threshold", Kind::number, "-t,--threshold SCORE",
-       "Minimum raw score of a detection, any number; lower finds more"},
+       "Report objects with at least this score; lower finds more. Each model has a scale of its own; networks: "
+       "0 to 1"},
       {"max_model_size", Kind::whole_number, "--max-model-size MIB", kModelSizeHelp}};
   options.front().option.between(0, 1);
   options.back().option.between(1, kLargestModelSize);
@@ -173,7 +174,7 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
                       fmt::join(config_names(), ", ")))
       .suggest(config_choices)
       .show_default(default_config_);
-  all.add("-m,--model MODEL", &model_, with_remarks("Model file instead of the configuration's", "model"))
+  all.add("-m,--model MODEL", &model_, with_remarks("Model to search with, instead of the configuration's: a file, or the name of a shipped model", "model"))
       .suggest(model_choices);
   for (DetectorSetting& setting : settings_) {
     Option option = setting.description.option;
@@ -255,6 +256,14 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
                 fmt::format("{} does nothing: '{}' recognises nobody",
                             gallery_.empty() ? "--false-accepts" : "--gallery", configs.front().name()),
                 "leave it out, or use --config recognise");
+  }
+  const auto given = [&](std::string_view key) {
+    return std::ranges::any_of(
+        settings_, [&](const DetectorSetting& one) { return one.is_given() && one.description.key == key; });
+  };
+  if (given("threshold") && given("confidence")) {
+    throw Error(ExitCode::usage, "--threshold and --confidence exclude each other",
+                "give one of them: they set the same limit, as a raw score or as a probability");
   }
   for (const DetectorSetting& setting : settings_) {
     if (!setting.is_given()) continue;

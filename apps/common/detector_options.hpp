@@ -55,6 +55,8 @@ class DetectorOptions {
   /// Adds the options of the quality controller (quality_options.hpp). With an objective, the detector is
   /// made in several settings.
   void add_quality_to(OptionSet& options);
+  /// Whether the command line asks for an objective of the quality controller.
+  bool asks_for_quality() const { return quality_.has_objective(); }
 
   /// The goal of schedule `auto` that an option names; empty: none does.
   const std::string& goal() const { return schedule_.request.goal; }

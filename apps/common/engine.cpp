@@ -231,7 +231,7 @@ std::string sought(const DetectorInfo& info) {
   if (info.labels.size() > kMostNamed) return counted(static_cast<std::int64_t>(info.labels.size()), "class");
   std::string text;
   for (std::size_t label = 0; label < info.labels.size(); ++label) {
-    text += (text.empty() ? "" : ", ") + plural(info.labels[label]);
+    text += (text.empty() ? "" : ", ") + several_of(info.labels[label]);
     const double smallest = label < info.smallest_objects.size() ? info.smallest_objects[label] : 0;
     if (smallest > 0) text += fmt::format(" from {:.0f} px on", smallest);
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "media/folder.hpp"
 
 namespace sightline::apps {
@@ -18,9 +19,7 @@ const std::set<std::string> kVideos{".mp4",  ".m4v", ".mov",  ".mkv", ".webm", "
 const std::set<std::string> kSlides{".svs", ".ndpi", ".vms", ".vmu", ".scn", ".mrxs", ".bif", ".svslide"};
 
 bool has_ending(const fs::path& file, const std::set<std::string>& endings) {
-  std::string own = file.extension().string();
-  std::ranges::transform(own, own.begin(), [](unsigned char c) { return std::tolower(c); });
-  return endings.contains(own);
+  return endings.contains(lower_case(file.extension().string()));
 }
 
 std::vector<std::string> list_files(const std::string& folder, const std::set<std::string>& endings,
@@ -36,8 +35,11 @@ std::vector<std::string> list_files(const std::string& folder, const std::set<st
   }
   if (error)
     throw Error(ExitCode::input, "cannot list the folder '" + folder + "' (" + error.message() + ")");
-  std::ranges::sort(files);
-  std::ranges::sort(folders);
+  const auto by_name = [](const fs::path& a, const fs::path& b) {
+    return natural_less(a.native(), b.native());
+  };
+  std::ranges::sort(files, by_name);
+  std::ranges::sort(folders, by_name);
   std::vector<std::string> names;
   for (const fs::path& file : files) names.push_back(file.string());
   for (const fs::path& inner : folders) {
@@ -56,7 +58,7 @@ std::vector<std::string> videos_in(const std::string& folder, bool recursive) {
 std::vector<std::string> slides_in(const std::string& folder) {
   std::vector<std::string> names = list_files(folder, kSlides, false);
   for (const fs::path& image : media::list_folder(folder, false).images) names.push_back(image.string());
-  std::ranges::sort(names);
+  std::ranges::sort(names, natural_less);
   if (names.empty())
     throw Error(ExitCode::input, "there are no pictures or slides in '" + folder + "'",
                 "name its sub-folders one by one");

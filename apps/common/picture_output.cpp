@@ -9,6 +9,7 @@
 
 #include "apps/cli/writable.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "media/folder.hpp"
 #include "media/picture_file.hpp"
 
@@ -18,9 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool has_extension(const fs::path& file, std::initializer_list<const char*> extensions) {
-  std::string own = file.extension().string();
-  std::transform(own.begin(), own.end(), own.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::find(extensions.begin(), extensions.end(), own) != extensions.end();
+  return std::ranges::find(extensions, lower_case(file.extension().string())) != extensions.end();
 }
 
 }  // namespace

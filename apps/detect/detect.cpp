@@ -75,14 +75,6 @@ void check_targets(const DetectArguments& a) {
   }
 }
 
-// A contact sheet is a PNG file whatever its name: the name must not say otherwise.
-void check_contact_sheet(const std::string& file) {
-  const std::string extension = fs::path(file).extension().string();
-  if (extension.empty() || strcasecmp(extension.c_str(), ".png") == 0) return;
-  throw Error(ExitCode::usage, "--contact-sheet '" + file + "' must be a PNG picture",
-              "choose a name that ends in .png");
-}
-
 bool is_folder(const std::string& name) {
   std::error_code error;
   return fs::is_directory(name, error);
@@ -145,11 +137,16 @@ void check_detect(const DetectArguments& a) {
     require_present(input);
     if (needs_time && holds_pictures(input)) refuse_time_options(input, a.reading, a.tracking.is_asked_for());
   }
+  if (a.detector.asks_for_quality() && a.inputs.size() == 1 && !is_folder(a.inputs.front()) &&
+      holds_pictures(a.inputs.front())) {
+    throw Error(ExitCode::usage,
+                "--hold, --budget and --battery do nothing for one picture: '" + a.inputs.front() + "'",
+                "leave them out; they change the setting while a video runs");
+  }
   if (!a.output.empty()) {
     check_output(a);
     check_targets(a);
   }
-  check_contact_sheet(a.contact_sheet);
   require_writable(a.contact_sheet);
   require_writable(a.trace);
   require_writable(a.report);
@@ -203,7 +200,7 @@ void add_detect(CLI::App& app, Common& common) {
   options
       .add("-d,--detections FILE", &a->detections,
            "Detections file; - is standard output (the default without any output)")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile(kDetectionsEndings));
   options
       .add("-f,--format FORMAT", &a->format,
            "Format of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else "
@@ -212,13 +209,13 @@ void add_detect(CLI::App& app, Common& common) {
   options
       .add("--contact-sheet FILE", &a->contact_sheet,
            "Picture (PNG) with annotated frames spread over the run")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".png"}});
   options
       .add("--trace FILE", &a->trace,
            "Trace file of all stages (Chrome trace JSON, for ui.perfetto.dev or chrome://tracing)")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".json"}});
   options.add("--report FILE", &a->report, "Page (HTML): rate and setting over time, and stage times")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".html", ".htm"}});
   add_encoder_options(options, a->writing);
   options.add("--no-audio", &a->no_audio, "Drop the sound");
   options.group("Input");

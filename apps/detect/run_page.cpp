@@ -1,19 +1,14 @@
 #include "apps/detect/run_page.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "apps/common/quality_options.hpp"
 #include "base/duration_text.hpp"
-#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace sightline::apps {
@@ -128,23 +123,11 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// The sheet as a picture within the page. Empty where there is no memory for it.
+// The sheet as a picture within the page; empty where there was no frame.
 std::string picture_of(const media::ContactSheet& sheet) {
-  const int memory = memfd_create("sheet", MFD_CLOEXEC);
-  if (memory < 0) return {};
-  const std::string file = fmt::format("/proc/self/fd/{}", memory);
-  std::string markup;
-  try {
-    sheet.write(file, "");
-    std::ifstream stream(file, std::ios::binary);
-    const std::string png(std::istreambuf_iterator<char>(stream), {});
-    markup =
-        "<img alt=\"frames with the most objects\" style=\"max-width:100%\" src=\"data:image/png;base64," +
-        base64(png) + "\">";
-  } catch (const Error&) {  // the page is worth more than its pictures
-  }
-  close(memory);
-  return markup;
+  if (sheet.offered() == 0) return {};
+  return "<img alt=\"frames with the most objects\" style=\"max-width:100%\" src=\"data:image/png;base64," +
+         base64(sheet.png("")) + "\">";
 }
 
 }  // namespace

@@ -527,9 +527,9 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
            "Table (CSV) of COCO's measures (AP and AR by overlap, object size and number of boxes), with a "
            "row "
            "for each class and one for the mean")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".csv", ".txt"}});
   options.add("--json FILE", &a->json, "Write the miss rates and COCO's measures as JSON")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".json"}});
   options
       .add("--misses RATE", &a->misses,
            "Explain misses at this many false positives per image, for example 0.1: by height, occlusion and "
@@ -538,23 +538,23 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
   options
       .add("--misses-sheet FILE", &a->misses_sheet,
            "Picture (PNG) of the worst misses: the least occluded and largest; needs --misses")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".png"}});
   options
       .add("--decisions FILE", &a->decisions,
            "Table of decisions between pictures with objects and without, at every score")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".csv", ".txt"}});
   options.add("--at SCORE", &a->at,
               "Also print decisions at this score; choose it on other pictures for an unbiased result");
   options
       .add("--calibrate FILE", &a->calibrated,
            "Model file to write, with a calibration fitted to these pictures, which turns scores into "
            "confidences (0 to 1)")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".safetensors"}});
   options
       .add("--reliability FILE", &a->reliability,
            "Plot (SVG) of confidences against accuracy on pictures that they were not fitted to; needs "
            "--calibrate")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".svg"}});
   add_limit_options(options, a->reading);
   add_timeout_option(options, a->reading);
   a->detector.add_to(options);

@@ -199,7 +199,7 @@ void add_evaluate_landmarks(CLI::App& evaluate, Common& common) {
            "times. Also judges the eyes of a detector inside")
       .suggest(config_choices)
       .one_at_a_time();
-  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile{{".json"}});
   add_command(evaluate, common, "landmarks", "Measure the distance between found and marked points of faces",
               options, [a] { return run_evaluate_landmarks(*a); });
 }

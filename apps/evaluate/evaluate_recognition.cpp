@@ -253,7 +253,7 @@ void add_recognition_command(CLI::App& evaluate, Common& common, const std::stri
       .show_default();
   options.add("-m,--model MODEL", &a->models, "Model of `train recognition`; may be given several times")
       .one_at_a_time();
-  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile{{".json"}});
   add_report_options(options, a->report);
   add_command(evaluate, common, name, description, options, [a, run] { return run(*a); });
 }

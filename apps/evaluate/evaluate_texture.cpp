@@ -173,7 +173,7 @@ void add_evaluate_texture(CLI::App& evaluate, Common& common) {
       .show_default();
   options.add("--known-only", &a->known_only,
               "Compare the known tiles alone, to choose operators or a distance");
-  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the figures as JSON").checked_by(OutputFile{{".json"}});
   options.group("Texture");
   a->options.add_operators_to(options);
   add_command(evaluate, common, "texture",

@@ -14,9 +14,10 @@ void add_report_options(OptionSet& options, ReportArguments& report) {
   options.add("--name NAME", &report.names, "Name of the curve in the reports; one for each curve")
       .one_at_a_time()
       .free_text();
-  options.add("--csv FILE", &report.csv, "Write the curve as a table").checked_by(OutputFile());
+  options.add("--csv FILE", &report.csv, "Write the curve as a table")
+      .checked_by(OutputFile{{".csv", ".txt"}});
   options.add("--svg FILE", &report.svg, "Write the curve as a picture: miss rate against false positives")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".svg"}});
   options.add("--title TITLE", &report.title, "Title of the picture").needs("--svg").free_text();
 }
 

@@ -162,14 +162,14 @@ void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
   options
       .add("-d,--detections FILE", &a.detections,
            "Detections file, written frame by frame: a file, a pipe, or - for standard output")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile(kDetectionsEndings));
   options.add("-f,--format FORMAT", &typed.format, "Format of the detections: jsonl, json, csv, mot, coco")
       .suggest(format_choices);
   options.add("--trace FILE", &a.trace, "Trace file of all stages (Chrome trace JSON)")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".json"}});
   options
       .add("--report FILE", &a.report, "Page (HTML), at the end: rate and setting over time, and stage times")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".html", ".htm"}});
   options.add("--status SECONDS", &a.status_every, "Interval between status lines, in seconds").positive();
 }
 

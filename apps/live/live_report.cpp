@@ -1,7 +1,6 @@
 #include "apps/live/live_report.hpp"
-#include "base/utf8.hpp"
 
-#include <unistd.h>
+#include "base/utf8.hpp"
 
 #include <cstdio>
 
@@ -13,16 +12,10 @@ LiveReport::LiveReport(LiveSession& session, double every, double duration, int 
       duration_(duration),
       enabled_(verbosity >= 0),
       verbose_(verbosity > 0),
-      terminal_(isatty(STDERR_FILENO) != 0),
       next_line_(every) {}
 
 bool LiveReport::is_over() const {
   return duration_ > 0 && session_.seconds() >= duration_;
-}
-
-void LiveReport::clear() {
-  if (shown_) std::fputs("\r\033[K", stderr);
-  shown_ = false;
 }
 
 void LiveReport::tell() {
@@ -30,18 +23,17 @@ void LiveReport::tell() {
   if (!enabled_) return;
   if (every_ > 0 && now >= next_line_) {
     next_line_ += every_;
-    clear();
+    line_.erase();
     std::fprintf(stderr, "%s\n", printable(session_.status_line()).c_str());
-  } else if (every_ == 0 && terminal_ && now >= next_rewrite_) {
+  } else if (every_ == 0 && now >= next_rewrite_) {
     next_rewrite_ = now + 1;
-    std::fprintf(stderr, "\r\033[K%s", printable(session_.status_line()).c_str());
-    shown_ = true;
+    line_.show(session_.status_line());
   }
 }
 
 void LiveReport::summarise() {
   if (!enabled_) return;
-  clear();
+  line_.erase();
   session_.summarise(verbose_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// Tells on standard error how a live run is doing.
 
+#include "apps/cli/status_line.hpp"
 #include "apps/live/live_session.hpp"
 
 namespace sightline::apps {
@@ -19,17 +20,14 @@ class LiveReport {
   void summarise();
 
  private:
-  void clear();
-
   LiveSession& session_;
   const double every_;
   const double duration_;
   const bool enabled_;
   const bool verbose_;
-  const bool terminal_;
+  StatusLine line_;
   double next_line_ = 0;
   double next_rewrite_ = 0;
-  bool shown_ = false;
 };
 
 }  // namespace sightline::apps

@@ -57,10 +57,10 @@ void add_characterise_options(OptionSet& options, const std::string& command,
            "Take minutes instead of seconds: more sizes and repeats, with their spread")
       .needs(command);
   options.add("--json FILE", &arguments.json, "Write all curves and figures as JSON")
-      .checked_by(OutputFile())
+      .checked_by(OutputFile{{".json"}})
       .needs(command);
   options.add("--report FILE", &arguments.report, "Write a page (HTML) with plots")
-      .checked_by(OutputFile())
+      .checked_by(OutputFile{{".html", ".htm"}})
       .needs(command);
 }
 

@@ -268,13 +268,13 @@ void add_measure(CLI::App& app, Common& common) {
   options.add("input", &a->input, "Video, picture or folder, read repeatedly");
   add_measurement_options(options, *a);
   options.group("Output");
-  options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile());
-  options.add("--csv FILE", &a->csv, "Write the results as CSV").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile{{".json"}});
+  options.add("--csv FILE", &a->csv, "Write the results as CSV").checked_by(OutputFile{{".csv", ".txt"}});
   options
       .add("--report FILE", &a->report,
            "Write a page (HTML) with the timeline; with --stages: with joules as bars, or the bars alone "
            "(NAME.svg)")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".html", ".htm"}});
   // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
   std::set<std::string> left_out{"--schedule", "--map", "--explain"};
   for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.option.long_name());

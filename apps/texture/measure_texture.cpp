@@ -113,8 +113,9 @@ void add_measure_texture(CLI::App& measure, Common& common) {
       .suggest(device_choices)
       .show_default();
   options.group("Output");
-  options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile());
-  options.add("--report FILE", &a->report, "Write a page (HTML) with plots").checked_by(OutputFile());
+  options.add("--json FILE", &a->json, "Write the results as JSON").checked_by(OutputFile{{".json"}});
+  options.add("--report FILE", &a->report, "Write a page (HTML) with plots")
+      .checked_by(OutputFile{{".html", ".htm"}});
   add_command(measure, common, "texture",
               "Measure the speed of local binary patterns: kernel variants, picture and work-group sizes, "
               "beside plain code and the machine's bounds",

@@ -159,7 +159,7 @@ void add_texture(CLI::App& app, Common& common) {
   options
       .add("--cells-output FILE", &a->files.cells,
            "Histograms of the cells, as NumPy array (.npy) of shape (rows, columns, bins)")
-      .checked_by(OutputFile())
+      .checked_by(OutputFile{{".npy"}})
       .needs("--cells");
   options.group("Texture");
   a->options.add_to(options);

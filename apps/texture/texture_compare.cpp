@@ -132,7 +132,7 @@ void add_distance(OptionSet& options, DistanceArguments& a) {
       .one_of({"chi-square", "intersection", "hellinger"})
       .show_default();
   options.add("--json FILE", &a.json, "Write the distances as JSON; - is standard output")
-      .checked_by(OutputFile());
+      .checked_by(OutputFile{{".json"}});
 }
 
 constexpr char kTextureHelp[] = "Pictures, folders of pictures, or .json files of `sightline texture`";

@@ -93,7 +93,7 @@ void add_model(CLI::App& app, Common& common) {
   add_model_size_option(options, a->max_size);
   for (const Shown& one : a->families) {
     for (Option option : one.options.all()) {
-      if (option.long_name() == "--picture") option.checked_by(OutputFile());
+      if (option.long_name() == "--picture") option.checked_by(OutputFile{{".png"}});
       option.group = group_of(option, a->families);
       options.add(std::move(option));
     }

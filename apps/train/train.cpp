@@ -11,6 +11,7 @@
 #include "apps/train/train_sweep.hpp"
 #include "apps/train/training_line.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "detectors/registry.hpp"
 #include "training/file_image_set.hpp"
 #include "training/marked_objects.hpp"
@@ -42,7 +43,9 @@ struct StandaloneArguments {
 // What both kinds of trainers have.
 template <typename Arguments>
 void add_file_options(OptionSet& options, Arguments& a) {
-  options.add("-o,--output FILE", &a.output, "Model file to write").checked_by(OutputFile()).show_default();
+  options.add("-o,--output FILE", &a.output, "Model file to write")
+      .checked_by(OutputFile{{".safetensors"}})
+      .show_default();
   options.add("--state FOLDER", &a.state,
               "Folder for finished steps, to resume from (default: OUTPUT.training)");
 }
@@ -50,6 +53,14 @@ void add_file_options(OptionSet& options, Arguments& a) {
 template <typename Arguments>
 std::string state_folder(const Arguments& a) {
   return a.state.empty() ? a.output + ".training" : a.state;
+}
+
+void refuse_too_few(std::size_t positives) {
+  constexpr std::size_t kFewest = 4, kFew = 100;
+  const std::string has = "--positives has " + counted(static_cast<std::int64_t>(positives), "object");
+  if (positives < kFewest)
+    throw Error(ExitCode::usage, has + ", too few to train on", "give hundreds, better thousands");
+  if (positives < kFew) spdlog::warn("{}; a model needs hundreds, better thousands", has);
 }
 
 // Calls `train(report)`, shows how it goes on, and says where the model is and what can be done with it.
@@ -86,6 +97,7 @@ int run_train(const TrainArguments& a, const Family& family, int verbosity) {
   const training::ImageSet& positives = cut_out ? static_cast<const training::ImageSet&>(*cut_out) : pictures;
   const FileImageSet negatives = collect_pictures(a.negatives, "");
   refuse_shared_pictures(pictures, "--positives", negatives, "--negatives");
+  refuse_too_few(positives.size());
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
                negatives.size(), a.trainer->summary(), state);
   TrainingLine line(verbosity >= 0);

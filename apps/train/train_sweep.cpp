@@ -137,10 +137,14 @@ void add_sweep_options(OptionSet& options, const SweptOption& swept, SweepArgume
            "Rule for a match: people, faces (overlap 0.4) or centre, as in evaluate frames")
       .one_of({"people", "faces", "centre"})
       .show_default();
-  options.add("--csv FILE", &a.csv, "Write the results as a table").checked_by(OutputFile()).needs("--sweep");
-  options.add("--json FILE", &a.json, "Write the results as JSON").checked_by(OutputFile()).needs("--sweep");
+  options.add("--csv FILE", &a.csv, "Write the results as a table")
+      .checked_by(OutputFile{{".csv", ".txt"}})
+      .needs("--sweep");
+  options.add("--json FILE", &a.json, "Write the results as JSON")
+      .checked_by(OutputFile{{".json"}})
+      .needs("--sweep");
   options.add("--page FILE", &a.page, "Write the results as a page (HTML) with curves")
-      .checked_by(OutputFile())
+      .checked_by(OutputFile{{".html", ".htm"}})
       .needs("--sweep");
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "apps/cli/status_line.hpp"
 #include "training/progress.hpp"
 
 namespace sightline::apps {
@@ -12,14 +13,14 @@ namespace sightline::apps {
 class TrainingLine {
  public:
   /// @param enabled  nothing is written otherwise
-  explicit TrainingLine(bool enabled);
+  explicit TrainingLine(bool enabled) : enabled_(enabled) {}
   void show(const training::TrainingProgress& progress);
   /// Leaves the line, on a terminal.
-  void end() const;
+  void end() { line_.keep(); }
 
  private:
   bool enabled_;
-  bool terminal_;
+  StatusLine line_;
   std::string phase_;
 };
 

@@ -15,8 +15,6 @@
 namespace sightline::report {
 namespace {
 
-constexpr std::size_t kColumns = 100;  // of a terminal
-
 std::vector<std::string> lines_of(const std::string& head) {
   return head.empty() ? std::vector<std::string>{""} : split(head, '\n');
 }
@@ -235,10 +233,11 @@ std::string to_text(const Table& table) {
   if (table.rows.empty()) return "";
   const std::vector<TextColumn> columns = text_columns(table);
   std::string text = table.caption.empty() ? "" : table.caption + "\n";
+  const std::size_t most = output_columns();
   std::size_t first = 1;
   do {
     std::size_t last = first, width = columns.front().width;
-    while (last < columns.size() && (last == first || width + 2 + columns[last].width <= kColumns))
+    while (last < columns.size() && (last == first || width + 2 + columns[last].width <= most))
       width += 2 + columns[last++].width;
     if (first > 1) text += '\n';
     for (std::size_t i = 0; i < columns.front().lines.size(); ++i) {
@@ -308,7 +307,7 @@ std::string to_csv(const std::vector<Json>& rows, const std::vector<std::string>
 }
 
 std::string wrapped(const std::string& text, std::size_t indent) {
-  return sightline::wrapped(text, kColumns, indent, indent);
+  return sightline::wrapped(text, output_columns(), indent, indent);
 }
 
 std::string figures(double value) {

@@ -127,7 +127,8 @@ struct Document {
   std::string data = R"({"measurements":[]})";
 };
 
-/// Lines for a terminal of 100 columns: wide tables are cut into several, long lines are wrapped.
+/// Lines as wide as the terminal, or of 100 columns for a file: wide tables are cut into several, long lines
+/// are wrapped.
 std::string to_text(const Document& document);
 /// The same of a table. Its cells but the first of a row are flush right, unless `is_left`.
 std::string to_text(const Table& table);

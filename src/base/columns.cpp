@@ -106,6 +106,10 @@ std::size_t terminal_columns(int descriptor, std::size_t otherwise) {
   return columns == 0 ? otherwise : std::clamp(columns, kFewest, kMost);
 }
 
+std::size_t output_columns() {
+  return terminal_columns(STDOUT_FILENO, 100);
+}
+
 bool is_terminal(int descriptor) {
   const char* const kind = std::getenv("TERM");
   return isatty(descriptor) && kind && std::string_view(kind) != "dumb";

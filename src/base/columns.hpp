@@ -25,6 +25,9 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t firs
 /// it is no terminal, or does not say.
 std::size_t terminal_columns(int descriptor, std::size_t otherwise);
 
+/// Columns for tables and texts on standard output: the terminal's, or 100 for a file or a pipe.
+std::size_t output_columns();
+
 /// Whether lines may be drawn over and coloured there: a terminal that is not dumb ($TERM).
 bool is_terminal(int descriptor);
 

@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -11,6 +12,13 @@
 #include "base/text_encoding.hpp"
 
 namespace sightline {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+}  // namespace
 
 std::string read_text_file(const std::filesystem::path& file) {
   refuse_special_file(file);
@@ -35,6 +43,34 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const auto run = [](std::string_view text, std::size_t& at) {
+        while (at < text.size() && text[at] == '0') ++at;
+        const std::size_t from = at;
+        while (at < text.size() && is_digit(text[at])) ++at;
+        return text.substr(from, at - from);
+      };
+      const std::string_view x = run(a, i), y = run(b, j);
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+    } else {
+      if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
+      ++i, ++j;
+    }
+  }
+  const std::size_t left_a = a.size() - i, left_b = b.size() - j;
+  return left_a != left_b ? left_a < left_b : a < b;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -105,6 +141,15 @@ std::string plural(const std::string& one) {
   const auto ends_in = [&](std::string_view end) { return one.ends_with(end); };
   if (ends_in("ss") || ends_in("us") || ends_in("ch") || ends_in("sh") || ends_in("x")) return one + "es";
   return ends_in("s") ? one : one + 's';
+}
+
+std::string several_of(const std::string& label) {
+  return label == "person" || label == "face" ? plural(label) : label;
+}
+
+std::string counted_objects(std::int64_t count, const std::string& label) {
+  if (label == "person" || label == "face") return counted(count, label);
+  return label + ": " + std::to_string(count);
 }
 
 std::string counted(std::int64_t count, const std::string& one) {

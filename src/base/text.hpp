@@ -20,6 +20,13 @@ std::string read_text_file(const std::filesystem::path& file);
 /// Without blanks, tabs and line ends at both ends.
 std::string_view trimmed(std::string_view text);
 
+/// With small letters for the capitals of ASCII.
+std::string lower_case(std::string text);
+
+/// Order of names as people count: img2 before img10. Runs of digits compare by value, the rest byte by byte;
+/// equal values by their length.
+bool natural_less(std::string_view a, std::string_view b);
+
 /// Pieces between separators. A trailing separator adds no piece, a leading one adds an empty piece. An empty
 /// text has no pieces.
 std::vector<std::string> split(const std::string& text, char separator);
@@ -49,5 +56,11 @@ std::string plural(const std::string& one);
 
 /// A count and its noun: "1 picture", "3 pictures", "2 people".
 std::string counted(std::int64_t count, const std::string& one);
+
+/// Several objects of a class: "people" and "faces"; other labels, which may be of any language, as they are.
+std::string several_of(const std::string& label);
+
+/// A number of objects of a class: "2 people", "1 face"; "Mensch: 2".
+std::string counted_objects(std::int64_t count, const std::string& label);
 
 }  // namespace sightline

@@ -32,8 +32,7 @@ std::vector<KeyOption> window_options() {
       {"max_size", Kind::number, "--max-size PX",
        "Maximum height of an object, in pixels (OpenCV's maxSize)"},
       {"max_candidates", Kind::whole_number, "--max-candidates N",
-       "Maximum number of windows per frame that reach the last stages, and so of boxes; the best ones are "
-       "kept"}};
+       "Maximum number of windows of a frame that are kept before overlapping ones are joined: the best"}};
   options.back().option.between(1, kMostCandidates);
   return options;
 }

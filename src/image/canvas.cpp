@@ -152,32 +152,29 @@ void Canvas::draw_rgb(const std::uint8_t* rgb, Size size, double x, double y, do
   });
 }
 
-void Canvas::write_png(const std::string& path) const {
-  struct Sink {
-    AtomicFile file;
-    std::error_code error;
-  };
-  Sink sink{AtomicFile(path), {}};
+std::string Canvas::png() const {
   const auto put = [](void* to, const unsigned char* bytes, unsigned size) {
-    Sink& out = *static_cast<Sink*>(to);
-    if (!out.error) out.error = out.file.write({reinterpret_cast<const char*>(bytes), size});
-    return out.error ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
+    try {
+      static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), size);
+      return CAIRO_STATUS_SUCCESS;
+    } catch (const std::bad_alloc&) {
+      return CAIRO_STATUS_NO_MEMORY;
+    }
   };
+  std::string bytes;
   cairo_status_t status = cairo_status(impl_->context.get());
   if (status == CAIRO_STATUS_SUCCESS) {
     cairo_surface_flush(impl_->surface.get());
-    status = fault::strikes(fault::Kind::write, "cairo_surface_write_to_png")
-                 ? CAIRO_STATUS_WRITE_ERROR
-                 : cairo_surface_write_to_png_stream(impl_->surface.get(), put, &sink);
+    status = cairo_surface_write_to_png_stream(impl_->surface.get(), put, &bytes);
   }
-  if (status == CAIRO_STATUS_SUCCESS) {
-    sink.error = sink.file.finish();
-    if (!sink.error) return;
-  }
+  if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
+  if (status == CAIRO_STATUS_SUCCESS) return bytes;
   throw Error(ExitCode::failed,
-              "cannot write '" + path + "' (" +
-                  (sink.error ? sink.error.message() : cairo_status_to_string(status)) + ")",
-              "check the folder, its permissions and the space left");
+              std::string("cannot draw the picture (") + cairo_status_to_string(status) + ")");
+}
+
+void Canvas::write_png(const std::string& path) const {
+  write_whole(path, png(), "picture");
 }
 
 TextMask make_text_mask(const std::string& text, double size, FontWeight weight) {

@@ -61,6 +61,8 @@ class Canvas {
   /// `rgb`: 3 bytes a pixel, row after row without padding.
   void draw_rgb(const std::uint8_t* rgb, Size size, double x, double y, double width, double height);
 
+  /// A PNG file. @throws Error (failed)
+  std::string png() const;
   /// @throws Error (failed) saying path and reason
   void write_png(const std::string& path) const;
 

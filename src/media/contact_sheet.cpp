@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "image/canvas.hpp"
@@ -143,10 +144,9 @@ void ContactSheet::add(const Frame& frame, std::span<const Detection> objects,
   self.step *= 2;
 }
 
-void ContactSheet::write(const std::string& path, const std::string& title) const {
+std::string ContactSheet::png(const std::string& title) const {
   const Impl& self = *impl_;
-  if (self.tiles.empty())
-    throw Error(ExitCode::failed, "there is no frame to put on the contact sheet '" + path + "'");
+  if (self.tiles.empty()) throw Error(ExitCode::failed, "there is no frame to put on the contact sheet");
   const std::size_t shown = std::min(self.tiles.size(), self.count);
   const int columns = static_cast<int>(std::ceil(std::sqrt(static_cast<double>(shown))));
   const int rows = (static_cast<int>(shown) + columns - 1) / columns;
@@ -182,7 +182,11 @@ void ContactSheet::write(const std::string& path, const std::string& title) cons
       canvas.text(x + self.tile.width / 2.0, baseline, count, unit, kFaint, Align::center);
     canvas.text(x + self.tile.width, baseline, clock(tile.time), unit, kFaint, Align::right);
   }
-  canvas.write_png(path);
+  return canvas.png();
+}
+
+void ContactSheet::write(const std::string& path, const std::string& title) const {
+  write_whole(path, png(title), "contact sheet");
 }
 
 }  // namespace sightline::media

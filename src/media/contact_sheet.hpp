@@ -33,9 +33,10 @@ class ContactSheet {
   /// Frames offered so far.
   std::int64_t offered() const;
 
-  /// Writes the sheet as PNG: a title, and the frames with number, time and count of objects;
-  /// pictures of a folder have their names.
-  /// @throws Error (failed) if there was no frame, or the file cannot be written
+  /// The sheet as a PNG file: a title, and the frames with number, time and count of objects; pictures of a
+  /// folder have their names. @throws Error (failed) if there was no frame
+  std::string png(const std::string& title) const;
+  /// Writes it. @throws Error (failed) as `png` does, and if the file cannot be written
   void write(const std::string& path, const std::string& title) const;
 
  private:

@@ -28,33 +28,6 @@ bool is_hidden(const fs::path& path) {
   return path.filename().native().starts_with('.');  // also the "._x.jpg" companions that macOS leaves
 }
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-// img2 before img10: runs of digits compare by value, the rest byte by byte; equal values by their length.
-bool natural_less(std::string_view a, std::string_view b) {
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (is_digit(a[i]) && is_digit(b[j])) {
-      const auto run = [](std::string_view text, std::size_t& at) {
-        while (at < text.size() && text[at] == '0') ++at;
-        const std::size_t from = at;
-        while (at < text.size() && is_digit(text[at])) ++at;
-        return text.substr(from, at - from);
-      };
-      const std::string_view x = run(a, i), y = run(b, j);
-      if (x.size() != y.size()) return x.size() < y.size();
-      if (x != y) return x < y;
-    } else {
-      if (a[i] != b[j]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[j]);
-      ++i, ++j;
-    }
-  }
-  const std::size_t left_a = a.size() - i, left_b = b.size() - j;
-  return left_a != left_b ? left_a < left_b : a < b;
-}
-
 std::vector<fs::path> images_of(const std::string& folder, FolderContents contents) {
   if (!contents.images.empty()) return std::move(contents.images);
   throw Error(ExitCode::input, "there are no images in the folder '" + folder + "'",

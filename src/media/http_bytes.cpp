@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "media/byte_source.hpp"
 #include "media/ffmpeg.hpp"
 
@@ -32,9 +33,8 @@ std::string part_of(const std::string& url, CURLUPart part, unsigned flags = 0) 
       curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK ||
       curl_url_get(parsed.get(), part, &text, flags) != CURLUE_OK)
     return {};
-  std::string result(text);
+  std::string result = lower_case(text);
   curl_free(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return std::tolower(c); });
   return result;
 }
 

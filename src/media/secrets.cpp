@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace sightline::media {
 namespace {
@@ -86,14 +87,9 @@ bool is_host(std::string_view text) {
       text, [](char c) { return is_latin(c) || is_decimal(c) || c == '.' || c == '-' || c == '_'; });
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 /// Whether a part of a path says that the next one is a secret: `token`, `api-key`.
 bool announces_secret(std::string_view encoded) {
-  const std::string part = lower(percent_decoded(encoded));
+  const std::string part = lower_case(percent_decoded(encoded));
   return is_plain(encoded) &&
          std::ranges::any_of(
              std::array{"key", "token", "secret", "auth", "pass", "pwd", "sig", "session", "login", "user"},
@@ -107,7 +103,7 @@ bool is_plain_value(std::string_view text) {
                               "multicast", "no",       "off",   "on",   "rtp",     "rendezvous",
                               "sub",       "tcp",      "true",  "udp",  "unicast", "yes"};
   return text.find_first_not_of("0123456789.x") == text.npos ||
-         std::ranges::find(kPlain, lower(std::string(text))) != kPlain.end();
+         std::ranges::find(kPlain, lower_case(std::string(text))) != kPlain.end();
 }
 
 bool is_plain_key(std::string_view encoded) {
@@ -119,7 +115,7 @@ bool is_plain_key(std::string_view encoded) {
                               "resolution", "reuse",       "size",       "stream",      "streamtype",
                               "subtype",    "tcp",         "timeout",    "transport",   "ttl",
                               "udp",        "unicast",     "videocodec", "width"};
-  return std::ranges::find(kPlain, lower(percent_decoded(encoded))) != kPlain.end();
+  return std::ranges::find(kPlain, lower_case(percent_decoded(encoded))) != kPlain.end();
 }
 
 /// One `key=value` of a query.
@@ -213,7 +209,7 @@ std::string without_misspelt(std::string_view text) {
     while (word > 0 && is_latin(result[word - 1])) --word;
     const std::size_t end = std::min(result.find_first_of(" \t\r\n", begin), result.size());
     const std::size_t mark = result.rfind('@', end);
-    if (std::ranges::find(kSchemes, lower(result.substr(word, at - word))) != kSchemes.end() &&
+    if (std::ranges::find(kSchemes, lower_case(result.substr(word, at - word))) != kSchemes.end() &&
         std::string_view(result).substr(at, begin - at) != kSeparator && mark != std::string::npos &&
         mark > begin && mark < end && !is_mask(std::string_view(result).substr(begin, mark - begin))) {
       result.replace(begin, mark - begin, kMask);
@@ -228,7 +224,7 @@ std::string scheme_before(std::string_view text) {
   std::size_t begin = text.size();
   while (begin > 0 && (is_latin(text[begin - 1]) || is_decimal(text[begin - 1]) || text[begin - 1] == '+'))
     --begin;
-  return lower(std::string(text.substr(begin)));
+  return lower_case(std::string(text.substr(begin)));
 }
 
 /// End of the URL in a text whose authority begins at `begin`: a space outside the password.

@@ -215,7 +215,8 @@ TEST_F(NetworkProgram, HasThresholdsByClass) {
   some = labels({"--class-thresholds", "ball=0.1", "--threshold", "1"});
   EXPECT_EQ(some["ball"], all["ball"]);
   EXPECT_EQ(some["box"], 0);
-  for (const char* wrong : {"ball", "ball=", "ball=x", "cup=0.5", "ball=nan"})
+  for (const char* wrong :
+       {"ball", "ball=", "ball=x", "cup=0.5", "ball=nan", "ball=2", "ball=-1", "ball=0.2,ball=0.3"})
     EXPECT_EQ(run({"detect", picture_, "--model", model_, "--class-thresholds", wrong}).exit_code, 2)
         << wrong;
   EXPECT_EQ(run({"detect", picture_, "--model", model_, "--classes", "box", "--class-thresholds", "ball=0.5"})

@@ -477,6 +477,9 @@ TEST(CommandLine, MisspeltOption) {
 
 // Also what the parser finds by itself is said in the program's words.
 TEST(CommandLine, WrongUsesSayWhatToDo) {
+  const TempDir folder;
+  const std::string picture = folder / "a.png";
+  make_clip(picture, "testsrc2=size=96x160,trim=end_frame=1");
   const struct {
     Words words;
     std::string fact;
@@ -494,6 +497,15 @@ TEST(CommandLine, WrongUsesSayWhatToDo) {
       {{"detect", "a.mp4", "-q", "-v"}, "--quiet"},
       {{"texture", "a.png", "--cells", "8"}, "--cells-output"},
       {{"detect", "a.mp4", "--start", "1:60x"}, "1:60x"},
+      {{"detect", picture, "--confidence", "0.5", "--threshold", "1"}, "--confidence"},
+      {{"detect", picture, "--hold", "25"}, "--hold"},
+      {{"detect", picture, "--report", "page.pdf"}, ".html"},
+      {{"detect", picture, "--trace", "trace.txt"}, ".json"},
+      {{"detect", picture, "-d", "found.png"}, ".jsonl"},
+      {{"model", "show", "people", "--picture", "people.jpg"}, ".png"},
+      {{"train", "filterbank", "--positives", picture, "--negatives", SIGHTLINE_SOURCE_DIR "/tools/pictures"},
+       "--positives has 1 object"},
+      {{"train", "filterbank", "--positives", "a", "--negatives", "b", "-o", "m.txt"}, ".safetensors"},
   };
   for (const auto& one : cases) {
     const Outcome outcome = expect_run(2, one.fact, one.words);

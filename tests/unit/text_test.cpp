@@ -33,6 +33,20 @@ TEST(Text, IsPutIntoThePlural) {
   EXPECT_EQ(counted(2, "class"), "2 classes");
 }
 
+TEST(Text, LabelsOfOtherLanguagesHaveNoPlural) {
+  EXPECT_EQ(counted_objects(2, "person"), "2 people");
+  EXPECT_EQ(counted_objects(1, "face"), "1 face");
+  EXPECT_EQ(counted_objects(2, "Mensch"), "Mensch: 2");
+  EXPECT_EQ(several_of("Mensch"), "Mensch");
+}
+
+TEST(Text, NumbersInNamesAreOrderedByValue) {
+  EXPECT_TRUE(natural_less("a2.mp4", "a10.mp4"));
+  EXPECT_FALSE(natural_less("a10.mp4", "a2.mp4"));
+  EXPECT_TRUE(natural_less("a1", "a01"));
+  EXPECT_FALSE(natural_less("a", "a"));
+}
+
 TEST(Text, RowsHaveAFieldMoreThanCommas) {
   using Fields = std::vector<std::string_view>;
   EXPECT_EQ(split_at_commas("a, b ,\r"), (Fields{"a", "b", ""}));

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "detectors/network/network_labels.hpp"
 #include "detectors/network/network_outputs.hpp"
@@ -124,9 +126,11 @@ void fix_inputs(Network& network, const Settings& settings, std::optional<Size> 
 std::size_t class_named(const Network& network, std::string_view label, const Settings& settings) {
   const auto found = std::ranges::find(network.labels, label);
   if (found != network.labels.end()) return static_cast<std::size_t>(found - network.labels.begin());
+  const std::string nearest = nearest_of(label, network.labels);
   throw Error(ExitCode::usage,
               fmt::format("the network '{}' has no class '{}'", settings.file.string(), label),
-              fmt::format("it has: {}", fmt::join(network.labels, ", ")));
+              nearest.empty() ? fmt::format("it has: {}", fmt::join(network.labels, ", "))
+                              : fmt::format("did you mean '{}'?", nearest));
 }
 
 void set_reported(Network& network, const Settings& settings) {
@@ -148,6 +152,7 @@ void set_reported(Network& network, const Settings& settings) {
 
 void set_thresholds(Network& network, const Settings& settings) {
   network.thresholds.assign(network.labels.size(), network.threshold);
+  std::set<std::size_t> seen;
   for (const std::string_view one : split_at_commas(settings.class_thresholds)) {
     if (settings.class_thresholds.empty()) break;
     const std::size_t sign = one.rfind('=');
@@ -156,14 +161,18 @@ void set_thresholds(Network& network, const Settings& settings) {
     const bool has_score = sign != std::string_view::npos &&
                            std::from_chars(one.data() + sign + 1, end, score).ptr == end &&
                            sign + 1 < one.size();
-    if (!has_score || !std::isfinite(score))
-      throw Error(ExitCode::usage, fmt::format("'{}' is not a class with its threshold", one),
+    // Scores are probabilities: nothing has one above 1.
+    if (!has_score || !(score >= 0 && score <= 1))
+      throw Error(ExitCode::usage, fmt::format("'{}' is not a class with a threshold from 0 to 1", one),
                   "write class_thresholds as \"person=0.5,car=0.3\"");
     const std::size_t number = class_named(network, one.substr(0, sign), settings);
     if (network.numbers[number] < 0)
       throw Error(ExitCode::usage,
                   fmt::format("the class '{}' has a threshold, but is not reported", network.labels[number]),
                   "add it to the classes, or leave its threshold out");
+    if (!seen.insert(number).second)
+      throw Error(ExitCode::usage, fmt::format("the class '{}' has two thresholds", network.labels[number]),
+                  "give it one");
     network.thresholds[number] = score;
   }
   double lowest = std::numeric_limits<double>::infinity();
