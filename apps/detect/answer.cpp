@@ -16,7 +16,7 @@ constexpr std::size_t kMostListed = 8;  // labels of which it is said that nothi
 
 void Answer::add(std::size_t input, bool is_picture, const FrameResult& result) {
   if (result.status != FrameStatus::ok) return;
-  ++frames_;
+  if (frames_++ == 0 && is_live_) start_ = result.time;
   only_pictures_ = only_pictures_ && is_picture;
   several_inputs_ = several_inputs_ || input > 1;
   std::vector<std::int64_t> counts(found_.size());
@@ -63,9 +63,9 @@ void Answer::add_track(Found& found, std::size_t input, const Detection& object,
 }
 
 std::string Answer::line(const Found& found, const std::string& label) const {
-  if (found.objects == 0) return fmt::format("no {} found\n", plural(label));
+  if (found.objects == 0) return fmt::format("no {} found\n", several_of(label));
   if (only_pictures_) {
-    std::string text = counted(found.objects, label);
+    std::string text = counted_objects(found.objects, label);
     if (frames_ > 1) {
       text += fmt::format(" in {} of {}, most in one: {} ({})", found.frames, counted(frames_, "picture"),
                           found.most, found.most_picture);
@@ -74,14 +74,16 @@ std::string Answer::line(const Found& found, const std::string& label) const {
   }
   std::string text;
   if (found.tracks > 0) {
-    text = fmt::format("{} ({})", counted(found.tracks, label), found.tracks == 1 ? "track" : "tracks");
+    text =
+        fmt::format("{} ({})", counted_objects(found.tracks, label), found.tracks == 1 ? "track" : "tracks");
   } else {
     text = fmt::format("{}: {} in {} of {}", label, counted(found.objects, "detection"), found.frames,
                        counted(frames_, "frame"));
   }
   text += fmt::format(", most in one frame: {}", found.most);
   if (!several_inputs_)
-    text += fmt::format(", from {} to {}", duration_text(found.first), duration_text(found.last));
+    text += fmt::format(", from {} to {}", duration_text(found.first - start_),
+                        duration_text(found.last - start_));
   return text + '\n';
 }
 
@@ -91,7 +93,7 @@ std::string Answer::text() const {
     const Found& found = found_[i];
     if (found.objects > 0 || labels_.size() <= kMostListed) text += line(found, labels_[i]);
     if (found.named + found.unknown > 0)
-      names += fmt::format("{} named, {} unknown\n", counted(found.named, labels_[i]), found.unknown);
+      names += fmt::format("{} named, {} unknown\n", counted_objects(found.named, labels_[i]), found.unknown);
   }
   return text.empty() ? "nothing found\n" : text + names;
 }

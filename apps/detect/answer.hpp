@@ -15,7 +15,9 @@ namespace sightline::apps {
 /// one thread at a time.
 class Answer {
  public:
-  explicit Answer(std::vector<std::string> labels) : labels_(std::move(labels)), found_(labels_.size()) {}
+  /// @param is_live  times are counted from the first frame: a source's own may be a clock's
+  explicit Answer(std::vector<std::string> labels, bool is_live = false)
+      : labels_(std::move(labels)), found_(labels_.size()), is_live_(is_live) {}
 
   /// Adds one frame.
   /// @param input       number of the input that the frame is from, from 1
@@ -48,6 +50,8 @@ class Answer {
   std::vector<std::string> labels_;
   std::vector<Found> found_;  ///< by label
   std::int64_t frames_ = 0;   ///< that were searched
+  const bool is_live_;
+  double start_ = 0;  ///< time that others are counted from
   bool only_pictures_ = true;
   bool several_inputs_ = false;
 };

@@ -68,7 +68,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
-      answer_(engine_.detector->info().labels),
+      answer_(engine_.detector->info().labels, true),
       pipeline_(*engine_.detector, engine_.devices(), live_schedule(engine_), {engine_.threads}),
       controller_(make_controller(engine_, pipeline_, [this] { return source_rate(); })),
       statistics_(!a_.headless),
