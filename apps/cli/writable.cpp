@@ -54,7 +54,7 @@ void OutputFile::operator()(const std::string& file) const {
   const std::string ending = lower_case(fs::path(file).extension().string());
   if (endings.empty() || !known.contains(ending) || std::ranges::find(endings, ending) != endings.end())
     return;
-  throw Error(ExitCode::usage, fmt::format("'{}' would hold another format than {}", file, ending),
+  throw Error(ExitCode::usage, "'" + file + "' would not be what its ending says",
               "choose a name that ends in " + endings.front());
 }
 

@@ -44,7 +44,7 @@ struct StandaloneArguments {
 template <typename Arguments>
 void add_file_options(OptionSet& options, Arguments& a) {
   options.add("-o,--output FILE", &a.output, "Model file to write")
-      .checked_by(OutputFile{{".safetensors"}})
+      .checked_by(OutputFile{{std::filesystem::path(a.output).extension().string()}})
       .show_default();
   options.add("--state FOLDER", &a.state,
               "Folder for finished steps, to resume from (default: OUTPUT.training)");
@@ -55,11 +55,11 @@ std::string state_folder(const Arguments& a) {
   return a.state.empty() ? a.output + ".training" : a.state;
 }
 
-void refuse_too_few(std::size_t positives) {
-  constexpr std::size_t kFewest = 4, kFew = 100;
+void refuse_too_few(std::size_t positives, std::size_t fewest) {
+  constexpr std::size_t kFew = 100;
   const std::string has = "--positives has " + counted(static_cast<std::int64_t>(positives), "object");
-  if (positives < kFewest)
-    throw Error(ExitCode::usage, has + ", too few to train on", "give hundreds, better thousands");
+  if (positives < fewest)
+    throw Error(ExitCode::input, has + ", too few to train on", "give hundreds, better thousands");
   if (positives < kFew) spdlog::warn("{}; a model needs hundreds, better thousands", has);
 }
 
@@ -97,7 +97,7 @@ int run_train(const TrainArguments& a, const Family& family, int verbosity) {
   const training::ImageSet& positives = cut_out ? static_cast<const training::ImageSet&>(*cut_out) : pictures;
   const FileImageSet negatives = collect_pictures(a.negatives, "");
   refuse_shared_pictures(pictures, "--positives", negatives, "--negatives");
-  refuse_too_few(positives.size());
+  refuse_too_few(positives.size(), a.trainer->fewest_positives());
   spdlog::info("{} positive and {} negative pictures, {}; finished steps are kept in {}", positives.size(),
                negatives.size(), a.trainer->summary(), state);
   TrainingLine line(verbosity >= 0);

@@ -1,6 +1,7 @@
 #pragma once
 /// Interface of a trainer of a detector family's models.
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class Trainer {
   /// Margin that positives need around the object on each side, relative to its width and height; none if
   /// they cannot be cut out by boxes. After check().
   virtual std::optional<double> margin() const { return std::nullopt; }
+  /// Fewest positives that a model can be made of.
+  virtual std::size_t fewest_positives() const { return 3; }
   /// Default name of the model file.
   virtual std::string default_output() const { return "model.safetensors"; }
   /// The option of `train NAME --sweep`; none if there is no such thing.

@@ -147,7 +147,7 @@ TEST_F(TrainCascade, Misuse) {
   };
   expect_run(3, with("empty", "scenes"));
   expect_run(3, with("crosses", "empty"));
-  expect_run(3, with("one", "scenes"));
+  expect_run(3, "--positives has 1 object", with("one", "scenes"));
   store(folder_ / "gone.txt", std::string("crosses/1000.pgm\ncrosses/gone.pgm\n"));
   expect_run(3, "gone.pgm", with("gone.txt", "scenes"));
   EXPECT_FALSE(fs::exists(folder_ / "m.xml"));

@@ -128,6 +128,7 @@ struct BrightShow : ModelShow {
 
 struct BrightTrainer : Trainer {  // the threshold lies between the mean luma of negatives and positives
   std::string description() const override { return "Train a detector of bright cells"; }
+  std::size_t fewest_positives() const override { return 1; }
   OptionSet options() override {
     OptionSet options;
     options
