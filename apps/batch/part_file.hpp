@@ -18,7 +18,7 @@
 
 #include "apps/batch/job.hpp"
 #include "base/error.hpp"
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline::apps::batch {
 

@@ -163,11 +163,11 @@ Plan new_plan(Kind kind, const PlanArguments& a) {
 // Frames/s of the detector on this machine, on the first frames of an input; none if it cannot be read.
 std::optional<double> measure_rate(const Engine& engine, const std::string& input,
                                    const media::ReadOptions& reading) {
-  std::vector<media::Frame> frames;
+  std::vector<Frame> frames;
   try {
     media::Reader reader(input, reading);
     while (static_cast<int>(frames.size()) < kMeasuredFrames) {
-      std::optional<media::Frame> frame = reader.read();
+      std::optional<Frame> frame = reader.read();
       if (!frame) break;
       if (!frame->empty()) frames.push_back(std::move(*frame));
     }

@@ -34,26 +34,26 @@ void refuse_changed(const std::string& name) {
               "plan again in another folder");
 }
 
-Edge edge_of(const media::Frame& frame) {
+Edge edge_of(const Frame& frame) {
   Edge edge{frame.time(), kFnvSeed};
   if (frame.empty()) return edge;
-  const Image<std::uint8_t> gray = media::to_gray(frame);
+  const Image<std::uint8_t> gray = to_gray(frame);
   for (int y = 0; y < gray.view().height(); ++y)
     edge.pixels = fnv1a(gray.view().row(y), static_cast<std::size_t>(gray.view().width()), edge.pixels);
   return edge;
 }
 
 // The frames of a part, numbered from 1.
-class PartSource : public media::FrameSource {
+class PartSource : public FrameSource {
  public:
   // @param end    time at which the part ends, in seconds
   // @param count  maximum number of frames
   PartSource(media::Reader& reader, double end, std::int64_t count, bool has_edges)
       : reader_(reader), end_(end), count_(count), has_edges_(has_edges) {}
 
-  std::optional<media::Frame> read() override {
+  std::optional<Frame> read() override {
     if (ended_) return std::nullopt;
-    std::optional<media::Frame> frame = reader_.read();
+    std::optional<Frame> frame = reader_.read();
     if (!frame) {
       ended_ = true;
     } else if (frame->time() >= end_ - kWithinRounding || frame->number() > count_) {
@@ -86,7 +86,7 @@ class PartSource : public media::FrameSource {
 class PartSink : public pipeline::Sink {
  public:
   explicit PartSink(PartWriter& writer) : writer_(writer) {}
-  void accept(const media::Frame&, const FrameResult& result) override {
+  void accept(const Frame&, const FrameResult& result) override {
     bytes_.put(std::uint8_t{1});
     put_result(bytes_, result);
     writer_.add(bytes_.take());

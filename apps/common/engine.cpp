@@ -136,7 +136,7 @@ void explain_to_user(const pipeline::Planned& planned, const ProcessorEngine& en
 
 }  // namespace
 
-pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+pipeline::Planned ProcessorEngine::plan(pipeline::Pipeline& pipeline, const std::vector<Frame>& frames,
                                         std::optional<std::int64_t> frames_to_come,
                                         const std::atomic<bool>& stop) const {
   pipeline::PlanOptions options = plan_options(schedule, frames_to_come);
@@ -167,7 +167,7 @@ std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::P
   if (!is_auto()) return std::nullopt;
   const std::optional<std::int64_t> frames = source.frames();
   const bool asked = schedule.name == "auto" || !schedule.goal.empty();
-  const std::vector<media::Frame> peeked = source.peeked();
+  const std::vector<Frame> peeked = source.peeked();
   if (!asked && frames && *frames < enough_frames) {
     take_unplanned(pipeline, peeked, *frames);
     return std::nullopt;
@@ -177,7 +177,7 @@ std::optional<pipeline::Planned> ProcessorEngine::plan_if_worthwhile(pipeline::P
   return plan(pipeline, peeked, asked ? std::nullopt : frames, stop);
 }
 
-void ProcessorEngine::take_unplanned(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+void ProcessorEngine::take_unplanned(pipeline::Pipeline& pipeline, const std::vector<Frame>& frames,
                                      std::int64_t frames_to_come) const {
   if (!frames.empty()) {
     const auto known = pipeline::recall_schedule(pipeline, processor(), devices(), frames.front(),

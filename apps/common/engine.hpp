@@ -51,7 +51,7 @@ struct ProcessorEngine {
   /// remembered, for the setting that the processor is configured with. Throws Error (usage).
   /// @param frames_to_come  of the run, where that is known: see PlanOptions
   /// @param stop            ends the measuring early, with what is known by then
-  pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+  pipeline::Planned plan(pipeline::Pipeline& pipeline, const std::vector<Frame>& frames,
                          std::optional<std::int64_t> frames_to_come, const std::atomic<bool>& stop) const;
   /// The same for a run over a source, where that is worth its time: where the user asks for schedule auto or
   /// a goal, or the source has as many frames as that, or does not know. Else the schedule is that of a plan
@@ -62,7 +62,7 @@ struct ProcessorEngine {
                                                       std::int64_t enough_frames,
                                                       const std::atomic<bool>& stop) const;
   /// Takes a schedule without measuring, for a run that is too short for it.
-  void take_unplanned(pipeline::Pipeline& pipeline, const std::vector<media::Frame>& frames,
+  void take_unplanned(pipeline::Pipeline& pipeline, const std::vector<Frame>& frames,
                       std::int64_t frames_to_come) const;
 };
 

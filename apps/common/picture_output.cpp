@@ -53,8 +53,8 @@ std::vector<PicturePair> picture_pairs(const fs::path& input, const fs::path& fo
   return pairs;
 }
 
-PictureSink::PictureSink(fs::path input, fs::path folder, const media::StreamInfo& info,
-                         media::WriteOptions options, std::vector<std::string> labels, bool recursive)
+PictureSink::PictureSink(fs::path input, fs::path folder, const StreamInfo& info, media::WriteOptions options,
+                         std::vector<std::string> labels, bool recursive)
     : input_(std::move(input)),
       folder_(std::move(folder)),
       info_(info),
@@ -65,7 +65,7 @@ PictureSink::PictureSink(fs::path input, fs::path folder, const media::StreamInf
     targets_[pair.source.string()] = std::move(pair.target);
 }
 
-void PictureSink::accept(const media::Frame& frame, const FrameResult& result) {
+void PictureSink::accept(const Frame& frame, const FrameResult& result) {
   if (frame.empty()) return;
   const bool from_folder = !result.picture.empty();
   const std::string name = from_folder ? result.picture : input_.filename().string();

@@ -32,16 +32,16 @@ class PictureSink : public pipeline::Sink {
  public:
   /// @param input   a picture or a folder of pictures; none of them is overwritten
   /// @param folder  made if it is not there; throws Error (failed) where it cannot be
-  PictureSink(std::filesystem::path input, std::filesystem::path folder, const media::StreamInfo& info,
+  PictureSink(std::filesystem::path input, std::filesystem::path folder, const StreamInfo& info,
               media::WriteOptions options, std::vector<std::string> labels, bool recursive);
   /// Throws Error (failed) where the picture cannot be written, and (usage) where it is the source.
-  void accept(const media::Frame& frame, const FrameResult& result) override;
+  void accept(const Frame& frame, const FrameResult& result) override;
 
  private:
   std::filesystem::path input_;
   std::filesystem::path folder_;
   std::map<std::string, std::filesystem::path> targets_;  // by the source's path
-  media::StreamInfo info_;
+  StreamInfo info_;
   media::WriteOptions options_;
   std::vector<std::string> labels_;
 };

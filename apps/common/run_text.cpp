@@ -9,7 +9,7 @@
 
 namespace sightline::apps {
 
-std::string describe_stream(const std::string& input, const media::StreamInfo& info) {
+std::string describe_stream(const std::string& input, const StreamInfo& info) {
   if (info.is_pictures && info.frames && *info.frames > 1)
     return fmt::format("{}: {}", input, counted(*info.frames, "picture"));
   std::string text =

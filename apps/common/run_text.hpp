@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "media/stream_info.hpp"
+#include "frame/stream_info.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 
 namespace sightline::apps {
 
 /// "street.mp4: h264 768x576 yuv420p, 25 frames/s, about 795 frames".
-std::string describe_stream(const std::string& input, const media::StreamInfo& info);
+std::string describe_stream(const std::string& input, const StreamInfo& info);
 
 /// "ms per frame: decode 0.61, pyramid 0.80, ...", with the processors of stages elsewhere than on the CPU; a
 /// line.

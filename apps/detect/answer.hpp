@@ -61,9 +61,7 @@ class AnswerSink : public pipeline::Sink {
  public:
   AnswerSink(Answer& answer, std::size_t input, bool is_pictures)
       : answer_(answer), input_(input), is_pictures_(is_pictures) {}
-  void accept(const media::Frame&, const FrameResult& result) override {
-    answer_.add(input_, is_pictures_, result);
-  }
+  void accept(const Frame&, const FrameResult& result) override { answer_.add(input_, is_pictures_, result); }
 
  private:
   Answer& answer_;

@@ -26,6 +26,7 @@
 #include "base/utf8.hpp"
 #include "detectors/registry.hpp"
 #include "pipeline/report/chrome_trace.hpp"
+#include "pipeline/runs/media_ends.hpp"
 #include "pipeline/runtime/sinks.hpp"
 #include "pipeline/runtime/sources.hpp"
 
@@ -90,7 +91,7 @@ struct Input {
 class OneOfSeveralOutputs : public pipeline::Sink {
  public:
   explicit OneOfSeveralOutputs(ResultWriter& writer) : writer_(writer) {}
-  void accept(const media::Frame&, const FrameResult& result) override {
+  void accept(const Frame&, const FrameResult& result) override {
     try {
       writer_.write(result);
     } catch (const Error& error) {
@@ -107,7 +108,7 @@ class PictureResults : public pipeline::Sink {
  public:
   PictureResults(std::unique_ptr<pipeline::Sink> results, bool keeps_number)
       : results_(std::move(results)), keeps_number_(keeps_number) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     FrameResult timeless = result;
     timeless.time = kNoTime;
     if (!keeps_number_) timeless.frame = 0;
@@ -193,7 +194,7 @@ class DetectRun {
       results().write(failed);
       return;
     }
-    const media::StreamInfo& info = inputs.back().reader.info();
+    const StreamInfo& info = inputs.back().reader.info();
     only_pictures_ = only_pictures_ && info.is_pictures;
     if (info.is_pictures) refuse_time_options(name, a_.reading, a_.tracking.is_asked_for());
     spdlog::info("{}", describe_stream(name, info));

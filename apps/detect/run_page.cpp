@@ -153,7 +153,7 @@ std::size_t RunFinds::point_at(double at) {
   return static_cast<std::size_t>(at / interval_);
 }
 
-void RunFinds::add(std::size_t input, bool is_picture, const media::Frame& frame, const FrameResult& result) {
+void RunFinds::add(std::size_t input, bool is_picture, const Frame& frame, const FrameResult& result) {
   if (result.status != FrameStatus::ok) return;
   if (is_picture && is_by_time_) {
     is_by_time_ = false;

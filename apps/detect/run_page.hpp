@@ -25,7 +25,7 @@ class RunFinds {
   /// Adds one frame.
   /// @param input       number of the input that the frame is from, from 1
   /// @param is_picture  the frame is a picture, which has no time
-  void add(std::size_t input, bool is_picture, const media::Frame& frame, const FrameResult& result);
+  void add(std::size_t input, bool is_picture, const Frame& frame, const FrameResult& result);
 
   /// What the page shows of them; empty where nothing was searched.
   std::vector<report::Section> sections() const;
@@ -60,7 +60,7 @@ class RunFindsSink : public pipeline::Sink {
  public:
   RunFindsSink(RunFinds& finds, std::size_t input, bool is_pictures)
       : finds_(finds), input_(input), is_pictures_(is_pictures) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     finds_.add(input_, is_pictures_, frame, result);
   }
 

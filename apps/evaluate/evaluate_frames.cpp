@@ -66,7 +66,7 @@ struct FrameArguments {
 };
 
 // The name of a frame in the ground truth: its number, or the file name of its picture.
-std::string frame_name(const media::Frame& frame, bool by_number = false) {
+std::string frame_name(const Frame& frame, bool by_number = false) {
   return by_number || frame.name().empty() ? std::to_string(frame.number())
                                            : std::filesystem::path(frame.name()).filename().string();
 }
@@ -110,13 +110,13 @@ struct MarkedObjects {
   bool by_number = false;  // frames are named by their number, also those of pictures
 
   // A picture's name here; lists may leave out its ending.
-  std::string key(const media::Frame& frame) const {
+  std::string key(const Frame& frame) const {
     std::string name = frame_name(frame, by_number);
     if (by_number || truth.find(name)) return name;
     std::string stem = std::filesystem::path(name).stem().string();
     return truth.find(stem) ? stem : name;
   }
-  const std::vector<TruthBox>* find(const media::Frame& frame) const { return truth.find(key(frame)); }
+  const std::vector<TruthBox>* find(const Frame& frame) const { return truth.find(key(frame)); }
 };
 
 GroundTruth load_all_truth(const FrameArguments& a, const std::string& format) {
@@ -148,13 +148,13 @@ MarkedObjects load_truth(const FrameArguments& a) {
 }
 
 // The frames that are marked; the others need not be searched, unless they are known to hold nothing.
-class MarkedFrames : public media::FrameSource {
+class MarkedFrames : public FrameSource {
  public:
   MarkedFrames(media::Reader& reader, const MarkedObjects& truth, bool all)
       : reader_(reader), truth_(truth), all_(all) {}
-  std::optional<media::Frame> read() override {
+  std::optional<Frame> read() override {
     for (;;) {
-      std::optional<media::Frame> frame = reader_.read();
+      std::optional<Frame> frame = reader_.read();
       if (frame) names_.insert(truth_.key(*frame));
       if (!frame || all_ || truth_.find(*frame)) return frame;
     }
@@ -181,7 +181,7 @@ class Scorer : public pipeline::Sink {
   // @param truth  of the label
   Scorer(const MarkedObjects& truth, const MatchOptions& matching, int label)
       : truth_(truth), matching_(matching), label_(label) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     std::vector<Detection> objects = labelled(result, label_);
     const std::vector<TruthBox>* marked = truth_.find(frame);
     const MatchResult match =
@@ -210,7 +210,7 @@ class Scorer : public pipeline::Sink {
 class ClassScorer : public pipeline::Sink {
  public:
   ClassScorer(const MarkedObjects& truth, ClassReport& report) : truth_(truth), report_(report) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     const std::vector<TruthBox>* marked = truth_.find(frame);
     report_.add(result.objects, marked ? *marked : std::vector<TruthBox>());
   }
@@ -225,7 +225,7 @@ class MissExaminer : public pipeline::Sink {
  public:
   MissExaminer(const MarkedObjects& truth, const Scorer& scorer, int label, MissReport& report)
       : truth_(truth), scorer_(scorer), label_(label), report_(report) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     const std::vector<Detection>& found = scorer_.found.at(next_++);
     if (const std::vector<TruthBox>* marked = truth_.find(frame))
       report_.add(frame, frame_name(frame), found, labelled(result, label_), *marked);

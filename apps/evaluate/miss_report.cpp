@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "evaluation/report.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -31,16 +31,15 @@ auto rank(const ExaminedObject& object) {
 
 }  // namespace
 
-void MissReport::add(const media::Frame& frame, const std::string& name,
-                     std::span<const Detection> detections, std::span<const Detection> windows,
-                     std::span<const TruthBox> truth) {
+void MissReport::add(const Frame& frame, const std::string& name, std::span<const Detection> detections,
+                     std::span<const Detection> windows, std::span<const TruthBox> truth) {
   const std::vector<ExaminedObject> objects =
       examine_misses(detections, windows, truth, frame.size(), options_);
   objects_.insert(objects_.end(), objects.begin(), objects.end());
   if (!with_pictures_) return;
   const auto is_missed = [](const ExaminedObject& object) { return !object.found; };
   if (std::none_of(objects.begin(), objects.end(), is_missed)) return;
-  const Image<std::uint8_t> luma = media::to_gray(frame);
+  const Image<std::uint8_t> luma = to_gray(frame);
   for (const ExaminedObject& object : objects) {
     if (is_missed(object)) keep(name, luma.view(), object, truth);
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "evaluation/misses.hpp"
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 
 namespace sightline::apps {
 
@@ -19,7 +19,7 @@ class MissReport {
 
   /// Adds a frame; see examine_misses.
   /// @param name  of the frame, for people
-  void add(const media::Frame& frame, const std::string& name, std::span<const Detection> detections,
+  void add(const Frame& frame, const std::string& name, std::span<const Detection> detections,
            std::span<const Detection> windows, std::span<const TruthBox> truth);
 
   /// A table: a line for each kind of object.

@@ -98,10 +98,10 @@ std::optional<std::size_t> LabelPictures::expected() const {
   return std::max(size(), pictures + frames);
 }
 
-media::Frame LabelPictures::load(std::size_t picture) {
+Frame LabelPictures::load(std::size_t picture) {
   const auto kept = std::ranges::find(recent_, picture, &Recent::picture);
   if (kept != recent_.end()) return kept->frame;
-  media::Frame frame = load_frame(entries_[picture]);
+  Frame frame = load_frame(entries_[picture]);
   if (entries_[picture].video) {
     recent_.push_back({picture, frame});
     if (recent_.size() > kRecent) recent_.pop_front();
@@ -109,7 +109,7 @@ media::Frame LabelPictures::load(std::size_t picture) {
   return frame;
 }
 
-media::Frame LabelPictures::load_frame(const Entry& entry) const {
+Frame LabelPictures::load_frame(const Entry& entry) const {
   media::ReadOptions reading = options_.reading;
   reading.every = 1;
   if (entry.video) reading.start = entry.time;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::apps {
@@ -40,7 +40,7 @@ class LabelPictures {
   std::optional<std::size_t> expected() const;
 
   /// Throws Error (input) for what cannot be read now.
-  media::Frame load(std::size_t picture);
+  Frame load(std::size_t picture);
   /// Writes a video's frame as a picture where that is asked for and it is not there yet. Throws Error
   /// (failed).
   void keep(std::size_t picture);
@@ -54,20 +54,20 @@ class LabelPictures {
   };
   struct Recent {
     std::size_t picture;
-    media::Frame frame;
+    Frame frame;
   };
 
   void add(Entry entry);
   void add_input(const std::string& input);
-  media::Frame load_frame(const Entry& entry) const;
+  Frame load_frame(const Entry& entry) const;
 
   Options options_;
   const bool by_stem_;
   std::vector<Entry> entries_;
   std::set<std::string> names_;
   std::vector<std::string> videos_;
-  std::vector<media::StreamInfo> infos_;  // of the videos that have been opened
-  std::size_t next_video_ = 0;            // of those that are not at their end
+  std::vector<StreamInfo> infos_;  // of the videos that have been opened
+  std::size_t next_video_ = 0;     // of those that are not at their end
   std::unique_ptr<media::Reader> reader_;
   std::int64_t frames_before_ = 0;
   std::deque<Recent> recent_;  // frames of videos, to go back to

@@ -16,7 +16,7 @@ LabelProposals::~LabelProposals() {
   thread_.join();
 }
 
-void LabelProposals::ask(std::size_t picture, const media::Frame& frame) {
+void LabelProposals::ask(std::size_t picture, const Frame& frame) {
   const std::lock_guard lock(mutex_);
   question_ = Question{picture, frame};
   changed_.notify_all();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/common/engine.hpp"
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 
 namespace sightline::apps {
 
@@ -30,7 +30,7 @@ class LabelProposals {
   LabelProposals& operator=(const LabelProposals&) = delete;
 
   /// Discards requests that have not begun.
-  void ask(std::size_t picture, const media::Frame& frame);
+  void ask(std::size_t picture, const Frame& frame);
   std::optional<Answer> take();
   bool is_busy() const;
   const std::vector<std::string>& labels() const { return engine_.detector->info().labels; }
@@ -40,7 +40,7 @@ class LabelProposals {
 
   struct Question {
     std::size_t picture;
-    media::Frame frame;
+    Frame frame;
   };
   Engine engine_;
   std::function<void()> answered_;

@@ -478,7 +478,7 @@ class Labeller {
   std::unique_ptr<display::LabelWindow> window_;
   std::unique_ptr<LabelProposals> proposals_;  // after the window, which it wakes
   std::vector<int> proposed_classes_;          // by the detector's labels
-  media::Frame frame_;
+  Frame frame_;
   std::size_t shown_ = 0;
   bool only_unseen_ = false;
   bool has_panels_ = true;

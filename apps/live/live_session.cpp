@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "media/picture_file.hpp"
+#include "pipeline/runs/open_live.hpp"
 #include "pipeline/runtime/now.hpp"
 #include "pipeline/runtime/sinks.hpp"
 
@@ -56,9 +57,7 @@ std::string drops_text(const pipeline::CaptureCounts& now, const pipeline::Captu
 class LiveSession::RecordSink : public pipeline::Sink {
  public:
   explicit RecordSink(LiveSession& session) : session_(session) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
-    session_.record(frame, result);
-  }
+  void accept(const Frame& frame, const FrameResult& result) override { session_.record(frame, result); }
 
  private:
   LiveSession& session_;
@@ -98,7 +97,7 @@ LiveSession::~LiveSession() {
 
 void LiveSession::open_source() {
   pipeline::LiveOptions options = a_.capture;
-  options.on_frame = [this](const media::Frame& frame) {
+  options.on_frame = [this](const Frame& frame) {
     keep_recent(frame);
     if (!a_.headless) mailbox_.captured(frame);
   };
@@ -168,7 +167,7 @@ void LiveSession::plan() {
     chosen_.reset();
   }
   // Frames come in the source's own time.
-  std::vector<media::Frame> frames;
+  std::vector<Frame> frames;
   while (!plan_ends_ && !is_over(source_->status().state)) {
     {
       const std::lock_guard lock(recent_mutex_);
@@ -189,7 +188,7 @@ void LiveSession::plan() {
   }
 }
 
-void LiveSession::keep_recent(const media::Frame& frame) {
+void LiveSession::keep_recent(const Frame& frame) {
   const std::lock_guard lock(recent_mutex_);
   if (!recent_.empty() && recent_.back().size() != frame.size()) recent_.clear();
   if (recent_.size() == kPlanFrames) recent_.erase(recent_.begin());
@@ -318,7 +317,7 @@ std::string LiveSession::switch_recording() {
   }
 }
 
-void LiveSession::record(const media::Frame& frame, const FrameResult& result) {
+void LiveSession::record(const Frame& frame, const FrameResult& result) {
   const std::lock_guard lock(recorder_mutex_);
   if (record_from_start_ && !recorder_) start_recording();  // the source was opened late
   if (recorder_) recorder_->offer(frame, result.objects, engine_.detector->info().labels);

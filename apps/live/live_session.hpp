@@ -112,10 +112,10 @@ class LiveSession {
   void search();
   void plan();
   void freeze(bool paused);
-  void keep_recent(const media::Frame& frame);
+  void keep_recent(const Frame& frame);
   void start_recording();
   double source_rate() const;
-  void record(const media::Frame& frame, const FrameResult& result);
+  void record(const Frame& frame, const FrameResult& result);
 
   LiveArguments a_;
   const std::function<void()> wake_;
@@ -138,7 +138,7 @@ class LiveSession {
   std::future<std::string> saving_;
 
   std::mutex recent_mutex_;
-  std::vector<media::Frame> recent_;  ///< the last few captured, that schedule `auto` measures with
+  std::vector<Frame> recent_;  ///< the last few captured, that schedule `auto` measures with
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   pipeline::CaptureCounts told_;          ///< in the last status line

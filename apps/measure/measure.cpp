@@ -65,9 +65,9 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   if (engine.device_stages.empty())
     throw Error(ExitCode::device, "there is no OpenCL device for --sweep",
                 "see `sightline devices`; --device cpu uses a CPU's OpenCL driver");
-  const std::vector<media::Frame> frames = first_frames(a.input, a.reading, 4);
+  const std::vector<Frame> frames = first_frames(a.input, a.reading, 4);
   std::vector<PictureView> views;
-  for (const media::Frame& frame : frames) views.push_back(frame.view());
+  for (const Frame& frame : frames) views.push_back(frame.view());
   SweepOptions options;
   options.values = a.sweep;
   options.stop = &stop_requested();

@@ -13,11 +13,11 @@ namespace sightline::apps {
 namespace {
 
 // A file read again and again, from its first frame.
-class LoopedFile : public media::FrameSource {
+class LoopedFile : public FrameSource {
  public:
   LoopedFile(const std::string& input, media::ReadOptions options, std::int64_t count)
       : reader_(input, looped(options)), left_(count) {}
-  std::optional<media::Frame> read() override { return left_-- > 0 ? reader_.read() : std::nullopt; }
+  std::optional<Frame> read() override { return left_-- > 0 ? reader_.read() : std::nullopt; }
 
  private:
   static media::ReadOptions looped(media::ReadOptions options) {
@@ -31,10 +31,9 @@ class LoopedFile : public media::FrameSource {
 
 }  // namespace
 
-std::vector<media::Frame> first_frames(const std::string& input, const media::ReadOptions& options,
-                                       int count) {
+std::vector<Frame> first_frames(const std::string& input, const media::ReadOptions& options, int count) {
   media::Reader reader(input, options);
-  std::vector<media::Frame> frames;
+  std::vector<Frame> frames;
   while (static_cast<int>(frames.size()) < count) {
     auto frame = reader.read();
     if (!frame || (!frames.empty() && frame->size() != frames.front().size())) break;
@@ -49,7 +48,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
   const Engine engine = detector.make();
   media::ReadOptions reading = request.reading;
   reading.keep_colour = reads_colour(*engine.detector);
-  const std::vector<media::Frame> frames =
+  const std::vector<Frame> frames =
       first_frames(request.input, reading, request.preload > 0 ? request.preload : 4);
   pipeline::MeasureOptions options = request.options;
   options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::frames);
@@ -65,7 +64,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
   if (options.batch > 1) pipeline::check_batch(options.batch, engine.devices(), engine.devices().all());
   options.split = engine.schedule.split;
   options.plan.goal = pipeline::parse_goal(engine.schedule.goal);
-  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<media::FrameSource> {
+  const pipeline::SourceMaker source = [&](std::int64_t count) -> std::unique_ptr<FrameSource> {
     if (request.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
     return std::make_unique<LoopedFile>(request.input, reading, count);
   };

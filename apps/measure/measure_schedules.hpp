@@ -20,8 +20,7 @@ struct SchedulesRequest {
 
 /// The first frames of an input that have one size, at most so many. Throws Error (input) where there is
 /// none, and what reading throws.
-std::vector<media::Frame> first_frames(const std::string& input, const media::ReadOptions& options,
-                                       int count);
+std::vector<Frame> first_frames(const std::string& input, const media::ReadOptions& options, int count);
 
 /// @param kernels  the variant of the device's kernels, for people; empty where only one is measured
 /// @param work     of the first frame, where it is known from a variant that searches the same windows; may

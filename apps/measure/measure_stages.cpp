@@ -11,18 +11,18 @@
 namespace sightline::apps {
 namespace {
 
-media::Frame first_frame(const StagesRequest& request, const FrameProcessor& processor) {
+Frame first_frame(const StagesRequest& request, const FrameProcessor& processor) {
   media::ReadOptions reading = request.reading;
   reading.keep_colour = reads_colour(processor);
   media::Reader reader(request.input, reading);
-  std::optional<media::Frame> frame = reader.read();
+  std::optional<Frame> frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + request.input + "' has no frame");
   return std::move(*frame);
 }
 
 // The planner does without where the folder cannot be written.
 void remember_energies(const Engine& engine, const pipeline::StageMeasurement& measurement,
-                       const media::Frame& frame, int threads) {
+                       const Frame& frame, int threads) {
   if (measurement.meter.empty()) return;
   try {
     const std::string key = pipeline::plan_key(*engine.detector, engine.devices(), frame, threads);
@@ -36,7 +36,7 @@ void remember_energies(const Engine& engine, const pipeline::StageMeasurement& m
 
 pipeline::StageMeasurement measure_stages(const DetectorOptions& detector, const StagesRequest& request) {
   const Engine engine = detector.make();
-  const media::Frame frame = first_frame(request, *engine.detector);
+  const Frame frame = first_frame(request, *engine.detector);
   pipeline::MeasureStagesOptions options = request.options;
   options.threads = engine.threads;
   options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::stages);

@@ -71,7 +71,7 @@ void read_into(std::vector<ExperimentPicture>& pictures, const std::string& inpu
                   "name fewer, or limit the pictures of each folder with --preload");
     }
     pictures.push_back({frame->name().empty() ? fmt::format("frame {}", frame->number()) : frame->name(),
-                        group.empty() ? size_group(frame->size()) : group, media::to_gray(*frame)});
+                        group.empty() ? size_group(frame->size()) : group, to_gray(*frame)});
   }
 }
 

@@ -11,7 +11,7 @@
 #include "base/hardware.hpp"
 #include "base/json_text.hpp"
 #include "base/parallel.hpp"
-#include "image/frame_image.hpp"
+#include "device/frame_image.hpp"
 #include "opencl/program_cache.hpp"
 #include "pipeline/runtime/now.hpp"
 #include "processing/frame_runner.hpp"

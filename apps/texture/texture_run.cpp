@@ -112,7 +112,7 @@ class TextureSink : public pipeline::Sink {
         cells_(cells),
         totals_(choice.settings, channels_) {}
 
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     const std::int64_t index = (frame.number() - 1) / static_cast<std::int64_t>(channels_);
     const auto channel = static_cast<std::size_t>(frame.number() - 1) % channels_;
     const tiles::Region where = grid_.tile(index);
@@ -331,7 +331,7 @@ class TextureRunner::Impl {
     return names;
   }
 
-  void run_pipeline(const std::string& name, media::FrameSource& tiles, pipeline::Sink& sink,
+  void run_pipeline(const std::string& name, FrameSource& tiles, pipeline::Sink& sink,
                     const tiles::TileGrid& grid) {
     pipeline::PeekedSource source(tiles, engine_.is_auto() ? kPlanTiles : 0);
     pipeline::RunOptions options;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -25,7 +25,7 @@ double mean(const std::vector<double>& values) {
 
 class Measurer {
  public:
-  Measurer(const FrameProcessor& processor, const Devices& devices, const std::vector<media::Frame>& frames,
+  Measurer(const FrameProcessor& processor, const Devices& devices, const std::vector<Frame>& frames,
            const SourceMaker& make_source, bool decode, const MeasureOptions& options)
       : processor_(processor),
         devices_(devices),
@@ -130,7 +130,7 @@ class Measurer {
   TraceStatistics run_schedule(const Schedule& schedule, std::int64_t count, std::size_t trim) {
     pipeline_.set_schedule(schedule);
     results_.restart();
-    const std::unique_ptr<media::FrameSource> source = make_source_(count);
+    const std::unique_ptr<FrameSource> source = make_source_(count);
     TraceStatistics statistics;
     RunOptions run_options;
     run_options.traces = {&statistics};
@@ -293,7 +293,7 @@ class Measurer {
 
   const FrameProcessor& processor_;
   Devices devices_;
-  const std::vector<media::Frame>& frames_;
+  const std::vector<Frame>& frames_;
   const SourceMaker& make_source_;
   const MeasureOptions& options_;
   Energy energy_;
@@ -307,9 +307,8 @@ class Measurer {
 
 }  // namespace
 
-Measurement measure(const FrameProcessor& processor, const Devices& devices,
-                    const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
-                    const MeasureOptions& options) {
+Measurement measure(const FrameProcessor& processor, const Devices& devices, const std::vector<Frame>& frames,
+                    const SourceMaker& make_source, bool decode, const MeasureOptions& options) {
   return Measurer(processor, devices, frames, make_source, decode, options).run();
 }
 

@@ -32,7 +32,7 @@ struct MeasureOptions {
 };
 
 /// Frames from the source's first on, `count` of them; called for every repeat.
-using SourceMaker = std::function<std::unique_ptr<media::FrameSource>(std::int64_t count)>;
+using SourceMaker = std::function<std::unique_ptr<FrameSource>(std::int64_t count)>;
 
 /// Schedules in turn, `repeats` times, so that a change of the machine's mood hits all of them alike. The
 /// frames while slots fill and drain are left out. Bounds come from stage times measured with one frame at a
@@ -42,8 +42,7 @@ using SourceMaker = std::function<std::unique_ptr<media::FrameSource>(std::int64
 /// Fills all of the measurement that the pipeline knows: not input, program, machine.
 /// @param frames  some of the source, of one size, for calibrating
 /// @param decode  whether the source decodes; else its frames are in memory
-Measurement measure(const FrameProcessor& processor, const Devices& devices,
-                    const std::vector<media::Frame>& frames, const SourceMaker& make_source, bool decode,
-                    const MeasureOptions& options);
+Measurement measure(const FrameProcessor& processor, const Devices& devices, const std::vector<Frame>& frames,
+                    const SourceMaker& make_source, bool decode, const MeasureOptions& options);
 
 }  // namespace sightline::pipeline

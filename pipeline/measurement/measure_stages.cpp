@@ -20,7 +20,7 @@ constexpr double kLongestWithoutMeter = 1;  // seconds: a clock is quicker than 
 // Rows of one frame processor.
 class RowMeasurer {
  public:
-  RowMeasurer(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame, int threads,
+  RowMeasurer(const FrameProcessor& processor, const Devices& devices, const Frame& frame, int threads,
               const EnergyWindows& windows, Energy& energy, StageMeasurement& result)
       : processor_(processor),
         devices_(devices),
@@ -134,7 +134,7 @@ class RowMeasurer {
 
   const FrameProcessor& processor_;
   const Devices& devices_;
-  const media::Frame& frame_;
+  const Frame& frame_;
   const int threads_;
   const EnergyWindows& windows_;
   StageMeasurement& result_;
@@ -144,7 +144,7 @@ class RowMeasurer {
 // Whole schedules on the same frame.
 class WholeMeasurer {
  public:
-  WholeMeasurer(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+  WholeMeasurer(const FrameProcessor& processor, const Devices& devices, const Frame& frame,
                 const MeasureStagesOptions& options, Energy& energy, StageMeasurement& result)
       : processor_(processor),
         devices_(devices),
@@ -233,7 +233,7 @@ class WholeMeasurer {
 
   const FrameProcessor& processor_;
   const Devices& devices_;
-  const std::vector<media::Frame> frames_;
+  const std::vector<Frame> frames_;
   const MeasureStagesOptions& options_;
   Energy& energy_;
   Pipeline pipeline_;
@@ -258,8 +258,8 @@ std::string letters_of(const Schedule& schedule, std::size_t stages) {
 
 }  // namespace
 
-StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& devices,
-                                const media::Frame& frame, const MeasureStagesOptions& options) {
+StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& devices, const Frame& frame,
+                                const MeasureStagesOptions& options) {
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   std::vector<Schedule> schedules;  // a wrong name is told before anything is measured
   for (const std::string& name : options.schedules)
@@ -305,8 +305,8 @@ void count_energy(PlanOptions& options, const FrameProcessor& processor, const D
   if (options.goal != Goal::energy) return;
   const auto energy = std::make_shared<Energy>(meters);
   options.energy = energy;
-  options.measure_energies = [&processor, devices, threads, energy, stop = options.stop](
-                                 const media::Frame& frame, double seconds) {
+  options.measure_energies = [&processor, devices, threads, energy, stop = options.stop](const Frame& frame,
+                                                                                         double seconds) {
     StageMeasurement result;
     const EnergyWindows windows(*energy, seconds, 1, stop);
     RowMeasurer(processor, devices, frame, threads, windows, *energy, result).run([](const std::string&) {});

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <functional>
 
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 #include "pipeline/measurement/meter.hpp"
 #include "pipeline/measurement/stage_measurement.hpp"
 #include "pipeline/planning/planner.hpp"
@@ -29,8 +29,8 @@ struct MeasureStagesOptions {
 /// something fails, finds something else, or `stop` was set, and as meters do.
 ///
 /// Fills all that the pipeline knows: not input, variant, program, machine.
-StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& devices,
-                                const media::Frame& frame, const MeasureStagesOptions& options);
+StageMeasurement measure_stages(const FrameProcessor& processor, const Devices& devices, const Frame& frame,
+                                const MeasureStagesOptions& options);
 
 /// Has a plan for the goal energy counted by meters, which measure the stages' energy, too. Does nothing for
 /// other goals. Throws as Energy does.

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "device/device.hpp"
 #include "pipeline/measurement/meter_kinds.hpp"
-#include "processing/device.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -17,7 +17,7 @@ class SameResults : public Sink {
 
   /// Starts a run, whose first frame is the first one again.
   void restart() { next_ = 0; }
-  void accept(const media::Frame&, const FrameResult& result) override {
+  void accept(const Frame&, const FrameResult& result) override {
     const std::size_t frame = next_++ % frames_;
     if (frame == expected_.size()) {
       FrameResult& kept = expected_.emplace_back();  // without the texts

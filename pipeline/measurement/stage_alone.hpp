@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "frame/frame_result.hpp"
 #include "processing/device_stages.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline::pipeline {
 

@@ -42,7 +42,7 @@ class Deadline {
 // Returns whether it was over in time.
 bool calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
                       const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const TransferModel& transfers,
+                      const std::vector<Frame>& frames, const TransferModel& transfers,
                       const std::atomic<bool>* stop, const Deadline& deadline) {
   const std::size_t count = processor.stages().size();
   const DeviceInfo& info = devices[device].device().info();
@@ -90,7 +90,7 @@ bool calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
 }  // namespace
 
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop,
+                      const std::vector<Frame>& frames, const std::atomic<bool>* stop,
                       const std::vector<TransferModel>& transfers, CalibrationLimit* limit) {
   Deadline deadline;
   FrameCosts costs;

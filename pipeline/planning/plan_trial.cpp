@@ -33,7 +33,7 @@ void keep_faster(Alternative& alternative, const PlanTrials::Seen& seen) {
 
 }  // namespace
 
-TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<media::Frame>& frames,
+TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<Frame>& frames,
                         std::int64_t count, std::size_t trim, const std::atomic<bool>* stop) {
   pipeline.set_schedule(schedule);
   MemorySource source(frames, count);

@@ -14,7 +14,7 @@ namespace sightline::pipeline {
 /// @param frames  are searched again and again
 /// @param trim    frames at both ends that the statistics leave out
 /// @param stop    ends it early; may be null
-TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<media::Frame>& frames,
+TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<Frame>& frames,
                         std::int64_t count, std::size_t trim, const std::atomic<bool>* stop);
 
 inline bool is_set(const std::atomic<bool>* stop) {
@@ -32,8 +32,7 @@ struct TrialRule {
 class PlanTrials {
  public:
   PlanTrials(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-             const std::vector<media::Frame>& frames, const PlanOptions& options,
-             const ScheduleObjective& objective)
+             const std::vector<Frame>& frames, const PlanOptions& options, const ScheduleObjective& objective)
       : pipeline_(pipeline),
         stages_(processor.stages().size()),
         devices_(devices.size()),
@@ -60,7 +59,7 @@ class PlanTrials {
 
   Pipeline& pipeline_;
   const std::size_t stages_, devices_;  ///< numbers of stages and devices
-  const std::vector<media::Frame>& frames_;
+  const std::vector<Frame>& frames_;
   const PlanOptions& options_;
   const ScheduleObjective& objective_;
 };

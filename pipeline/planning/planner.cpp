@@ -37,7 +37,7 @@ Goal parse_goal(const std::string& text) {
   throw Error(ExitCode::usage, "unknown goal '" + text + "'", "use throughput, latency or energy");
 }
 
-std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const Frame& frame,
                      int threads) {
   std::string key = build_info().version + " | " + cpu_name() + " | " + instruction_set() + " | " +
                     std::to_string(threads) + " threads";
@@ -55,8 +55,8 @@ std::string plan_key(const FrameProcessor& processor, const Devices& devices, co
 
 namespace {
 
-std::string key_of(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
-                   int threads, const PlanOptions& options) {
+std::string key_of(const FrameProcessor& processor, const Devices& devices, const Frame& frame, int threads,
+                   const PlanOptions& options) {
   return plan_key(processor, devices, frame, threads) + " | goal " +
          std::to_string(static_cast<int>(options.goal)) + " | in flight " +
          std::to_string(options.in_flight) + " | batch " + std::to_string(options.batch);
@@ -150,7 +150,7 @@ std::vector<Alternative> with_frames_in_flight(const Alternative& front, const D
 
 // Stored energies, or measured now and stored; none if the run was stopped.
 std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProcessor& processor,
-                                           const Devices& devices, const media::Frame& frame,
+                                           const Devices& devices, const Frame& frame,
                                            const PlanOptions& options) {
   const std::string key = plan_key(processor, devices, frame, pipeline.threads());
   auto stored = stored_energies(options.energy_file, key, options.energy->name(), processor.stages().size(),
@@ -176,7 +176,7 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
 }  // namespace
 
 std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
-                                       const Devices& devices, const media::Frame& frame,
+                                       const Devices& devices, const Frame& frame,
                                        const PlanOptions& options) {
   const std::string key = key_of(processor, devices, frame, pipeline.threads(), options);
   std::optional<Planned> known = remembered_plan(key, processor, devices, options);
@@ -191,7 +191,7 @@ void check_goal(Goal goal, const EnergyCounter* energy) {
 }
 
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const PlanOptions& options) {
+                      const std::vector<Frame>& frames, const PlanOptions& options) {
   check_goal(options.goal, options.energy.get());
   const std::string key = key_of(processor, devices, frames.front(), pipeline.threads(), options);
   Planned planned;

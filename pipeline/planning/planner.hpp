@@ -93,7 +93,7 @@ struct PlanOptions {
   /// Measures the energy of each stage on each processor with a frame, for the given seconds each; used for
   /// the goal energy if no stored energies exist. If empty, faster schedules are assumed to need less energy
   /// until they are tried.
-  std::function<StageEnergies(const media::Frame& frame, double seconds)> measure_energies;
+  std::function<StageEnergies(const Frame& frame, double seconds)> measure_energies;
   double energy_seconds = 1;                ///< seconds for measure_energies
   const std::atomic<bool>* stop = nullptr;  ///< stops planning early with the best known plan; may be null
 };
@@ -103,7 +103,7 @@ std::filesystem::path default_plan_file();
 
 /// Key of stored measurements, by all that decides the costs of stages: version, CPU, threads, devices with
 /// buffer mode and kernel values, processor (ProcessorInfo::plan_key), size and format of the pixels.
-std::string plan_key(const FrameProcessor& processor, const Devices& devices, const media::Frame& frame,
+std::string plan_key(const FrameProcessor& processor, const Devices& devices, const Frame& frame,
                      int threads);
 
 /// Limit of the calibration time for short runs.
@@ -118,7 +118,7 @@ struct CalibrationLimit {
 /// @param transfers  copy times by device; may have fewer devices
 /// @param limit      time limit; null: none
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const std::atomic<bool>* stop = nullptr,
+                      const std::vector<Frame>& frames, const std::atomic<bool>* stop = nullptr,
                       const std::vector<TransferModel>& transfers = {}, CalibrationLimit* limit = nullptr);
 
 /// Candidate schedules, best predicted first: all mappings of stages to the CPU and one device,
@@ -138,12 +138,12 @@ std::vector<Alternative> weigh(const DeviceCosts& costs, const FrameProcessor& p
 /// check_goal.
 /// @param frames  sample frames of the source, all of one size; at least one
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-                      const std::vector<media::Frame>& frames, const PlanOptions& options);
+                      const std::vector<Frame>& frames, const PlanOptions& options);
 
 /// Returns the stored plan for such a run and sets it on the pipeline; none if there is none. Measures
 /// nothing.
 std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
-                                       const Devices& devices, const media::Frame& frame,
+                                       const Devices& devices, const Frame& frame,
                                        const PlanOptions& options);
 
 /// Table of the best `rows` alternatives, for people.

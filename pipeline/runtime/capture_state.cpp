@@ -49,7 +49,7 @@ void CaptureWatch::attempts() {
   next_attempt_ = Time{};
 }
 
-void CaptureWatch::opened(const media::StreamInfo& info) {
+void CaptureWatch::opened(const StreamInfo& info) {
   const std::lock_guard lock(mutex_);
   info_ = info;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "media/stream_info.hpp"
+#include "frame/stream_info.hpp"
 #include "pipeline/runtime/frame_queue.hpp"
 
 namespace sightline::pipeline {
@@ -31,7 +31,7 @@ struct CaptureStatus {
   int reopened = 0;         ///< number of recoveries after a loss
   double frame_rate = 0;    ///< measured capture rate, frames/s
   bool paused = false;      ///< set by LiveSource
-  media::StreamInfo info;   ///< info of the current or last opening; see `opened`
+  StreamInfo info;          ///< info of the current or last opening; see `opened`
   bool opened = false;      ///< it was open at least once
 };
 
@@ -50,7 +50,7 @@ class CaptureWatch {
   CaptureWatch(double stall_after, Time start) : stall_after_(stall_after), last_frame_(start) {}
 
   void attempts();  ///< number of attempts to open the input
-  void opened(const media::StreamInfo& info);
+  void opened(const StreamInfo& info);
   void reads(Time at);  ///< a read begins: only in it a stall is one
   void frame(Time at);
   void lost(const std::string& reason, Time next_attempt);
@@ -76,7 +76,7 @@ class CaptureWatch {
   Time next_attempt_{};
   bool reopening_ = false;  ///< no frame since the last loss
   int reopened_ = 0;
-  std::optional<media::StreamInfo> info_;
+  std::optional<StreamInfo> info_;
   std::deque<Time> arrivals_;  ///< arrivals of the current opening's last frames
 };
 

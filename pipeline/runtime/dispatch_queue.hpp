@@ -14,7 +14,7 @@
 
 #include "pipeline/runtime/device_throughput.hpp"
 #include "pipeline/runtime/slot.hpp"
-#include "processing/compiling_device.hpp"
+#include "device/compiling_device.hpp"
 
 namespace sightline::pipeline {
 

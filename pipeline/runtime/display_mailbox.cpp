@@ -7,7 +7,7 @@ namespace sightline::pipeline {
 DisplayMailbox::DisplayMailbox(bool all_frames, std::function<void()> wake)
     : all_frames_(all_frames), wake_(std::move(wake)) {}
 
-void DisplayMailbox::accept(const media::Frame& frame, const FrameResult& result) {
+void DisplayMailbox::accept(const Frame& frame, const FrameResult& result) {
   {
     const std::lock_guard lock(mutex_);
     objects_ = result.objects;
@@ -18,7 +18,7 @@ void DisplayMailbox::accept(const media::Frame& frame, const FrameResult& result
   wake_();
 }
 
-void DisplayMailbox::captured(const media::Frame& frame) {
+void DisplayMailbox::captured(const Frame& frame) {
   {
     const std::lock_guard lock(mutex_);
     if (frozen_ || (!all_frames_ && searched_ > 0)) return;
@@ -28,7 +28,7 @@ void DisplayMailbox::captured(const media::Frame& frame) {
 }
 
 // With the mutex held.
-void DisplayMailbox::put(const media::Frame& frame, bool counts) {
+void DisplayMailbox::put(const Frame& frame, bool counts) {
   if (!pending_.empty() && pending_counts_) ++replaced_;
   pending_ = frame;
   pending_counts_ = counts;
@@ -42,7 +42,7 @@ void DisplayMailbox::freeze(bool frozen) {
 std::optional<Showable> DisplayMailbox::fetch() {
   const std::lock_guard lock(mutex_);
   if (pending_.empty()) return std::nullopt;
-  return Showable{std::exchange(pending_, media::Frame()), objects_, searched_, pending_counts_};
+  return Showable{std::exchange(pending_, Frame()), objects_, searched_, pending_counts_};
 }
 
 std::int64_t DisplayMailbox::replaced() const {

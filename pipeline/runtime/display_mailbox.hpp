@@ -12,7 +12,7 @@ namespace sightline::pipeline {
 
 /// Frame and objects to display.
 struct Showable {
-  media::Frame frame;
+  Frame frame;
   std::vector<Detection> objects;
   std::int64_t searched = 0;  ///< number of the frame that the objects were found in; 0: none yet
   bool counts = true;         ///< false if it only bridges the time until the first result
@@ -30,10 +30,10 @@ class DisplayMailbox : public Sink {
   /// @param wake        called from any thread when there is a new picture; must be quick and not throw
   DisplayMailbox(bool all_frames, std::function<void()> wake);
 
-  void accept(const media::Frame& frame, const FrameResult& result) override;
+  void accept(const Frame& frame, const FrameResult& result) override;
   /// Call it for each captured frame, before the search. If only searched frames are shown, an unsearched one
   /// is shown until the first result.
-  void captured(const media::Frame& frame);
+  void captured(const Frame& frame);
 
   /// While frozen, only searched frames are shown: for a paused run that advances frame by frame.
   void freeze(bool frozen);
@@ -44,12 +44,12 @@ class DisplayMailbox : public Sink {
   std::int64_t replaced() const;
 
  private:
-  void put(const media::Frame& frame, bool counts);
+  void put(const Frame& frame, bool counts);
 
   const bool all_frames_;
   const std::function<void()> wake_;
   mutable std::mutex mutex_;
-  media::Frame pending_;         ///< empty: nothing new
+  Frame pending_;                ///< empty: nothing new
   bool pending_counts_ = false;  ///< false if it only bridges the time until the first result
   bool frozen_ = false;
   std::vector<Detection> objects_;

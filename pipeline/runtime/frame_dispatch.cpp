@@ -299,7 +299,7 @@ void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
   } catch (...) {
     end_with(std::current_exception());
   }
-  slot.frame = media::Frame();  // back to the decoder's pool
+  slot.frame = Frame();  // back to the decoder's pool
   release(slot);
 }
 

@@ -55,8 +55,8 @@ bool FrameQueue::put_must_wait() const {
   return full() && (paused_ ? options_.hold : options_.drop == DropPolicy::none);
 }
 
-CaptureClock::duration FrameQueue::put(media::Frame frame) {
-  std::deque<media::Frame> gone;  // outlives the lock
+CaptureClock::duration FrameQueue::put(Frame frame) {
+  std::deque<Frame> gone;  // outlives the lock
   CaptureClock::duration waited{0};
   Lock lock(mutex_);
   look_for_stop();
@@ -116,7 +116,7 @@ bool FrameQueue::sleep_until(CaptureClock::time_point time) {
 void FrameQueue::finish(std::exception_ptr error) {
   // Outlives the lock. Not constructed at first, since even an empty deque allocates, and memory may be
   // exhausted.
-  std::optional<std::deque<media::Frame>> gone;
+  std::optional<std::deque<Frame>> gone;
   const Lock lock(mutex_);
   finished_ = true;
   error_ = std::move(error);
@@ -125,13 +125,13 @@ void FrameQueue::finish(std::exception_ptr error) {
   changed_.notify_all();
 }
 
-std::optional<media::Frame> FrameQueue::take() {
+std::optional<Frame> FrameQueue::take() {
   Lock lock(mutex_);
   for (;;) {
     look_for_stop();
     if (closed_) return std::nullopt;
     if (!frames_.empty() && (!paused_ || steps_ > 0)) {
-      std::optional<media::Frame> frame = std::move(frames_.front());
+      std::optional<Frame> frame = std::move(frames_.front());
       frames_.pop_front();
       ++counts_.taken;
       if (paused_) --steps_;
@@ -168,7 +168,7 @@ DropPolicy FrameQueue::drop() const {
 }
 
 void FrameQueue::pause(bool paused) {
-  std::deque<media::Frame> gone;  // outlives the lock
+  std::deque<Frame> gone;  // outlives the lock
   const Lock lock(mutex_);
   pause_locked(paused, gone);
 }
@@ -179,7 +179,7 @@ bool FrameQueue::paused() const {
 }
 
 void FrameQueue::step() {
-  std::deque<media::Frame> gone;  // outlives the lock
+  std::deque<Frame> gone;  // outlives the lock
   const Lock lock(mutex_);
   pause_locked(true, gone);
   ++steps_;
@@ -216,7 +216,7 @@ void FrameQueue::close_locked() {
   changed_.notify_all();
 }
 
-void FrameQueue::pause_locked(bool paused, std::deque<media::Frame>& gone) {
+void FrameQueue::pause_locked(bool paused, std::deque<Frame>& gone) {
   changed_.notify_all();
   if (paused == paused_) return;
   paused_ = paused;
@@ -225,7 +225,7 @@ void FrameQueue::pause_locked(bool paused, std::deque<media::Frame>& gone) {
 }
 
 // Takes the oldest out.
-void FrameQueue::drop_all_but(std::size_t keep, DropCause cause, std::deque<media::Frame>& gone) {
+void FrameQueue::drop_all_but(std::size_t keep, DropCause cause, std::deque<Frame>& gone) {
   while (frames_.size() > keep) {
     gone.push_back(std::move(frames_.front()));
     frames_.pop_front();

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 
 namespace sightline::pipeline {
 
@@ -70,7 +70,7 @@ class FrameQueue {
 
   /// Waits where the policy is `none` and the queue is full, and where a pause holds the source.
   /// @return how long it waited
-  CaptureClock::duration put(media::Frame frame);
+  CaptureClock::duration put(Frame frame);
   /// Waits until a frame that was due at `due` may leave the source: for the time itself, and where a pause
   /// holds the source, for its end; the time goes on from there. A step lets a frame through at once.
   /// @return when it was due in the end; none if the queue is closed
@@ -81,7 +81,7 @@ class FrameQueue {
   void finish(std::exception_ptr error = nullptr);
 
   /// The next frame; waits for it. None at the end and where the queue is closed.
-  std::optional<media::Frame> take();
+  std::optional<Frame> take();
 
   /// Ends all waits. The frames that wait are dropped, and so are those that come.
   void close();
@@ -102,14 +102,14 @@ class FrameQueue {
   void wait(Lock& lock, std::optional<CaptureClock::time_point> until = std::nullopt);
   void look_for_stop();
   void close_locked();
-  void pause_locked(bool paused, std::deque<media::Frame>& gone);
-  void drop_all_but(std::size_t keep, DropCause cause, std::deque<media::Frame>& gone);
+  void pause_locked(bool paused, std::deque<Frame>& gone);
+  void drop_all_but(std::size_t keep, DropCause cause, std::deque<Frame>& gone);
   void count(DropCause cause) { ++counts_.dropped_by[static_cast<std::size_t>(cause)]; }
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   FrameQueueOptions options_;
-  std::deque<media::Frame> frames_;
+  std::deque<Frame> frames_;
   CaptureCounts counts_;
   bool in_hand_ = false;  ///< `put` waits with a frame
   bool paused_ = false;

@@ -53,17 +53,6 @@ FrameQueueOptions queue_options(const LiveOptions& options) {
   return {options.drop, options.queue, options.every, !options.live, options.stop};
 }
 
-class ReaderInput : public LiveInput {
- public:
-  ReaderInput(const std::string& input, const media::ReadOptions& options) : reader_(input, options) {}
-  std::optional<media::Frame> read() override { return reader_.read(); }
-  media::StreamInfo info() const override { return reader_.info(); }
-  std::int64_t decode_errors() const override { return reader_.decode_errors(); }
-
- private:
-  media::Reader reader_;
-};
-
 }  // namespace
 
 LiveSource::LiveSource(LiveOpener opener, LiveOptions options)
@@ -88,9 +77,9 @@ void LiveSource::start() {
   opening.get();
 }
 
-std::optional<media::Frame> LiveSource::read() {
+std::optional<Frame> LiveSource::read() {
   start();
-  std::optional<media::Frame> frame = queue_.take();
+  std::optional<Frame> frame = queue_.take();
   if (!frame && queue_.closed()) stop();  // stopped by the flag
   return frame;
 }
@@ -141,7 +130,7 @@ bool LiveSource::capture_once() {
   std::string reason;
   std::unique_ptr<LiveInput> input = open(reason);
   if (input) {
-    while (std::optional<media::Frame> frame = read(*input, reason)) release(std::move(*frame));
+    while (std::optional<Frame> frame = read(*input, reason)) release(std::move(*frame));
     if (reason.empty() && is_complete(*input)) return false;
     if (reason.empty()) reason = "the stream ended";
     damaged_before_ = damaged_;
@@ -173,8 +162,8 @@ void LiveSource::opened(const LiveInput& input) {
   opened_before_ = true;
 }
 
-std::optional<media::Frame> LiveSource::read(LiveInput& input, std::string& reason) {
-  std::optional<media::Frame> frame;
+std::optional<Frame> LiveSource::read(LiveInput& input, std::string& reason) {
+  std::optional<Frame> frame;
   if (stopping()) return frame;
   watch_.reads(CaptureClock::now());
   try {
@@ -194,11 +183,11 @@ bool LiveSource::may_retry(const std::exception& error) const {
 }
 
 // A frame of the input's, for those that wait for it.
-void LiveSource::release(media::Frame frame) {
+void LiveSource::release(Frame frame) {
   input_time_ = frame.time();
   if (!options_.live && !hold_until_due(input_time_)) return;
   const Time now = CaptureClock::now();
-  media::FrameTimes times = frame.times();
+  FrameTimes times = frame.times();
   if (!options_.live || times.captured == 0) times.captured = ns(now);
   if (!options_.live || times.decoded == 0) times.decoded = ns(now);
   frame = in_sequence(frame, now).stamped(times);
@@ -222,7 +211,7 @@ bool LiveSource::hold_until_due(double time) {
 }
 
 // With a number and a time that go on from the opening before.
-media::Frame LiveSource::in_sequence(const media::Frame& frame, Time now) {
+Frame LiveSource::in_sequence(const Frame& frame, Time now) {
   if (std::exchange(first_of_opening_, false) && number_ > 0) {
     number_shift_ = number_ + 1 - frame.number();
     time_shift_ = time_ + std::max(seconds_of(now - released_), 1e-3) - frame.time();
@@ -237,7 +226,7 @@ media::Frame LiveSource::in_sequence(const media::Frame& frame, Time now) {
 // from a server does.
 bool LiveSource::is_complete(const LiveInput& input) const {
   if (!options_.live || stopping()) return true;
-  const media::StreamInfo info = input.info();
+  const StreamInfo info = input.info();
   const double rate = info.frame_rate.value();
   const double slack = std::max(0.5, rate > 0 ? 2 / rate : 0);
   return info.duration && !first_of_opening_ && input_time_ >= *info.duration - slack;
@@ -263,24 +252,6 @@ bool LiveSource::wait_to_reopen(const std::string& reason) {
                  reason);
   }
   return queue_.sleep_until(next);
-}
-
-std::unique_ptr<LiveSource> open_live(const std::string& input, const media::ReadOptions& read,
-                                      LiveOptions options) {
-  if (read.every != 1)
-    throw Error(ExitCode::usage, "ReadOptions::every must be 1 for a live source, which drops frames itself");
-  if (options.name.empty()) options.name = input;
-  media::ReadOptions own = read;
-  own.low_delay = options.live;
-  own.patience = options.live ? options.reopen_after : 0;
-  if (options.give_up_after.value_or(0) > 0) own.patience = std::min(*own.patience, *options.give_up_after);
-  return std::make_unique<LiveSource>(
-      [input, own](const std::atomic<bool>& stop) -> std::unique_ptr<LiveInput> {
-        media::ReadOptions with_stop = own;
-        with_stop.stop = &stop;
-        return std::make_unique<ReaderInput>(input, with_stop);
-      },
-      std::move(options));
 }
 
 }  // namespace sightline::pipeline

@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "media/frame_source.hpp"
-#include "media/reader.hpp"
+#include "frame/frame_source.hpp"
+#include "frame/stream_info.hpp"
 #include "pipeline/runtime/capture_state.hpp"
 #include "pipeline/runtime/frame_queue.hpp"
 
@@ -22,8 +22,8 @@ class LiveInput {
   virtual ~LiveInput() = default;
   /// The next frame, or none at the end or when stopped. Throws Error if the input is lost. Numbers and
   /// times rise within the opening.
-  virtual std::optional<media::Frame> read() = 0;
-  virtual media::StreamInfo info() const = 0;
+  virtual std::optional<Frame> read() = 0;
+  virtual StreamInfo info() const = 0;
   virtual std::int64_t decode_errors() const { return 0; }
 };
 
@@ -41,7 +41,7 @@ struct LiveOptions {
   int queue = 1;           ///< frames that may wait for the detector
   int every = 1;           ///< the detector gets the 1st, (1 + every)th, ... frame only
   double stall_after = 1;  ///< seconds without a frame until the state is `stalled`
-  /// Seconds without data until a live input counts as lost; the opener's to keep to, see open_live.
+  /// Seconds without data until a live input counts as lost; the opener's to keep to.
   double reopen_after = 3;
   double first_pause =
       0.25;  ///< seconds before the first attempt to open again; doubles from attempt to attempt
@@ -51,7 +51,7 @@ struct LiveOptions {
   std::optional<double> give_up_after;
   /// Gets every captured frame, in order, on the capture thread, which waits for it: must be quick, must not
   /// throw. May be empty.
-  std::function<void(const media::Frame&)> on_frame;
+  std::function<void(const Frame&)> on_frame;
   const std::atomic<bool>* stop = nullptr;  ///< flag like `stop()`, for signal handlers; may be null
 };
 
@@ -66,7 +66,7 @@ struct LiveOptions {
 ///
 /// Errors: `start` and `read` throw Error (input; usage where the options or the input refuse what is asked).
 /// Thread-safety: `read` and `start` one thread at a time; the rest any thread.
-class LiveSource : public media::FrameSource {
+class LiveSource : public FrameSource {
  public:
   /// Throws Error (usage) for options out of range.
   LiveSource(LiveOpener opener, LiveOptions options);
@@ -79,7 +79,7 @@ class LiveSource : public media::FrameSource {
   /// for more attempts: then it returns at once. Returns early when stopped.
   void start();
   /// The next frame for the detector; waits for it. None at the end, or when stopped. Starts if need be.
-  std::optional<media::Frame> read() override;
+  std::optional<Frame> read() override;
   /// Ends everything at once. Waiting frames are dropped.
   void stop();
 
@@ -101,11 +101,11 @@ class LiveSource : public media::FrameSource {
   void capture();
   bool capture_once();
   std::unique_ptr<LiveInput> open(std::string& reason);
-  std::optional<media::Frame> read(LiveInput& input, std::string& reason);
+  std::optional<Frame> read(LiveInput& input, std::string& reason);
   void opened(const LiveInput& input);
-  void release(media::Frame frame);
+  void release(Frame frame);
   bool hold_until_due(double time);
-  media::Frame in_sequence(const media::Frame& frame, CaptureClock::time_point now);
+  Frame in_sequence(const Frame& frame, CaptureClock::time_point now);
   bool is_complete(const LiveInput& input) const;
   bool wait_to_reopen(const std::string& reason);
   bool may_retry(const std::exception& error) const;
@@ -133,10 +133,5 @@ class LiveSource : public media::FrameSource {
   std::optional<CaptureClock::time_point> play_start_;  ///< when the file's time 0 was
   std::thread thread_;                                  ///< last: it uses the others
 };
-
-/// A source of media::Reader. Sets `low_delay` for live inputs, `patience` (from `reopen_after`) and `stop`
-/// of `read`, and the name where it is empty. `read.every` must be 1: LiveOptions has its own.
-std::unique_ptr<LiveSource> open_live(const std::string& input, const media::ReadOptions& read,
-                                      LiveOptions options);
 
 }  // namespace sightline::pipeline

@@ -17,7 +17,7 @@ namespace {
 // A frame that was captured has its own times; else the source made it while it was asked for it.
 void set_times(Slot& slot, std::int64_t asked) {
   const std::int64_t now = now_ns();
-  const media::FrameTimes& times = slot.frame.times();
+  const FrameTimes& times = slot.frame.times();
   const bool captured = times.captured != 0;
   slot.admitted = captured ? times.captured : asked;
   slot.decoded = captured && times.decoded != 0 ? std::max(times.decoded, times.captured) : now;
@@ -139,7 +139,7 @@ void Pipeline::Impl::feed(StreamState& stream, const RunOptions& options) {
   try {
     while (Slot* const slot = acquire(stream, options)) {
       const std::int64_t asked = now_ns();
-      std::optional<media::Frame> frame;
+      std::optional<Frame> frame;
       try {
         frame = stream.stream->source->read();
       } catch (...) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "media/frame_source.hpp"
+#include "frame/frame_source.hpp"
 #include "pipeline/runtime/schedule.hpp"
 #include "pipeline/runtime/trace.hpp"
 #include "processing/frame_processor.hpp"
@@ -22,7 +22,7 @@ class Sink {
  public:
   virtual ~Sink() = default;
   /// Throws Error (failed) if it cannot take the frame; that ends the run.
-  virtual void accept(const media::Frame& frame, const FrameResult& result) = 0;
+  virtual void accept(const Frame& frame, const FrameResult& result) = 0;
 };
 
 struct StageTime {
@@ -67,7 +67,7 @@ struct RunReport {
 
 /// A source and the sinks of its results, which must all outlive the run.
 struct Stream {
-  media::FrameSource* source = nullptr;
+  FrameSource* source = nullptr;
   std::string name;  ///< source name in the results
   std::vector<Sink*> sinks;
   std::function<void(const Progress&)>

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "frame/frame_result.hpp"
 #include "image/view.hpp"
 #include "pipeline/runtime/schedule.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline::pipeline {
 

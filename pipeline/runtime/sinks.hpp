@@ -1,5 +1,5 @@
 #pragma once
-/// The sinks that the program uses.
+/// Sinks for results.
 
 #include <memory>
 #include <mutex>
@@ -8,8 +8,6 @@
 
 #include "detection/result_writer.hpp"
 #include "detection/tracker.hpp"
-#include "media/contact_sheet.hpp"
-#include "media/writer.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 
 namespace sightline::pipeline {
@@ -18,38 +16,10 @@ namespace sightline::pipeline {
 class ResultSink : public Sink {
  public:
   explicit ResultSink(ResultWriter& writer) : writer_(writer) {}
-  void accept(const media::Frame&, const FrameResult& result) override { writer_.write(result); }
+  void accept(const Frame&, const FrameResult& result) override { writer_.write(result); }
 
  private:
   ResultWriter& writer_;
-};
-
-/// Every frame that has pixels, with its boxes, into a video. The writer must outlive the sink.
-class VideoSink : public Sink {
- public:
-  VideoSink(media::Writer& writer, std::vector<std::string> labels)
-      : writer_(writer), labels_(std::move(labels)) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
-    if (!frame.empty()) writer_.write(frame, result.objects, labels_);
-  }
-
- private:
-  media::Writer& writer_;
-  std::vector<std::string> labels_;
-};
-
-/// A picture of the whole run. The sheet must outlive the sink.
-class ContactSheetSink : public Sink {
- public:
-  ContactSheetSink(media::ContactSheet& sheet, std::vector<std::string> labels)
-      : sheet_(sheet), labels_(std::move(labels)) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
-    sheet_.add(frame, result.objects, labels_);
-  }
-
- private:
-  media::ContactSheet& sheet_;
-  std::vector<std::string> labels_;
 };
 
 /// Assigns identities to the objects of one stream and passes the frames to other sinks, which must outlive
@@ -59,7 +29,7 @@ class TrackingSink : public Sink {
  public:
   TrackingSink(const TrackerOptions& options, std::vector<Sink*> sinks)
       : tracker_(options), sinks_(std::move(sinks)) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     tracked_ = result;
     tracked_.objects = result.status == FrameStatus::ok ? tracker_.update(result.time, result.objects)
                                                         : tracker_.predict(result.time);
@@ -76,7 +46,7 @@ class TrackingSink : public Sink {
 class LockedSink : public Sink {
  public:
   LockedSink(std::unique_ptr<Sink> sink, std::mutex& mutex) : sink_(std::move(sink)), mutex_(mutex) {}
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     const std::lock_guard lock(mutex_);
     sink_->accept(frame, result);
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 #include "pipeline/runtime/now.hpp"
 #include "pipeline/runtime/schedule.hpp"
 #include "pipeline/runtime/trace.hpp"
@@ -96,7 +96,7 @@ struct Slot {
   int index = 0;
   StreamState* stream = nullptr;
   std::int64_t sequence = 0;  ///< the frame's number in its stream's admission order, from 0
-  media::Frame frame;
+  Frame frame;
   FrameResult result;
 
   const Plan* plan = nullptr;

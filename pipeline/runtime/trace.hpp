@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "frame/frame_result.hpp"
 #include "processing/frame_processor.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline::pipeline {
 

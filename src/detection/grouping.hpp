@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "processing/attributes.hpp"
+#include "frame/attributes.hpp"
 
 namespace sightline {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "processing/attributes.hpp"
+#include "frame/attributes.hpp"
 
 namespace sightline {
 

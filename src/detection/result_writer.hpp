@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline {
 

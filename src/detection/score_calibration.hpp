@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "frame/frame_result.hpp"
 #include "model/header.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline {
 

@@ -12,7 +12,7 @@
 #include "detection/identity_pool.hpp"
 #include "detection/kalman.hpp"
 #include "detection/known_names.hpp"
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline {
 

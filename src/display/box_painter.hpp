@@ -4,7 +4,7 @@
 #include <string>
 
 #include "display/scene.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 #include "media/caption_places.hpp"
 
 namespace sightline::display {

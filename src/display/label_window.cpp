@@ -176,7 +176,7 @@ struct LabelWindow::Impl {
   }
 
   ScreenWindow base;
-  media::Frame frame;
+  Frame frame;
   media::PlaneStore store;
   media::DisplayPlanes planes;
   bool is_new = false;  // the shown part of the frame has changed
@@ -193,7 +193,7 @@ LabelWindow::LabelWindow(const std::string& title, Size picture, const WindowOpt
     : impl_(std::make_unique<Impl>(title, picture, options)) {}
 LabelWindow::~LabelWindow() = default;
 
-void LabelWindow::set_frame(const media::Frame& frame) {
+void LabelWindow::set_frame(const Frame& frame) {
   impl_->frame = {};
   if (!frame.empty()) impl_->planes = media::planes_of(frame, impl_->store);
   impl_->frame = frame;

@@ -11,7 +11,7 @@
 #include "display/label_keys.hpp"
 #include "display/label_overlay.hpp"
 #include "display/window.hpp"
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 
 namespace sightline::display {
 
@@ -64,7 +64,7 @@ class LabelWindow {
 
   /// Sets the frame that `present` shows; an empty frame is a dark picture. Throws Error (input) if it cannot
   /// be converted.
-  void set_frame(const media::Frame& frame);
+  void set_frame(const Frame& frame);
   /// Width to height of its pixels.
   double pixel_aspect() const;
   /// Draws a part of the frame at its place, and the overlay.

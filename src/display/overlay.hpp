@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline::display {
 

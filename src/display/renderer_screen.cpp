@@ -89,12 +89,11 @@ class RendererScreen final : public Screen {
   // here.
   bool is_uploaded_as_is(const media::DisplayPlanes& planes) const {
     if (!is_yuv(planes)) return true;
-    return converts_yuv_ &&
-           (planes.matrix == media::YuvMatrix::bt601 || planes.range == media::LumaRange::limited);
+    return converts_yuv_ && (planes.matrix == media::YuvMatrix::bt601 || planes.range == LumaRange::limited);
   }
 
   static SDL_YUV_CONVERSION_MODE conversion(const media::DisplayPlanes& planes) {
-    return planes.range == media::LumaRange::full     ? SDL_YUV_CONVERSION_JPEG
+    return planes.range == LumaRange::full            ? SDL_YUV_CONVERSION_JPEG
            : planes.matrix == media::YuvMatrix::bt709 ? SDL_YUV_CONVERSION_BT709
                                                       : SDL_YUV_CONVERSION_BT601;
   }

@@ -56,7 +56,7 @@ void throw_sdl_error(const std::string& what) {
               "run `sightline live --headless` without a window");
 }
 
-double aspect_of(const media::Rational& own, const media::Rational& otherwise) {
+double aspect_of(const Rational& own, const Rational& otherwise) {
   return own.num > 0 && own.den > 0               ? own.value()
          : otherwise.num > 0 && otherwise.den > 0 ? otherwise.value()
                                                   : 1;

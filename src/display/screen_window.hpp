@@ -28,7 +28,7 @@ class Video {
 };
 
 /// Aspect ratio of a picture's pixels; a value that is not positive counts as 1.
-double aspect_of(const media::Rational& own, const media::Rational& otherwise);
+double aspect_of(const Rational& own, const Rational& otherwise);
 
 /// Thread-safety: the main thread, but for `wake`.
 class ScreenWindow {

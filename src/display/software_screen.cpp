@@ -161,7 +161,7 @@ void PictureScaler::draw(const media::DisplayPlanes& planes, const Rect& place, 
 
 void PictureScaler::draw_yuv(const media::DisplayPlanes& planes, const Rect& place, const Pixels& screen) {
   const YuvWeights weights =
-      yuv_weights(planes.matrix == media::YuvMatrix::bt709, planes.range == media::LumaRange::full);
+      yuv_weights(planes.matrix == media::YuvMatrix::bt709, planes.range == LumaRange::full);
   const bool in_pairs = planes.kind == media::PlaneKind::nv12;
   const Size chroma{half(planes.size.width), half(planes.size.height)};
   const Size chroma_target{half(place.width), half(place.height)};

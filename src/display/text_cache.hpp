@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 namespace sightline::display {
 

@@ -92,7 +92,7 @@ struct Window::Impl {
 
   WindowOptions options;
   ScreenWindow base;
-  media::Frame frame;
+  Frame frame;
   bool is_new = false;  // the frame has not been drawn
   Overlay overlay;
   media::PlaneStore store;
@@ -104,8 +104,8 @@ Window::Window(const std::string& title, Size first_frame, const WindowOptions& 
     : impl_(std::make_unique<Impl>(title, first_frame, options)) {}
 Window::~Window() = default;
 
-void Window::present(const media::Frame& frame, const Overlay& overlay) {
-  if (frame.picture() != impl_->frame.picture()) impl_->is_new = true;
+void Window::present(const Frame& frame, const Overlay& overlay) {
+  if (!frame.shares_pixels_with(impl_->frame)) impl_->is_new = true;
   impl_->frame = frame;
   impl_->overlay = overlay;
   impl_->redraw();

@@ -10,17 +10,17 @@
 
 #include "display/keys.hpp"
 #include "display/overlay.hpp"
-#include "media/frame.hpp"
-#include "media/stream_info.hpp"
+#include "frame/frame.hpp"
+#include "frame/stream_info.hpp"
 
 namespace sightline::display {
 
 struct WindowOptions {
-  bool software = false;     ///< draw on the processor even where there is a graphics card
-  bool full_screen = false;  ///< starts in full screen
-  bool vsync = false;        ///< wait for the screen's refresh: no tearing, up to a refresh more latency
-  bool hidden = false;       ///< draws invisibly, for tests
-  media::Rational sample_aspect{0, 1};  ///< pixel aspect ratio of frames that state none
+  bool software = false;         ///< draw on the processor even where there is a graphics card
+  bool full_screen = false;      ///< starts in full screen
+  bool vsync = false;            ///< wait for the screen's refresh: no tearing, up to a refresh more latency
+  bool hidden = false;           ///< draws invisibly, for tests
+  Rational sample_aspect{0, 1};  ///< pixel aspect ratio of frames that state none
 };
 
 /// Opens at the size of the first frame, or as large as the screen allows; can be resized, keeps the
@@ -44,7 +44,7 @@ class Window {
   /// Draws the frame and what lies over it, and hands it to the screen; returns when that is done. A frame
   /// that is shown already is not uploaded again. An empty frame is a dark picture. Draws nothing while
   /// minimised.
-  void present(const media::Frame& frame, const Overlay& overlay);
+  void present(const Frame& frame, const Overlay& overlay);
   /// Presents the last content again.
   void redraw();
 

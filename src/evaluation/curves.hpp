@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "evaluation/matching.hpp"
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline {
 

@@ -9,7 +9,7 @@
 #include "base/options.hpp"
 #include "detection/pixel_windows.hpp"
 #include "family/model_show.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 namespace sightline {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "image/canvas.hpp"
+#include "frame/frame.hpp"
+#include "frame/frame_result.hpp"
+#include "drawing/canvas.hpp"
 #include "image/view.hpp"
-#include "media/frame.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline::media {
 

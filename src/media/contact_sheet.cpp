@@ -9,7 +9,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 #include "media/fit.hpp"
 
 namespace sightline::media {

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "media/frame.hpp"
-#include "processing/frame_result.hpp"
+#include "frame/frame.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline::media {
 

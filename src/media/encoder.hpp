@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "frame/stream_info.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/fit.hpp"
-#include "media/stream_info.hpp"
 #include "media/writer.hpp"
 
 namespace sightline::media {

@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "frame/frame.hpp"
 #include "image/view.hpp"
+#include "media/decoded_picture.hpp"
 #include "media/ffmpeg.hpp"
-#include "media/frame.hpp"
 
 namespace sightline::media {
 

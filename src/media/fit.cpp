@@ -1,4 +1,5 @@
 #include "media/fit.hpp"
+#include "media/decoded_picture.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,9 +35,9 @@ void FittedPicture::put(const Frame& frame) {
   scale_x_ = scale_y_ = 1;
   offset_x_ = offset_y_ = 0;
   if (frame.size() == size_)
-    put_whole(*frame.picture());
+    put_whole(*picture_of(frame));
   else
-    put_scaled(*frame.picture());
+    put_scaled(*picture_of(frame));
   repeat_edges();
 }
 

@@ -2,12 +2,12 @@
 /// Internal to src/media: pictures of any size and format brought to one size in yuv420p, to draw on and
 /// encode.
 
+#include "frame/frame.hpp"
+#include "frame/stream_info.hpp"
 #include "image/box.hpp"
 #include "media/annotate.hpp"
 #include "media/ffmpeg.hpp"
-#include "media/frame.hpp"
 #include "media/scaler.hpp"
-#include "media/stream_info.hpp"
 
 namespace sightline::media {
 

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/file_names.hpp"
+#include "media/decoded_picture.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/scaler.hpp"
 
@@ -27,8 +28,9 @@ std::string save_picture(const std::string& pattern, const Frame& frame, std::sp
     throw Error(ExitCode::usage, "'" + pattern + "' is not the name of a picture",
                 "choose a name that ends in .png or .jpg");
   StreamInfo info;
-  info.color = color_tags(*frame.picture());
-  const AVRational aspect = frame.picture()->sample_aspect_ratio;
+  const std::shared_ptr<const AVFrame> picture = picture_of(frame);
+  info.color = color_tags(*picture);
+  const AVRational aspect = picture->sample_aspect_ratio;
   if (aspect.num > 0 && aspect.den > 0) info.sample_aspect = {aspect.num, aspect.den};
   WriteOptions options;
   options.quality = 10;

@@ -4,10 +4,10 @@
 #include <span>
 #include <string>
 
-#include "media/frame.hpp"
-#include "media/stream_info.hpp"
+#include "frame/frame.hpp"
+#include "frame/frame_result.hpp"
+#include "frame/stream_info.hpp"
 #include "media/writer.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline::media {
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "media/decoded_picture.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/scaler.hpp"
 
@@ -93,7 +94,8 @@ PlaneStore::PlaneStore(PlaneStore&&) noexcept = default;
 PlaneStore& PlaneStore::operator=(PlaneStore&&) noexcept = default;
 
 DisplayPlanes planes_of(const Frame& frame, PlaneStore& scratch) {
-  const AVFrame& own = *frame.picture();
+  const std::shared_ptr<const AVFrame> described = picture_of(frame);
+  const AVFrame& own = *described;
   const AVFrame* picture = &own;
   const bool full_range = is_full_range(own);
   std::optional<Form> form = form_of(static_cast<AVPixelFormat>(own.format));

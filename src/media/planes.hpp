@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "media/frame.hpp"
-#include "media/stream_info.hpp"
+#include "frame/frame.hpp"
+#include "frame/stream_info.hpp"
 
 namespace sightline::media {
 

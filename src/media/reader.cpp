@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "media/decoded_picture.hpp"
 #include "media/input_kind.hpp"
 #include "media/scaler.hpp"
 #include "media/secrets.hpp"
@@ -140,7 +141,7 @@ struct Reader::Impl {
   }
 
   void complete_info() {
-    if (const AVFrame* const picture = ahead_.back().picture()) {
+    if (const std::shared_ptr<const AVFrame> picture = picture_of(ahead_.back())) {
       const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(picture->format));
       info_.size = ahead_.back().size();
       info_.pixel_format = name ? name : "unknown";

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "frame/frame.hpp"
+#include "frame/stream_info.hpp"
 #include "media/audio_track.hpp"
-#include "media/frame.hpp"
-#include "media/stream_info.hpp"
 
 namespace sightline::media {
 

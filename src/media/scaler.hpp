@@ -1,10 +1,10 @@
 #pragma once
 /// Internal to src/media: conversion between pixel formats, ranges and sizes.
 
+#include "frame/stream_info.hpp"
 #include "image/colour.hpp"
 #include "image/view.hpp"
 #include "media/ffmpeg.hpp"
-#include "media/stream_info.hpp"
 
 namespace sightline::media {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 
+#include "frame/frame.hpp"
+#include "frame/frame_result.hpp"
+#include "frame/stream_info.hpp"
 #include "media/audio_track.hpp"
-#include "media/frame.hpp"
-#include "media/stream_info.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline::media {
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "device/device.hpp"
 #include "opencl/api.hpp"
 #include "opencl/compilation.hpp"
 #include "opencl/device.hpp"
 #include "opencl/transfer_memory.hpp"
-#include "processing/compiling_device.hpp"
-#include "processing/device.hpp"
+#include "device/compiling_device.hpp"
 
 namespace sightline::opencl {
 

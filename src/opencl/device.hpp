@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "processing/device.hpp"
+#include "device/device.hpp"
 
 namespace sightline::opencl {
 

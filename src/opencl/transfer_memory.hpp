@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "image/frame_memory.hpp"
+#include "device/frame_memory.hpp"
 
 namespace sightline::opencl {
 

@@ -9,10 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "processing/device.hpp"
+#include "device/device.hpp"
 #include "processing/frame_processor.hpp"
 
 namespace sightline {
+
+/// A frame's pixels on a device, shared by slots that work on the same frame. The first slot uploads them.
+struct SharedFrameUpload {
+  const void* luma = nullptr;  ///< implementation's buffer, owned by the slot that uploaded it
+  const void* rgb = nullptr;   ///< the same of planar RGB; null if the slot reads luma only
+  DeviceEvent ready;           ///< completes when the upload has; empty: not yet uploaded
+};
 
 /// Group of device commands: the launches of one stage (or of a named part of it), or a copy.
 struct DeviceSpan {

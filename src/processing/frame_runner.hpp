@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "frame/frame_result.hpp"
 #include "processing/device_stages.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline {
 

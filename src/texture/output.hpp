@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "frame/frame_output.hpp"
 #include "image/view.hpp"
-#include "processing/frame_output.hpp"
 
 namespace sightline::texture {
 

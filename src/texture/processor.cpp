@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/parallel.hpp"
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 #include "processing/opencl/shared_device.hpp"
 #include "texture/counting.hpp"
 #include "texture/labels.hpp"

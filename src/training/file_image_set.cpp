@@ -54,7 +54,7 @@ Image<std::uint8_t> FileImageSet::load(std::size_t index) const {
   media::Reader reader(files_[index].string(), options);
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + files_[index].string() + "' contains no picture");
-  return media::to_gray(*frame);
+  return to_gray(*frame);
 }
 
 FileImageSet pictures_named(const std::vector<std::string>& names, const fs::path& folder) {

@@ -17,8 +17,8 @@ class Meter : public MemorySource {
  public:
   using MemorySource::MemorySource;
   static constexpr std::int64_t kWarm = 3000, kEnd = 5000;
-  std::optional<media::Frame> read() override {
-    std::optional<media::Frame> frame = MemorySource::read();
+  std::optional<Frame> read() override {
+    std::optional<Frame> frame = MemorySource::read();
     if (frame && frame->number() == kWarm) start_ = test::allocations;
     if (frame && frame->number() == kEnd) end_ = test::allocations;
     return frame;
@@ -31,7 +31,7 @@ class Meter : public MemorySource {
 
 class NoSink : public Sink {
  public:
-  void accept(const media::Frame&, const FrameResult&) override {}
+  void accept(const Frame&, const FrameResult&) override {}
 };
 
 void expect_none_a_frame(const Detector& detector) {
@@ -41,7 +41,7 @@ void expect_none_a_frame(const Detector& detector) {
     Schedule schedule;
     schedule.in_flight = in_flight;
     Pipeline pipeline(detector, nullptr, schedule, {2});
-    Meter meter({media::frame_from_gray(picture.view())}, Meter::kEnd);
+    Meter meter({frame_from_gray(picture.view())}, Meter::kEnd);
     NoSink sink;
     Stream stream{&meter, "a name too long to be kept inside the string object", {&sink}, {}};
     const std::int64_t before = test::allocations;

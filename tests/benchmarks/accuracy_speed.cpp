@@ -62,7 +62,7 @@ std::vector<MarkedFrame> load_frames(const Arguments& a) {
   while (const auto frame = reader.read()) {
     const auto* boxes = a.faces ? truth.find(std::filesystem::path(frame->name()).filename().string())
                                 : truth.find(frame->number());
-    if (boxes) frames.push_back({media::to_gray(*frame), *boxes});
+    if (boxes) frames.push_back({to_gray(*frame), *boxes});
   }
   if (frames.empty())
     throw Error(ExitCode::input, "no frame of '" + a.video + "' is marked in '" + a.truth + "'");

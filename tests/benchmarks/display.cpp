@@ -28,7 +28,7 @@ namespace {
 constexpr Size kSize{1920, 1080};
 constexpr double kPlanes = 1.5 * kSize.width * kSize.height;
 
-media::Frame make_frame(int number, Size size = kSize) {
+Frame make_frame(int number, Size size = kSize) {
   const auto free = [](AVFrame* f) { av_frame_free(&f); };
   std::shared_ptr<AVFrame> picture(av_frame_alloc(), free);
   picture->format = AV_PIX_FMT_YUV420P;
@@ -84,7 +84,7 @@ void present(benchmark::State& state, Size source, Size output) {
     state.SkipWithError("the screen is too small for this window");
     return;
   }
-  const media::Frame frames[] = {make_frame(1, source), make_frame(2, source), make_frame(3, source)};
+  const Frame frames[] = {make_frame(1, source), make_frame(2, source), make_frame(3, source)};
   Overlay overlay = make_overlay();
   std::size_t i = 0;
   std::vector<double> times;
@@ -108,7 +108,7 @@ void present(benchmark::State& state, Size source, Size output) {
 void picture_alone(benchmark::State& state, Size source, Size output) {
   Image<std::uint8_t> memory(4 * output.width, output.height);
   const Pixels pixels{memory.view().data(), output, memory.stride()};
-  const media::Frame frames[] = {make_frame(1, source), make_frame(2, source), make_frame(3, source)};
+  const Frame frames[] = {make_frame(1, source), make_frame(2, source), make_frame(3, source)};
   media::PlaneStore store;
   PictureScaler scaler;
   std::size_t i = 0;
@@ -189,7 +189,7 @@ void sdl_stock(benchmark::State& state) {
     const RendererPtr renderer(SDL_CreateRenderer(window.get(), -1, SDL_RENDERER_SOFTWARE));
     const TexturePtr texture(SDL_CreateTexture(renderer.get(), SDL_PIXELFORMAT_IYUV,
                                                SDL_TEXTUREACCESS_STREAMING, kSize.width, kSize.height));
-    const media::Frame frames[] = {make_frame(1), make_frame(2), make_frame(3)};
+    const Frame frames[] = {make_frame(1), make_frame(2), make_frame(3)};
     media::PlaneStore store;
     std::size_t i = 0;
     for (auto _ : state) {

@@ -20,7 +20,7 @@ void graph(benchmark::State& state) {
   options.threads = static_cast<int>(state.range(1));
   Pipeline pipeline(detector, nullptr, schedule, options);
   Image<std::uint8_t> picture(16, 16);
-  MemorySource source({media::frame_from_gray(picture.view())}, kFrames);
+  MemorySource source({frame_from_gray(picture.view())}, kFrames);
   for (auto _ : state) {
     source.rewind();
     pipeline.run({&source, "memory", {}, {}});

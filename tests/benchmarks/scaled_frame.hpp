@@ -9,8 +9,8 @@
 namespace sightline::benchmarks {
 
 /// A frame's luma, scaled to `size` by however much that is in each direction.
-inline Image<std::uint8_t> scaled_frame(const media::Frame& frame, Size size) {
-  const Image<std::uint8_t> luma = media::to_gray(frame);
+inline Image<std::uint8_t> scaled_frame(const Frame& frame, Size size) {
+  const Image<std::uint8_t> luma = to_gray(frame);
   const GrayView gray = luma.view();
   const double ratio = std::min(static_cast<double>(gray.width()) / size.width,
                                 static_cast<double>(gray.height()) / size.height);

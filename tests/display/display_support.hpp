@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "display/window.hpp"
+#include "media/decoded_picture.hpp"
 #include "media/ffmpeg.hpp"
 
 namespace sightline::display::test {
@@ -20,7 +21,7 @@ inline std::shared_ptr<AVFrame> make_picture(AVPixelFormat format, Size size) {
   return std::shared_ptr<AVFrame>(media::make_picture(format, size.width, size.height));
 }
 
-inline media::Frame to_frame(std::shared_ptr<AVFrame> picture, int number = 1) {
+inline Frame to_frame(std::shared_ptr<AVFrame> picture, int number = 1) {
   return media::FrameBuilder().build(std::move(picture), number, number / 30.0);
 }
 
@@ -37,7 +38,7 @@ inline int half(int length) {
 }
 
 /// A yuv420p frame of one colour.
-inline media::Frame flat_frame(Size size, int y, int u = 128, int v = 128, int number = 1) {
+inline Frame flat_frame(Size size, int y, int u = 128, int v = 128, int number = 1) {
   const auto picture = make_picture(AV_PIX_FMT_YUV420P, size);
   picture->colorspace = AVCOL_SPC_SMPTE170M;
   fill_plane(*picture, 0, size.width, size.height, [&](int, int) { return y; });
@@ -115,7 +116,7 @@ inline Overlay everything() {
 /// A hidden window of SDL's dummy driver, drawn on the processor, of a given size in pixels.
 class HiddenWindow {
  public:
-  explicit HiddenWindow(Size size, media::Rational sample_aspect = {0, 1}) {
+  explicit HiddenWindow(Size size, Rational sample_aspect = {0, 1}) {
     setenv("SDL_VIDEODRIVER", "dummy", 1);
     WindowOptions options;
     options.software = options.hidden = true;
@@ -137,7 +138,7 @@ class HiddenWindow {
     while (window_->poll()) {
     }
   }
-  Shown show(const media::Frame& frame, const Overlay& overlay = nothing()) {
+  Shown show(const Frame& frame, const Overlay& overlay = nothing()) {
     window_->present(frame, overlay);
     return shown();
   }

@@ -195,7 +195,7 @@ TEST(DisplayWindow, ScaledPicturesAreWhereTheyWere) {
 
 TEST(DisplayWindow, BoxesAreWhereTheObjectsAre) {
   HiddenWindow window({400, 300});
-  const media::Frame frame = flat_frame({800, 600}, 60);
+  const Frame frame = flat_frame({800, 600}, 60);
   Overlay overlay = nothing();
   overlay.labels = {"person"};
   overlay.objects = {{{200, 300, 100, 200}, 1.5, 0}};
@@ -220,7 +220,7 @@ TEST(DisplayWindow, BoxesAreWhereTheObjectsAre) {
 
 TEST(DisplayWindow, StaleAndHiddenBoxes) {
   HiddenWindow window({400, 300});
-  const media::Frame frame = flat_frame({400, 300}, 60);
+  const Frame frame = flat_frame({400, 300}, 60);
   const Shown plain = window.show(frame);
   Overlay overlay = nothing();
   overlay.objects = {{{100, 100, 200, 150}, 1.5, 0}};
@@ -242,7 +242,7 @@ TEST(DisplayWindow, StaleAndHiddenBoxes) {
 
 TEST(DisplayWindow, BoxesThatCannotBeDrawn) {
   HiddenWindow window({200, 150});
-  const media::Frame frame = flat_frame({200, 150}, 60);
+  const Frame frame = flat_frame({200, 150}, 60);
   const Shown plain = window.show(frame);
   const double nan = std::nan(""), infinity = HUGE_VAL;
   Overlay overlay = nothing();
@@ -256,11 +256,11 @@ TEST(DisplayWindow, BoxesThatCannotBeDrawn) {
 
 TEST(DisplayWindow, AFrameIsTakenOnceAndSizesMayChange) {
   HiddenWindow window({64, 48});
-  const media::Frame first = flat_frame({64, 48}, 100), second = flat_frame({64, 48}, 200);
+  const Frame first = flat_frame({64, 48}, 100), second = flat_frame({64, 48}, 200);
   EXPECT_LE(difference(window.show(first).at(5, 5), exact_rgb(100, 128, 128, false, false)), 1);
   EXPECT_LE(difference(window.show(second).at(5, 5), exact_rgb(200, 128, 128, false, false)), 1);
   EXPECT_LE(difference(window.show(first).at(5, 5), exact_rgb(100, 128, 128, false, false)), 1);
-  EXPECT_EQ(window.show(media::Frame()).at(5, 5), (Rgb{kSurround.red, kSurround.green, kSurround.blue}));
+  EXPECT_EQ(window.show(Frame()).at(5, 5), (Rgb{kSurround.red, kSurround.green, kSurround.blue}));
   EXPECT_LE(difference(window.show(second).at(5, 5), exact_rgb(200, 128, 128, false, false)), 1);
 }
 
@@ -298,7 +298,7 @@ TEST_P(DisplayRenderers, ShowWhatOurOwnDrawingShows) {
         for (int p = 0; p < 3 && picture->data[p]; ++p)
           fill_plane(*picture, p, picture->linesize[p], p == 0 ? 360 : 180,
                      [&](int x, int y) { return 70 + x / 20 + y / 8 + 20 * p; });
-        const media::Frame frame = to_frame(picture);
+        const Frame frame = to_frame(picture);
         media::PlaneStore store;
         const media::DisplayPlanes planes = media::planes_of(frame, store);
         card->draw({&planes, true, place, &scene});

@@ -1,4 +1,5 @@
-// Prints the boxes of every frame of a video. It is built against an installed Sightline, as any other program.
+// Prints the boxes of every frame of a video. It is built against an installed Sightline, as any other
+// program.
 
 #include <cstdio>
 #include <memory>
@@ -10,13 +11,13 @@
 #include <sightline/media/reader.hpp>
 #include <sightline/opencl/device.hpp>
 #include <sightline/pipeline/runtime/pipeline.hpp>
-#include <sightline/pipeline/runtime/sources.hpp>
+#include <sightline/pipeline/runs/media_ends.hpp>
 
 namespace {
 
 class Printer : public sightline::pipeline::Sink {
  public:
-  void accept(const sightline::media::Frame& frame, const sightline::FrameResult& result) override {
+  void accept(const sightline::Frame& frame, const sightline::FrameResult& result) override {
     for (const sightline::Detection& one : result.objects)
       std::printf("%lld %.0f %.0f %.0f %.0f\n", static_cast<long long>(frame.number()), one.box.x, one.box.y,
                   one.box.width, one.box.height);

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "frame/frame_result.hpp"
 #include "kernels/opencl_test.hpp"
-#include "processing/frame_result.hpp"
 #include "processing/frame_runner.hpp"
 #include "support/texture.hpp"
 #include "texture/opencl/stages.hpp"

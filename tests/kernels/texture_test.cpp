@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "frame/frame_result.hpp"
 #include "image/border.hpp"
 #include "image/lbp.hpp"
 #include "kernels/kernel_test.hpp"
-#include "processing/frame_result.hpp"
 #include "support/texture.hpp"
 #include "texture/counting.hpp"
 #include "texture/processor.hpp"

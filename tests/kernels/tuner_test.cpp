@@ -160,10 +160,10 @@ TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {
     SCOPED_TRACE(device.name);
     const opencl::Context& context = test::shared_context(device);
     const OpenClStages device_stages(detector_, context, &cache_, tuning_table().defaults(device));
-    const FrameTimes times = time_frame(device_stages, frame_.views[0], 3);
+    const DeviceFrameTimes times = time_frame(device_stages, frame_.views[0], 3);
     std::vector<std::string> names;
     double sum = 0;
-    for (const FrameTimes::Stage& stage : times.stages) {
+    for (const DeviceFrameTimes::Stage& stage : times.stages) {
       names.push_back(stage.name);
       EXPECT_GE(stage.seconds, 0) << stage.name;
       sum += stage.seconds;

@@ -12,6 +12,7 @@
 #include "detectors/network/detector.hpp"
 #include "detectors/network/explain.hpp"
 #include "detectors/network/npy.hpp"
+#include "media/decoded_picture.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::network {

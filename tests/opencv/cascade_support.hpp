@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "detectors/cascade/layout.hpp"
+#include "frame/frame.hpp"
+#include "frame/frame_result.hpp"
 #include "image/pyramid.hpp"
-#include "media/frame.hpp"
+#include "media/decoded_picture.hpp"
 #include "media/reader.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline {
 
@@ -37,7 +38,7 @@ inline fs::path shared_data() {
 inline Image<std::uint8_t> load_gray(const fs::path& file, int longest) {
   media::Reader reader(file.string());
   const auto frame = reader.read();
-  Image<std::uint8_t> gray = media::to_gray(*frame);
+  Image<std::uint8_t> gray = to_gray(*frame);
   const double ratio = std::max(gray.width(), gray.height()) / static_cast<double>(longest);
   if (ratio <= 1) return gray;
   Image<std::uint8_t> smaller(static_cast<int>(gray.width() / ratio),

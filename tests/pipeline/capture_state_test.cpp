@@ -14,8 +14,8 @@ CaptureClock::time_point at(double seconds) {
          std::chrono::duration_cast<CaptureClock::duration>(std::chrono::duration<double>(seconds));
 }
 
-media::StreamInfo info_of(int rate) {
-  media::StreamInfo info;
+StreamInfo info_of(int rate) {
+  StreamInfo info;
   info.frame_rate = {rate, 1};
   return info;
 }
@@ -36,7 +36,7 @@ TEST(CaptureWatch, OpensAndStreams) {
   const CaptureStatus status = watch.status(at(0.7));
   EXPECT_EQ(status.state, CaptureState::streaming);
   EXPECT_TRUE(status.opened);
-  EXPECT_EQ(status.info.frame_rate, (media::Rational{30, 1}));
+  EXPECT_EQ(status.info.frame_rate, (Rational{30, 1}));
   EXPECT_NEAR(status.since_frame, 0.1, 1e-6);
   EXPECT_EQ(status.reason, "");
 }

@@ -59,7 +59,7 @@ class DeviceFaults : public ::testing::Test {
     const auto workspace = detector_.make_workspace();
     for (const Size size : {Size{70, 61}, {52, 75}, {52, 75}, {10, 10}, {70, 61}, {70, 61}}) {
       const auto picture = random_picture(size, static_cast<unsigned>(frames_.size()) + 1);
-      frames_.push_back(media::frame_from_gray(picture.view()));
+      frames_.push_back(frame_from_gray(picture.view()));
       expected_.push_back(detect(detector_, *workspace, picture.view()));
       ASSERT_EQ(expected_.back().empty(), size.width == 10);
     }
@@ -114,7 +114,7 @@ class DeviceFaults : public ::testing::Test {
   }
 
   filterbank::FilterbankDetector detector_{random_model(5, 3), options()};
-  std::vector<media::Frame> frames_;
+  std::vector<Frame> frames_;
   std::vector<std::vector<Detection>> expected_;
   std::optional<opencl::ChosenDevice> chosen_;
   TempDir folder_;

@@ -77,7 +77,7 @@ TEST_F(Evaluate, WindowsThatScoreHigherAreAllFound) {
   for (const std::string& graph : graphs) {
     picture("one.png", graph);
     media::Reader reader(folder_ / "one.png");
-    const media::Frame frame = *reader.read();
+    const Frame frame = *reader.read();
     ASSERT_TRUE(detector.prepare(own, frame.view()));
     detector.score_windows(own);
     scored.emplace_back(detector.score(own.levels[0], 0, 0), graph);

@@ -52,7 +52,7 @@ class FrameOutputs : public ::testing::Test {
   }
   void add(Size size) {
     const auto picture = sightline::test::random_picture(size, static_cast<unsigned>(frames_.size()) + 1);
-    frames_.push_back(media::frame_from_gray(picture.view()));
+    frames_.push_back(frame_from_gray(picture.view()));
     expected_.push_back(histogram_of(picture.view()));
   }
 
@@ -101,7 +101,7 @@ class FrameOutputs : public ::testing::Test {
   }
 
   HistogramProcessor processor_;
-  std::vector<media::Frame> frames_;
+  std::vector<Frame> frames_;
   std::vector<Histogram> expected_;
 };
 

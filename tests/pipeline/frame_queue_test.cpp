@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-media::Frame numbered(std::int64_t number) {
-  static const std::vector<media::Frame> all = numbered_frames(1);
+Frame numbered(std::int64_t number) {
+  static const std::vector<Frame> all = numbered_frames(1);
   return all[0].renumbered(number);
 }
 
@@ -24,7 +24,7 @@ void put(FrameQueue& queue, std::int64_t first, std::int64_t last) {
 }
 
 std::int64_t take(FrameQueue& queue) {
-  const std::optional<media::Frame> frame = queue.take();
+  const std::optional<Frame> frame = queue.take();
   return frame ? frame->number() : 0;
 }
 

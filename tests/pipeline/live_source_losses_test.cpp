@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 TEST(LiveSource, LossesAreReopenedAndNumbersAndTimesGoOn) {
   // An error, an end, and an error again.
-  Scripted scripted{[](const Moment& at) -> std::optional<media::Frame> {
+  Scripted scripted{[](const Moment& at) -> std::optional<Frame> {
     if (at.opening == 4) at.silence(10);
     std::this_thread::sleep_for(2ms);
     if (at.frame <= 5) return frame_of(at.frame, 500);
@@ -30,7 +30,7 @@ TEST(LiveSource, LossesAreReopenedAndNumbersAndTimesGoOn) {
   options.drop = DropPolicy::none;
   options.first_pause = 0.1;
   LiveSource source(scripted.opener(), options);
-  std::vector<media::Frame> frames;
+  std::vector<Frame> frames;
   std::set<std::string> reasons;
   std::atomic<bool> done{false};
   std::thread observer([&] {
@@ -60,7 +60,7 @@ TEST(LiveSource, LossesAreReopenedAndNumbersAndTimesGoOn) {
 
 TEST(LiveSource, PausesGrowWhileItCannotBeOpenedAndShrinkWithAFrame) {
   std::vector<Time> attempts;
-  Scripted scripted{[](const Moment& at) -> std::optional<media::Frame> {
+  Scripted scripted{[](const Moment& at) -> std::optional<Frame> {
                       if (at.frame == 1) return frame_of(1, 30);
                       throw Error(ExitCode::input, "gone");
                     },
@@ -119,7 +119,7 @@ TEST(LiveSource, TheFirstOpeningIsTriedAgainWhereThereIsALimit) {
 TEST(LiveSource, GivesUpAfterItsTime) {
   for (const double limit : {0.0, 0.15}) {
     SCOPED_TRACE(limit);
-    Scripted scripted{[](const Moment& at) -> std::optional<media::Frame> {
+    Scripted scripted{[](const Moment& at) -> std::optional<Frame> {
       if (at.opening == 1 && at.frame == 1) return frame_of(1, 30);
       throw Error(ExitCode::input, "the cable is out");
     }};
@@ -139,7 +139,7 @@ TEST(LiveSource, GivesUpAfterItsTime) {
 }
 
 TEST(LiveSource, ASilenceIsAStallAtOnceAndALossLater) {
-  Scripted scripted{[](const Moment& at) -> std::optional<media::Frame> {
+  Scripted scripted{[](const Moment& at) -> std::optional<Frame> {
     if (at.frame > 5) at.silence(at.opening == 1 ? 2 : 10);
     std::this_thread::sleep_for(10ms);
     return frame_of(at.frame, 100);
@@ -165,7 +165,7 @@ TEST(LiveSource, ASilenceIsAStallAtOnceAndALossLater) {
 }
 
 TEST(LiveSource, AFilesErrorAndAFilesEndAreFinal) {
-  Scripted broken{[](const Moment& at) -> std::optional<media::Frame> {
+  Scripted broken{[](const Moment& at) -> std::optional<Frame> {
     if (at.frame > 3) throw Error(ExitCode::input, "damaged from here on");
     return frame_of(at.frame, 30);
   }};
@@ -203,7 +203,7 @@ TEST(LiveSource, StopsAtOnceInEveryState) {
   impatient.stall_after = 0.02;
   LiveOptions paced = file();
   paced.pace = true;
-  const Script silent = [](const Moment& at) -> std::optional<media::Frame> {
+  const Script silent = [](const Moment& at) -> std::optional<Frame> {
     if (at.frame > 1) at.silence(10);
     return frame_of(1, 1000);
   };
@@ -262,28 +262,27 @@ TEST(LiveSource, EveryFrameIsAccountedForWhateverHappens) {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    Scripted scripted{
-        [own = std::make_shared<std::mt19937>(seed)](const Moment& at) -> std::optional<media::Frame> {
-          std::this_thread::sleep_for(std::chrono::microseconds((*own)() % 500));
-          if ((*own)() % 40 == 0) throw Error(ExitCode::input, "lost");
-          if ((*own)() % 60 == 0) return std::nullopt;
-          return frame_of(at.frame, 1000);
-        }};
+    Scripted scripted{[own = std::make_shared<std::mt19937>(seed)](const Moment& at) -> std::optional<Frame> {
+      std::this_thread::sleep_for(std::chrono::microseconds((*own)() % 500));
+      if ((*own)() % 40 == 0) throw Error(ExitCode::input, "lost");
+      if ((*own)() % 60 == 0) return std::nullopt;
+      return frame_of(at.frame, 1000);
+    }};
     LiveOptions options = camera();
     options.first_pause = 0.001;
     options.longest_pause = 0.002;
     options.queue = 1 + static_cast<int>(random() % 3);
     options.every = 1 + static_cast<int>(random() % 2);
     std::int64_t shown = 0;
-    options.on_frame = [&](const media::Frame&) { ++shown; };
+    options.on_frame = [&](const Frame&) { ++shown; };
     std::int64_t taken = 0;
     CaptureCounts counts;
     {
       LiveSource source(scripted.opener(), options);
       source.start();
-      std::vector<media::Frame> frames;
+      std::vector<Frame> frames;
       std::thread detector([&] {
-        while (std::optional<media::Frame> frame = source.read()) {
+        while (std::optional<Frame> frame = source.read()) {
           frames.push_back(*frame);
           std::this_thread::sleep_for(std::chrono::microseconds(frame->number() % 7 * 100));
         }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/median.hpp"
+#include "pipeline/runs/open_live.hpp"
 #include "support/scripted_input.hpp"
 
 namespace sightline::pipeline::test {
@@ -19,12 +20,12 @@ TEST(LiveSource, LatencyIsBoundedAtTwiceTheDetectorsRate) {
   options.live = true;
   options.drop = DropPolicy::oldest;
   std::int64_t shown = 0;
-  options.on_frame = [&](const media::Frame& frame) { EXPECT_EQ(frame.number(), ++shown); };
+  options.on_frame = [&](const Frame& frame) { EXPECT_EQ(frame.number(), ++shown); };
   Scripted scripted{steady(100, 150)};
   scripted.info.duration = 1.5;
   LiveSource source(scripted.opener(), options);
   std::vector<double> early, late;
-  while (const std::optional<media::Frame> frame = source.read()) {
+  while (const std::optional<Frame> frame = source.read()) {
     const double age = 1e-9 * static_cast<double>(now_ns() - frame->times().captured);
     (frame->number() < 75 ? early : late).push_back(age);
     std::this_thread::sleep_for(20ms);
@@ -44,7 +45,7 @@ TEST(LiveSource, LatencyIsBoundedAtTwiceTheDetectorsRate) {
 
 TEST(LiveSource, NothingIsLostWhereCaptureMayWait) {
   LiveSource source(Scripted{instant(30, 300)}.opener(), file());
-  const std::vector<media::Frame> frames = read_all(source);
+  const std::vector<Frame> frames = read_all(source);
   ASSERT_EQ(frames.size(), 300u);
   expect_rising(frames);
   EXPECT_EQ(source.counts().dropped_in_all(), 0);
@@ -56,13 +57,13 @@ TEST(LiveSource, EveryNthFrameIsSearchedAndAllAreShown) {
   LiveOptions options = file();
   options.every = 4;
   int shown = 0;
-  options.on_frame = [&](const media::Frame&) { ++shown; };
+  options.on_frame = [&](const Frame&) { ++shown; };
   Scripted scripted{instant(30, 10)};
   scripted.info.frames = 10;
   LiveSource source(scripted.opener(), options);
   source.start();
   EXPECT_EQ(source.frames(), 3);
-  const std::vector<media::Frame> frames = read_all(source);
+  const std::vector<Frame> frames = read_all(source);
   ASSERT_EQ(frames.size(), 3u);
   EXPECT_EQ(frames[2].number(), 9);
   EXPECT_EQ(source.counts().left_out, 7);
@@ -76,9 +77,9 @@ TEST(LiveSource, AFileIsPlayedAtItsOwnSpeed) {
   LiveSource source(Scripted{instant(50, 21)}.opener(), options);
   source.start();
   const Time start = CaptureClock::now();
-  const std::vector<media::Frame> frames = read_all(source);
+  const std::vector<Frame> frames = read_all(source);
   ASSERT_EQ(frames.size(), 21u);
-  for (const media::Frame& frame : frames) {
+  for (const Frame& frame : frames) {
     const double released = 1e-9 * static_cast<double>(frame.times().captured - frames[0].times().captured);
     EXPECT_GE(released, frame.time() - 0.11) << "too early, even if the first was late";
     EXPECT_LT(released, frame.time() + 0.5) << "too late";
@@ -93,7 +94,7 @@ TEST(LiveSource, APauseHoldsAFileAndItsClock) {
   options.drop = DropPolicy::oldest;
   options.queue = 20;  // the detector is never too slow
   LiveSource source(Scripted{instant(50, 20)}.opener(), options);
-  std::vector<media::Frame> frames;
+  std::vector<Frame> frames;
   for (int i = 0; i < 5; ++i) frames.push_back(*source.read());
   source.pause(true);
   std::thread resume([&] {
@@ -103,7 +104,7 @@ TEST(LiveSource, APauseHoldsAFileAndItsClock) {
     std::this_thread::sleep_for(150ms);
     source.pause(false);
   });
-  while (std::optional<media::Frame> frame = source.read()) frames.push_back(std::move(*frame));
+  while (std::optional<Frame> frame = source.read()) frames.push_back(std::move(*frame));
   resume.join();
   ASSERT_EQ(frames.size(), 20u);
   EXPECT_EQ(source.dropped(), 0);
@@ -117,9 +118,9 @@ TEST(LiveSource, AFileThatWaitsForTheDetectorDoesNotBurst) {
   LiveOptions options = file();
   options.pace = true;
   LiveSource source(Scripted{instant(50, 30)}.opener(), options);
-  std::vector<media::Frame> frames{*source.read()};
+  std::vector<Frame> frames{*source.read()};
   std::this_thread::sleep_for(500ms);
-  while (std::optional<media::Frame> frame = source.read()) frames.push_back(std::move(*frame));
+  while (std::optional<Frame> frame = source.read()) frames.push_back(std::move(*frame));
   ASSERT_EQ(frames.size(), 30u);
   EXPECT_GT(seconds_released(frames), 29 * 0.02 + 0.5 - 0.15) << "it caught up";
 }
@@ -127,7 +128,7 @@ TEST(LiveSource, AFileThatWaitsForTheDetectorDoesNotBurst) {
 TEST(LiveSource, AFileThatDecodesTooSlowlyComesLateAndWhole) {
   LiveOptions options = file();
   options.pace = true;
-  Scripted scripted{[](const Moment& at) -> std::optional<media::Frame> {
+  Scripted scripted{[](const Moment& at) -> std::optional<Frame> {
     std::this_thread::sleep_for(10ms);
     if (at.frame > 20) return std::nullopt;
     return frame_of(at.frame, 200);
@@ -149,7 +150,7 @@ TEST(LiveSource, WhilePausedALiveInputIsDropped) {
   EXPECT_EQ(stepped.wait_for(50ms), std::future_status::timeout);
   const std::int64_t asked = now_ns();
   source.step();
-  const std::optional<media::Frame> frame = stepped.get();
+  const std::optional<Frame> frame = stepped.get();
   ASSERT_TRUE(frame);
   EXPECT_GT(frame->times().captured, asked - 50'000'000) << "the newest";
   EXPECT_EQ(source.counts().taken, taken + 1);
@@ -210,7 +211,7 @@ TEST(LiveSource, ReadsRealInputsInLoops) {
   source->start();
   const Time start = CaptureClock::now();
   EXPECT_EQ(source->status().info.size, (Size{64, 48}));
-  const std::vector<media::Frame> frames = read_all(*source);
+  const std::vector<Frame> frames = read_all(*source);
   EXPECT_EQ(frames.size(), 20u);
   expect_rising(frames);
   EXPECT_GT(seconds_since(start), 0.3);
@@ -242,8 +243,8 @@ TEST(LiveSource, LatencyCountsFromTheCaptureInTraces) {
   Pipeline pipeline(detector, nullptr, on_cpu(1));
   constexpr std::int64_t kTransport = 3'000'000;
   Script camera_frames = steady(200, 1 << 30);
-  Scripted scripted{[=](const Moment& at) mutable -> std::optional<media::Frame> {
-    std::optional<media::Frame> frame = camera_frames(at);
+  Scripted scripted{[=](const Moment& at) mutable -> std::optional<Frame> {
+    std::optional<Frame> frame = camera_frames(at);
     if (frame) frame = frame->stamped({now_ns() - kTransport, now_ns()});
     return frame;
   }};
@@ -281,9 +282,9 @@ TEST(LiveSource, LatencyCountsFromTheCaptureInTraces) {
 // A plan is made with frames that were captured a while ago: their age is no latency of the schedules tried.
 TEST(MemorySource, ForgetsWhenFramesWereCaptured) {
   const Image<std::uint8_t> picture(8, 8);
-  MemorySource source({media::frame_from_gray(picture.view()).stamped({5, 6})}, 2);
+  MemorySource source({frame_from_gray(picture.view()).stamped({5, 6})}, 2);
   for (std::int64_t number : {1, 2}) {
-    const std::optional<media::Frame> frame = source.read();
+    const std::optional<Frame> frame = source.read();
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->number(), number);
     EXPECT_EQ(frame->times().captured, 0);

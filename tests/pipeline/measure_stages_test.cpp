@@ -38,7 +38,7 @@ std::optional<opencl::ChosenDevice> cpu_device() {
   return std::nullopt;
 }
 
-media::Frame frame_of(int value) {
+Frame frame_of(int value) {
   return test::numbered_frames().at(static_cast<std::size_t>(value));
 }
 
@@ -101,7 +101,7 @@ TEST_F(StagesAlone, LeaveOnADeviceWhatTheyLeaveInARun) {
 }
 
 TEST(StageAlone, WhatChangesItsInputIsMadeReadyAnew) {
-  const media::Frame frame = frame_of(40);
+  const Frame frame = frame_of(40);
   for (const bool adds_up : {false, true}) {
     const CountedProcessor processor(nullptr, adds_up);
     for (std::size_t stage = 0; stage < 3; ++stage) {

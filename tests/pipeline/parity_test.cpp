@@ -33,7 +33,7 @@ class Parity : public ::testing::TestWithParam<ClassifierKind>, public test::Sam
   }
 
   // The picture is the green channel, others are the red and the blue one.
-  static media::Frame colour_frame(const Image<std::uint8_t>& green, unsigned seed) {
+  static Frame colour_frame(const Image<std::uint8_t>& green, unsigned seed) {
     const Size size = green.view().size();
     const auto red = random_picture(size, seed + 100), blue = random_picture(size, seed + 200);
     std::vector<std::uint8_t> pixels;
@@ -42,7 +42,7 @@ class Parity : public ::testing::TestWithParam<ClassifierKind>, public test::Sam
         for (const auto* channel : {&red, &green, &blue}) pixels.push_back(channel->view().at(x, y));
       }
     }
-    return media::frame_from_rgb(pixels.data(), size);
+    return frame_from_rgb(pixels.data(), size);
   }
 
   void SetUp() override {
@@ -58,7 +58,7 @@ class Parity : public ::testing::TestWithParam<ClassifierKind>, public test::Sam
       if (frames_.size() % 2 == 0) {
         add_frame(picture);
       } else {
-        media::Frame colour = colour_frame(picture, seed);
+        Frame colour = colour_frame(picture, seed);
         to_gray_reference(colour.view().colour(), picture.view(), 0, size.height);
         add_frame(picture, std::move(colour));
       }

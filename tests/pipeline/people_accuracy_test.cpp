@@ -54,7 +54,7 @@ class PeopleAccuracy : public testing::Test {
     const auto detector = make_detector(config);
     const auto workspace = detector->make_workspace();
     media::Reader reader(SIGHTLINE_SOURCE_DIR "/tools/pictures/street.jpg");
-    const Image<std::uint8_t> street = media::to_gray(*reader.read());
+    const Image<std::uint8_t> street = to_gray(*reader.read());
     ImageScores scores;
     for (int number = 0; number < 12; ++number) {
       const View view = view_of(street.view(), number);

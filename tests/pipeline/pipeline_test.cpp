@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "pipeline/runs/media_ends.hpp"
 #include "support/media.hpp"
 #include "support/pipeline.hpp"
 #include "support/program.hpp"

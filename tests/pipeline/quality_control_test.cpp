@@ -57,10 +57,10 @@ class QualitySchedules : public testing::Test {
     for (unsigned seed = 1; seed <= 5; ++seed) {
       // The size changes, too: each setting's buffers see sizes of their own.
       const Size size = seed % 2 == 0 ? Size{150, 120} : Size{97, 131};
-      frames_.push_back(media::frame_from_gray(sightline::test::random_picture(size, seed).view()));
+      frames_.push_back(frame_from_gray(sightline::test::random_picture(size, seed).view()));
     }
     for (NamedDetector& one : three_settings()) {
-      for (const media::Frame& frame : frames_)
+      for (const Frame& frame : frames_)
         expected_[one.name].push_back(detect(*one.detector, *one.detector->make_workspace(), frame.view()));
     }
   }
@@ -94,7 +94,7 @@ class QualitySchedules : public testing::Test {
   }
 
   CompositeDetector detector_{CompositeBranch(three_settings(), 1)};
-  std::vector<media::Frame> frames_;
+  std::vector<Frame> frames_;
   std::map<std::string, std::vector<std::vector<Detection>>> expected_;  ///< by setting and frame
 };
 

@@ -61,7 +61,7 @@ TEST(TileSource, EachChannelOfEachTileIsAFrameInOrder) {
       TileSource source(picture, grid, {.channels = {Channel::luma, Channel::green}, .threads = threads});
       EXPECT_EQ(source.frames(), grid.count() * 2);
       for (std::int64_t number = 1; number <= grid.count() * 2; ++number) {
-        const std::optional<media::Frame> frame = source.read();
+        const std::optional<Frame> frame = source.read();
         ASSERT_TRUE(frame);
         EXPECT_EQ(frame->number(), number);
         const tiles::Region region = grid.with_halo((number - 1) / 2);
@@ -91,7 +91,7 @@ TEST(TileSource, SomeTilesAreReadAlone) {
     const std::int64_t end = std::min(grid.columns() + count, grid.count());
     EXPECT_EQ(source.frames(), end - grid.columns());
     for (std::int64_t tile = grid.columns(); tile < end; ++tile) {
-      const std::optional<media::Frame> frame = source.read();
+      const std::optional<Frame> frame = source.read();
       ASSERT_TRUE(frame);
       EXPECT_EQ(frame->number(), tile + 1);
     }
@@ -102,10 +102,10 @@ TEST(TileSource, SomeTilesAreReadAlone) {
 
 TEST(TileSource, FramesStayWhatTheyAre) {
   SlowPicture picture(kSize);
-  std::vector<media::Frame> all;
+  std::vector<Frame> all;
   {
     TileSource source(picture, grid_of(BorderRule::skip), {.threads = 3});
-    while (std::optional<media::Frame> frame = source.read()) all.push_back(*frame);
+    while (std::optional<Frame> frame = source.read()) all.push_back(*frame);
   }
   const tiles::TileGrid grid = grid_of(BorderRule::skip);
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -92,7 +92,7 @@ for picture in pictures:
     const std::string picture = folder_ / ("positives/" + std::to_string(i) + ".png");
     pictures += " '" + picture + "'";
     media::Reader reader(picture);
-    const Image<std::uint8_t> gray = media::to_gray(*reader.read());
+    const Image<std::uint8_t> gray = to_gray(*reader.read());
     const GrayView window(gray.view().row(16) + 16, 64, 128, gray.view().stride());
     const filterbank::NetworkSums sums = filterbank::reference::run_network(models[0].network, window);
     said += std::to_string(sums.logit);

@@ -18,7 +18,7 @@
 
 #include "base/error.hpp"
 #include "pipeline/runtime/now.hpp"
-#include "processing/compiling_device.hpp"
+#include "device/compiling_device.hpp"
 #include "processing/device_stages.hpp"
 #include "support/pipeline.hpp"
 

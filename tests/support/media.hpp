@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "media/decoded_picture.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
 #include "support/errors.hpp"

@@ -24,23 +24,23 @@ namespace sightline::pipeline::test {
 inline constexpr std::int64_t kValues = 251;
 
 /// Small frames numbered from 1: pixels of frame n are (n - 1) % kValues.
-inline std::vector<media::Frame> numbered_frames(std::int64_t count = kValues) {
-  std::vector<media::Frame> frames;
+inline std::vector<Frame> numbered_frames(std::int64_t count = kValues) {
+  std::vector<Frame> frames;
   for (std::int64_t i = 0; i < std::min(count, kValues); ++i) {
     Image<std::uint8_t> picture(8, 8);
     for (int y = 0; y < 8; ++y) std::fill_n(picture.view().row(y), 8, static_cast<std::uint8_t>(i));
-    frames.push_back(media::frame_from_gray(picture.view()));
+    frames.push_back(frame_from_gray(picture.view()));
   }
   return frames;
 }
 
 /// Numbered frames, and an error or a stop in their place where the test wants one.
-class NumberedSource : public media::FrameSource {
+class NumberedSource : public FrameSource {
  public:
   explicit NumberedSource(std::int64_t count) : count_(count) {}
   std::function<void(std::int64_t number)> on_read;  ///< before frame `number`, from 1; may throw
 
-  std::optional<media::Frame> read() override {
+  std::optional<Frame> read() override {
     if (next_ >= count_) return std::nullopt;
     if (on_read) on_read(next_ + 1);
     const auto index = static_cast<std::size_t>(next_ % kValues);
@@ -50,8 +50,8 @@ class NumberedSource : public media::FrameSource {
   std::int64_t delivered() const { return next_; }
 
  private:
-  static const std::vector<media::Frame>& all_frames() {
-    static const std::vector<media::Frame> all = numbered_frames();
+  static const std::vector<Frame>& all_frames() {
+    static const std::vector<Frame> all = numbered_frames();
     return all;
   }
   std::int64_t count_;
@@ -138,7 +138,7 @@ class Collector : public Sink {
   int fail_at = -1;
   std::function<void(const FrameResult&)> on_result;  ///< before the result is kept; may throw
   std::vector<FrameResult> results;
-  void accept(const media::Frame& frame, const FrameResult& result) override {
+  void accept(const Frame& frame, const FrameResult& result) override {
     const std::unique_lock lock(alone_, std::try_to_lock);
     EXPECT_TRUE(lock.owns_lock()) << "two threads in one sink";
     EXPECT_EQ(frame.number(), result.frame);
@@ -169,8 +169,7 @@ inline Schedule on_cpu(int in_flight) {
   return schedule;
 }
 
-inline RunReport run(Pipeline& pipeline, media::FrameSource& source, Sink& sink,
-                     const RunOptions& options = {}) {
+inline RunReport run(Pipeline& pipeline, FrameSource& source, Sink& sink, const RunOptions& options = {}) {
   Stream stream;
   stream.source = &source;
   stream.sinks = {&sink};

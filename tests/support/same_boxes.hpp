@@ -33,11 +33,9 @@ class SameBoxes {
       EXPECT_FALSE(expected_.back().empty());
     }
   }
-  void add_frame(const Image<std::uint8_t>& picture) {
-    add_frame(picture, media::frame_from_gray(picture.view()));
-  }
+  void add_frame(const Image<std::uint8_t>& picture) { add_frame(picture, frame_from_gray(picture.view())); }
   /// A frame in which the detector must find what it finds in the picture.
-  void add_frame(const Image<std::uint8_t>& picture, media::Frame frame) {
+  void add_frame(const Image<std::uint8_t>& picture, Frame frame) {
     frames_.push_back(std::move(frame));
     expected_.push_back(detect(*detector_, *detector_->make_workspace(), picture.view()));
   }
@@ -74,7 +72,7 @@ class SameBoxes {
   }
 
   std::unique_ptr<Detector> detector_;
-  std::vector<media::Frame> frames_;
+  std::vector<Frame> frames_;
   std::vector<std::vector<Detection>> expected_;  ///< by frame
 };
 

@@ -29,8 +29,8 @@ inline std::int64_t now_ns() {
 }
 
 /// Frame n of an opening, at (n - 1) / rate.
-inline media::Frame frame_of(int n, double rate) {
-  static const std::vector<media::Frame> all = numbered_frames();
+inline Frame frame_of(int n, double rate) {
+  static const std::vector<Frame> all = numbered_frames();
   return all[static_cast<std::size_t>((n - 1) % kValues)].renumbered(n).retimed((n - 1) / rate);
 }
 
@@ -48,17 +48,17 @@ struct Moment {
   }
 };
 
-using Script = std::function<std::optional<media::Frame>(const Moment&)>;
+using Script = std::function<std::optional<Frame>(const Moment&)>;
 
 class ScriptedInput : public LiveInput {
  public:
-  ScriptedInput(Script script, int opening, const std::atomic<bool>& stop, media::StreamInfo info)
+  ScriptedInput(Script script, int opening, const std::atomic<bool>& stop, StreamInfo info)
       : script_(std::move(script)), opening_(opening), stop_(stop), info_(std::move(info)) {}
-  std::optional<media::Frame> read() override {
+  std::optional<Frame> read() override {
     if (stop_) return std::nullopt;
     return script_({opening_, ++frame_, stop_});
   }
-  media::StreamInfo info() const override { return info_; }
+  StreamInfo info() const override { return info_; }
   std::int64_t decode_errors() const override { return frame_; }  // one for each read
 
  private:
@@ -66,14 +66,14 @@ class ScriptedInput : public LiveInput {
   int opening_;
   int frame_ = 0;
   const std::atomic<bool>& stop_;
-  media::StreamInfo info_;
+  StreamInfo info_;
 };
 
 /// Counts the openings; `refuse` may throw in place of one.
 struct Scripted {
   Script script;
   std::function<void(int opening, const std::atomic<bool>& stop)> refuse = {};
-  media::StreamInfo info = {};
+  StreamInfo info = {};
   std::shared_ptr<std::atomic<int>> openings = std::make_shared<std::atomic<int>>(0);
 
   LiveOpener opener() const {
@@ -102,7 +102,7 @@ inline LiveOptions file() {
 
 /// Frames at a steady rate, `count` of them in each opening.
 inline Script steady(double rate, int count) {
-  return [=, due = Time{}](const Moment& at) mutable -> std::optional<media::Frame> {
+  return [=, due = Time{}](const Moment& at) mutable -> std::optional<Frame> {
     if (at.frame == 1) due = CaptureClock::now();
     std::this_thread::sleep_until(due);
     due += std::chrono::nanoseconds(std::llround(1e9 / rate));
@@ -113,19 +113,19 @@ inline Script steady(double rate, int count) {
 
 /// At once, as from a file.
 inline Script instant(double rate, int count) {
-  return [=](const Moment& at) -> std::optional<media::Frame> {
+  return [=](const Moment& at) -> std::optional<Frame> {
     if (at.frame > count) return std::nullopt;
     return frame_of(at.frame, rate);
   };
 }
 
-inline std::vector<media::Frame> read_all(LiveSource& source) {
-  std::vector<media::Frame> frames;
-  while (std::optional<media::Frame> frame = source.read()) frames.push_back(std::move(*frame));
+inline std::vector<Frame> read_all(LiveSource& source) {
+  std::vector<Frame> frames;
+  while (std::optional<Frame> frame = source.read()) frames.push_back(std::move(*frame));
   return frames;
 }
 
-inline void expect_rising(const std::vector<media::Frame>& frames) {
+inline void expect_rising(const std::vector<Frame>& frames) {
   for (std::size_t i = 1; i < frames.size(); ++i) {
     EXPECT_GT(frames[i].number(), frames[i - 1].number());
     EXPECT_GT(frames[i].time(), frames[i - 1].time());
@@ -153,7 +153,7 @@ inline bool soon(const std::function<bool()>& what, double limit = 2) {
 }
 
 /// Seconds from release to release.
-inline std::vector<double> gaps(const std::vector<media::Frame>& frames) {
+inline std::vector<double> gaps(const std::vector<Frame>& frames) {
   std::vector<double> gaps;
   for (std::size_t i = 1; i < frames.size(); ++i)
     gaps.push_back(1e-9 * static_cast<double>(frames[i].times().captured - frames[i - 1].times().captured));
@@ -161,7 +161,7 @@ inline std::vector<double> gaps(const std::vector<media::Frame>& frames) {
 }
 
 /// From the first release to the last.
-inline double seconds_released(const std::vector<media::Frame>& frames) {
+inline double seconds_released(const std::vector<Frame>& frames) {
   return 1e-9 * static_cast<double>(frames.back().times().captured - frames.front().times().captured);
 }
 

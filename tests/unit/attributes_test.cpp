@@ -1,7 +1,7 @@
 // What is known of a detection beyond its box: shared, compared by value, and carried along to tracks, to
 // detections inside others, into files and onto pictures.
 
-#include "processing/attributes.hpp"
+#include "frame/attributes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Canvas: what is drawn is in the PNG.
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 #include "support/media.hpp"
 
@@ -21,7 +21,7 @@ struct Pixels {
 Pixels pixels_of(const Canvas& canvas) {
   const TempDir dir;
   canvas.write_png(dir / "a.png");
-  const media::Frame frame = *media::Reader(dir / "a.png").read();
+  const Frame frame = *media::Reader(dir / "a.png").read();
   return {media::to_rgb(frame), frame.size()};
 }
 

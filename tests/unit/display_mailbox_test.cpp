@@ -5,9 +5,9 @@
 namespace sightline::pipeline {
 namespace {
 
-media::Frame frame(std::int64_t number) {
+Frame frame(std::int64_t number) {
   const Image<std::uint8_t> picture(8, 8);
-  return media::frame_from_gray(picture.view(), number);
+  return frame_from_gray(picture.view(), number);
 }
 
 FrameResult result(std::int64_t number, std::size_t objects) {

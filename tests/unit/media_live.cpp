@@ -164,7 +164,7 @@ TEST_F(MediaScreen, Whole) {
   for (int i = 0; i < 10; ++i) {
     std::optional<Frame> frame = reader.read();
     ASSERT_TRUE(frame);
-    const std::int64_t told = captured_at(frame->picture()->pts, Moment::now()).value_or(0);
+    const std::int64_t told = captured_at(picture_of(*frame)->pts, Moment::now()).value_or(0);
     closest = std::min(closest, std::abs(frame->times().captured - told));
     frames.push_back(std::move(*frame));
   }
@@ -478,7 +478,7 @@ TEST(MediaLive, PixelFormatChangesMidStream) {
   const std::vector<Frame> frames = read_all(dir / "both.mjpeg", live(0));
   ASSERT_EQ(frames.size(), 10u);
   for (const Frame& frame : frames) EXPECT_EQ(frame.size(), (Size{64, 48}));
-  EXPECT_NE(frames[0].picture()->format, frames[9].picture()->format);
+  EXPECT_NE(picture_of(frames[0])->format, picture_of(frames[9])->format);
 }
 
 }  // namespace

@@ -232,11 +232,11 @@ bool make_file(const std::string& path, const std::string& graph) {
   const CodecContextPtr encoder(avcodec_alloc_context3(codec));
   encoder->width = frame.size().width;
   encoder->height = frame.size().height;
-  encoder->pix_fmt = static_cast<AVPixelFormat>(frame.picture()->format);
+  encoder->pix_fmt = static_cast<AVPixelFormat>(picture_of(frame)->format);
   encoder->time_base = {1, 25};
   const PacketPtr packet = make_av_packet();
   if (avcodec_open2(encoder.get(), codec, nullptr) < 0 ||
-      avcodec_send_frame(encoder.get(), frame.picture()) < 0 ||
+      avcodec_send_frame(encoder.get(), picture_of(frame).get()) < 0 ||
       avcodec_send_frame(encoder.get(), nullptr) < 0 ||
       avcodec_receive_packet(encoder.get(), packet.get()) < 0)
     return false;
@@ -300,7 +300,8 @@ TEST_P(MediaOrientation, IsWrittenUprightWithoutTheTag) {
     ASSERT_EQ(back.size(), (Size{48, 64})) << written;
     // Testsrc2 has squares in pure colours, whose luma PNG's red, green and blue give only roughly.
     EXPECT_LT(mean_difference(back, frame), 30) << written;
-    EXPECT_EQ(av_frame_get_side_data(back.picture(), AV_FRAME_DATA_DISPLAYMATRIX), nullptr) << written;
+    EXPECT_EQ(av_frame_get_side_data(picture_of(back).get(), AV_FRAME_DATA_DISPLAYMATRIX), nullptr)
+        << written;
   }
 }
 

@@ -9,7 +9,7 @@
 namespace sightline::media {
 namespace {
 
-std::shared_ptr<AVFrame> picture_of(AVPixelFormat format, Size size) {
+std::shared_ptr<AVFrame> blank_picture(AVPixelFormat format, Size size) {
   std::shared_ptr<AVFrame> picture(make_picture(format, size.width, size.height));
   for (int p = 0; p < 4 && picture->buf[p]; ++p)
     std::memset(picture->buf[p]->data, 60 + 20 * p, picture->buf[p]->size);
@@ -33,7 +33,7 @@ TEST(MediaPlanes, ShowsTheFramesOwnMemory) {
         Case{AV_PIX_FMT_RGB24, PlaneKind::rgb24, 1, 1}, Case{AV_PIX_FMT_BGR24, PlaneKind::bgr24, 1, 1},
         Case{AV_PIX_FMT_RGBA, PlaneKind::rgba, 1, 1}, Case{AV_PIX_FMT_RGB0, PlaneKind::rgba, 1, 1},
         Case{AV_PIX_FMT_BGRA, PlaneKind::bgra, 1, 1}, Case{AV_PIX_FMT_BGR0, PlaneKind::bgra, 1, 1}}) {
-    const auto picture = picture_of(c.format, {35, 21});
+    const auto picture = blank_picture(c.format, {35, 21});
     PlaneStore store;
     const DisplayPlanes planes = planes_of(frame_of(picture), store);
     EXPECT_EQ(planes.kind, c.kind);
@@ -49,7 +49,7 @@ TEST(MediaPlanes, ShowsTheFramesOwnMemory) {
 TEST(MediaPlanes, GrayHasNeutralChroma) {
   PlaneStore store;
   for (const Size size : {Size{35, 21}, Size{1, 1}, Size{64, 48}}) {
-    const DisplayPlanes planes = planes_of(frame_of(picture_of(AV_PIX_FMT_GRAY8, size)), store);
+    const DisplayPlanes planes = planes_of(frame_of(blank_picture(AV_PIX_FMT_GRAY8, size)), store);
     EXPECT_EQ(planes.range, LumaRange::full);
     for (int p = 1; p <= 2; ++p)
       for (int y = 0; y < (size.height + 1) / 2; ++y)
@@ -62,7 +62,7 @@ TEST(MediaPlanes, ConvertsTheRestAndKeepsTheMemory) {
   for (const AVPixelFormat format : {AV_PIX_FMT_YUYV422, AV_PIX_FMT_UYVY422, AV_PIX_FMT_YUV444P,
                                      AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_GBRP, AV_PIX_FMT_YUV440P})
     for (const Size size : {Size{64, 48}, Size{35, 21}, Size{1, 1}}) {
-      const auto picture = picture_of(format, size);
+      const auto picture = blank_picture(format, size);
       const Frame frame = frame_of(picture);
       PlaneStore store;
       const DisplayPlanes planes = planes_of(frame, store);
@@ -73,7 +73,7 @@ TEST(MediaPlanes, ConvertsTheRestAndKeepsTheMemory) {
       EXPECT_EQ(again.data[0], planes.data[0]);
     }
   // The values stay: a flat YUYV picture.
-  const auto picture = picture_of(AV_PIX_FMT_YUYV422, {64, 48});
+  const auto picture = blank_picture(AV_PIX_FMT_YUYV422, {64, 48});
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 32; ++x) {
       std::uint8_t* two = picture->data[0] + y * picture->linesize[0] + 4 * x;
@@ -90,7 +90,7 @@ TEST(MediaPlanes, ConvertsTheRestAndKeepsTheMemory) {
 }
 
 TEST(MediaPlanes, CopiesBottomUpPictures) {
-  const auto picture = picture_of(AV_PIX_FMT_GRAY8, {32, 16});
+  const auto picture = blank_picture(AV_PIX_FMT_GRAY8, {32, 16});
   for (int y = 0; y < 16; ++y) std::memset(picture->data[0] + y * picture->linesize[0], y, 32);
   picture->data[0] += 15 * picture->linesize[0];
   picture->linesize[0] = -picture->linesize[0];
@@ -104,7 +104,7 @@ TEST(MediaPlanes, CopiesBottomUpPictures) {
 TEST(MediaPlanes, MatrixRangeAndShape) {
   PlaneStore store;
   const auto planes_with = [&](auto change, Size size = {64, 48}) {
-    const auto picture = picture_of(AV_PIX_FMT_YUV420P, size);
+    const auto picture = blank_picture(AV_PIX_FMT_YUV420P, size);
     change(*picture);
     return planes_of(frame_of(picture), store);
   };

@@ -213,9 +213,7 @@ TEST_F(MediaReader, VariableFrameRateIsKept) {
   for (const char* name : {"out.mp4", "out.mkv"}) {
     Writer writer(dir / name, reader.info());
     for (std::size_t i = 0; i < source.size(); ++i) {
-      const auto shared =
-          std::shared_ptr<const AVFrame>(std::make_shared<Frame>(source[i]), source[i].picture());
-      writer.write(builder.build(shared, 1, 3 + static_cast<double>(i * i) / 25));
+      writer.write(builder.build(media::picture_of(source[i]), 1, 3 + static_cast<double>(i * i) / 25));
     }
     writer.finish();
     const auto frames = read_all(dir / name);

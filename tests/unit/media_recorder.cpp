@@ -199,8 +199,7 @@ TEST(MediaRecorder, EveryFrameIsWrittenOrCountedWhenTheEncoderIsBehind) {
   std::vector<double> times;
   FrameBuilder builder;
   for (int i = 0; i < 200; ++i) {
-    const std::shared_ptr<const AVFrame> picture(noise.picture(), [noise](const AVFrame*) {});
-    const Frame frame = builder.build(picture, i + 1, i / 25.0);
+    const Frame frame = builder.build(media::picture_of(noise), i + 1, i / 25.0);
     if (recorder.offer(frame)) {
       ++taken;
       times.push_back(frame.time());

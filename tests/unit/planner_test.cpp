@@ -36,7 +36,7 @@ filterbank::Options small_options() {
 
 class Found : public Sink {
  public:
-  void accept(const media::Frame&, const FrameResult& result) override { objects.push_back(result.objects); }
+  void accept(const Frame&, const FrameResult& result) override { objects.push_back(result.objects); }
   std::vector<std::vector<Detection>> objects;
 };
 
@@ -45,7 +45,7 @@ class PlannerTest : public ::testing::Test {
  protected:
   PlannerTest() : detector_(random_model(5, 3), small_options()) {
     for (unsigned seed = 1; seed <= 3; ++seed)
-      frames_.push_back(media::frame_from_gray(random_picture({90, 80}, seed).view(), seed));
+      frames_.push_back(frame_from_gray(random_picture({90, 80}, seed).view(), seed));
     options_.trial_seconds = 0.01;
     options_.trials = 3;
     options_.file = folder_ / "plans/schedules.json";
@@ -71,7 +71,7 @@ class PlannerTest : public ::testing::Test {
   nlohmann::json remembered() { return nlohmann::json::parse(test::bytes_of(options_.file), nullptr, false); }
 
   FilterbankDetector detector_;
-  std::vector<media::Frame> frames_;
+  std::vector<Frame> frames_;
   TempDir folder_;
   PlanOptions options_;
 };
@@ -306,7 +306,7 @@ TEST_F(PlannerTest, RemembersBySizeGoalAndFramesInFlight) {
   EXPECT_FALSE(three.remembered);
   for (const Alternative& a : three.alternatives) EXPECT_EQ(a.schedule.in_flight, 3);
   options_.in_flight = 0;
-  frames_ = {media::frame_from_gray(random_picture({70, 90}, 1).view())};
+  frames_ = {frame_from_gray(random_picture({70, 90}, 1).view())};
   EXPECT_FALSE(plan().remembered);
   EXPECT_TRUE(plan().remembered);
   EXPECT_EQ(remembered().size(), 4u);
@@ -358,7 +358,7 @@ TEST_F(PlannerWithDevice, AShortRunLimitsMeasuring) {
 TEST_F(PlannerTest, RemembersByPixelFormat) {
   plan();
   const std::vector<std::uint8_t> colour(std::size_t{3} * 90 * 80, 100);
-  frames_ = {media::frame_from_rgb(colour.data(), {90, 80})};
+  frames_ = {frame_from_rgb(colour.data(), {90, 80})};
   EXPECT_FALSE(plan().remembered);
   EXPECT_TRUE(plan().remembered);
 }
@@ -447,7 +447,7 @@ TEST_F(PlannerTest, StopsOnRequest) {
 }
 
 TEST_F(PlannerTest, TooSmallFramesAreNoTrouble) {
-  frames_ = {media::frame_from_gray(random_picture({8, 8}, 1).view())};
+  frames_ = {frame_from_gray(random_picture({8, 8}, 1).view())};
   const Planned planned = plan();
   expect_one_chosen(planned);
   EXPECT_FALSE(planned.schedule.uses_device());

@@ -32,7 +32,7 @@ TEST(GrayPng, IsReadBackToTheBit) {
     const Image<std::uint8_t> picture = test::random_picture(size, 1);
     media::write_gray_png(folder / "a.png", picture.view());
     media::Reader reader(folder / "a.png");
-    EXPECT_EQ(test::pixels_of(media::to_gray(*reader.read()).view()), test::pixels_of(picture.view()));
+    EXPECT_EQ(test::pixels_of(to_gray(*reader.read()).view()), test::pixels_of(picture.view()));
   }
 }
 

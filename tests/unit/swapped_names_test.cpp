@@ -16,7 +16,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 #include "media/gray_png.hpp"
 #include "model/safetensors.hpp"
 #include "pipeline/report/chrome_trace.hpp"

@@ -437,7 +437,7 @@ TEST(Tracker, TheSameFramesGiveTheSameResult) {
 
 class Kept : public pipeline::Sink {
  public:
-  void accept(const media::Frame&, const FrameResult& result) override { results.push_back(result); }
+  void accept(const Frame&, const FrameResult& result) override { results.push_back(result); }
   std::vector<FrameResult> results;
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "detectors/cascade/layout.hpp"
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline::cascade {
 

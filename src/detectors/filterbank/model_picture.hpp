@@ -2,7 +2,7 @@
 /// Picture of a model's content.
 
 #include "detectors/filterbank/model.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 namespace sightline::filterbank {
 

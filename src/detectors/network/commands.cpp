@@ -12,7 +12,7 @@
 #include "detectors/network/npy.hpp"
 #include "detectors/network/opencl/device_levels.hpp"
 #include "detectors/network/published.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 #include "opencl/opened_device.hpp"
 
 namespace sightline::network {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "detectors/waldboost/model.hpp"
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 namespace sightline::waldboost {
 

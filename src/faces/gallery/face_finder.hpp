@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "faces/gallery/gallery.hpp"
+#include "frame/frame_result.hpp"
 #include "image/picture_view.hpp"
-#include "processing/frame_result.hpp"
 
 namespace sightline::gallery {
 

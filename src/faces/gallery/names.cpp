@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
-#include "processing/attributes.hpp"
+#include "frame/attributes.hpp"
 
 namespace sightline::gallery {
 namespace {

@@ -8,10 +8,10 @@
 #include "faces/landmarks/model.hpp"
 #include "faces/landmarks/patch.hpp"
 #include "faces/landmarks/shape.hpp"
+#include "frame/attributes.hpp"
 #include "image/box.hpp"
 #include "image/point.hpp"
 #include "image/view.hpp"
-#include "processing/attributes.hpp"
 
 namespace sightline::landmarks {
 

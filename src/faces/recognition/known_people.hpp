@@ -11,7 +11,7 @@
 #include "detection/known_names.hpp"
 #include "faces/recognition/search.hpp"
 #include "faces/recognition/templates.hpp"
-#include "processing/attributes.hpp"
+#include "frame/attributes.hpp"
 
 namespace sightline::recognition {
 

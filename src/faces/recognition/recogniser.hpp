@@ -14,7 +14,7 @@
 #include "faces/recognition/crop.hpp"
 #include "faces/recognition/model.hpp"
 #include "faces/recognition/templates.hpp"
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline::recognition {
 

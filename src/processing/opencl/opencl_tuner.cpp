@@ -149,10 +149,10 @@ VariantTimer::Parts VariantTimer::time(const OpenClStageBase& stages, const std:
   return mean;
 }
 
-FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs) {
+DeviceFrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs) {
   const std::string& device = stages.context().name();
   FrameRunner runner(stages.processor(), &stages, stages.supported());
-  FrameTimes best;
+  DeviceFrameTimes best;
   for (int run = 0; run <= runs; ++run) {
     if (!runner.prepare(frame)) throw Error(ExitCode::input, "the frame is too small to be searched");
     const auto start = std::chrono::steady_clock::now();

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "frame/frame_result.hpp"
 #include "opencl/opened_device.hpp"
 #include "opencl/tuning.hpp"
-#include "processing/frame_result.hpp"
 #include "processing/opencl/opencl_stages.hpp"
 
 namespace sightline {
 
 /// Times of one frame on a device.
-struct FrameTimes {
+struct DeviceFrameTimes {
   struct Stage {
     std::string name;
     double seconds = 0;
@@ -28,7 +28,7 @@ struct FrameTimes {
 
 /// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
 /// device. Throws Error (input) if the frame is too small, and DeviceError.
-FrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
+DeviceFrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
 
 /// Times variants of a processor's kernels on frames, and sees to it that they give the CPU's results.
 /// Thread-safety: one thread at a time.
@@ -84,7 +84,7 @@ opencl::TuningValues tune(const TuningProblem& problem, PictureView frame, const
 struct TuningOutcome {
   std::string problem;  ///< key for TuningDatabase
   opencl::TuningValues best;
-  FrameTimes frame;  ///< times with the best variants
+  DeviceFrameTimes frame;  ///< times with the best variants
 };
 
 /// Tunes the kernels of a detector: what most families' `tune` is.

@@ -32,7 +32,7 @@ MemoryPicture::MemoryPicture(const std::filesystem::path& file, const OpenOption
                 "it has only page 0");
   }
   media::Reader reader(name);
-  std::optional<media::Frame> frame = reader.read();
+  std::optional<Frame> frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + name + "' contains no picture");
   if (reader.read()) {
     throw Error(ExitCode::input, "'" + name + "' is a video, not a picture",
@@ -40,8 +40,8 @@ MemoryPicture::MemoryPicture(const std::filesystem::path& file, const OpenOption
   }
   frame_ = std::move(*frame);
   if (options.range && media::sample_bits(frame_) > 8) range_ = options.range;
-  luma_ = range_ ? media::to_gray(frame_, range_) : media::to_gray(frame_);
-  if (!range_ && frame_.luma_range() == media::LumaRange::limited) spread_limited_range(luma_.view());
+  luma_ = range_ ? media::to_gray(frame_, range_) : to_gray(frame_);
+  if (!range_ && frame_.luma_range() == LumaRange::limited) spread_limited_range(luma_.view());
   info_.name = name;
   info_.width = frame_.size().width;
   info_.height = frame_.size().height;

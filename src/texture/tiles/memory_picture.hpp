@@ -4,7 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
+#include "media/decoded_picture.hpp"
 #include "texture/tiles/picture.hpp"
 
 namespace sightline::tiles {
@@ -19,7 +20,7 @@ class MemoryPicture : public Picture {
 
  private:
   std::vector<Damage> damage_;
-  media::Frame frame_;
+  Frame frame_;
   media::SampleRange range_;  // range of samples of more than 8 bits, if given
   Image<std::uint8_t> luma_;
   std::once_flag rgb_once_;

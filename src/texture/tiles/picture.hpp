@@ -12,6 +12,7 @@
 
 #include "image/border.hpp"
 #include "image/view.hpp"
+#include "media/decoded_picture.hpp"
 
 namespace sightline::tiles {
 

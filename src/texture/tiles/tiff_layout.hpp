@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "image/turn.hpp"
+#include "media/decoded_picture.hpp"
 #include "texture/tiles/picture.hpp"
 #include "texture/tiles/tiff_file.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "image/frame_image.hpp"
+#include "device/frame_image.hpp"
 
 namespace sightline::pipeline {
 
@@ -126,7 +126,7 @@ void TileSource::take_damage(Tile& tile) {
   tile.damage.clear();
 }
 
-std::optional<media::Frame> TileSource::read() {
+std::optional<Frame> TileSource::read() {
   if (!wait_for_tile()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   Tile& tile = place_of(current_);
@@ -138,8 +138,7 @@ std::optional<media::Frame> TileSource::read() {
   take_damage(tile);
   const auto channels = static_cast<std::int64_t>(options_.channels.size());
   const std::int64_t number = current_ * channels + static_cast<std::int64_t>(channel_) + 1;
-  media::Frame frame =
-      media::frame_of_gray(std::move(tile.planes[channel_]), number, static_cast<double>(number - 1));
+  Frame frame = frame_of_gray(std::move(tile.planes[channel_]), number, static_cast<double>(number - 1));
   if (++channel_ == options_.channels.size()) {
     channel_ = 0;
     tile = {};

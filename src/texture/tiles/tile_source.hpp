@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "image/frame_memory.hpp"
-#include "media/frame_source.hpp"
+#include "device/frame_memory.hpp"
+#include "frame/frame_source.hpp"
 #include "texture/tiles/picture.hpp"
 #include "texture/tiles/tile_grid.hpp"
 
@@ -34,7 +34,7 @@ struct TileSourceOptions {
 /// Reads tiles ahead on its own threads, with their halo filled by the grid's border rule. Each channel of a
 /// tile is a gray frame: number 1 + tile * channels + channel. Reading ahead is bounded: two tiles a thread.
 /// Thread-safety: `read` one thread at a time; the rest any thread.
-class TileSource : public media::FrameSource {
+class TileSource : public FrameSource {
  public:
   /// @param picture  must outlive it
   TileSource(tiles::Picture& picture, const tiles::TileGrid& grid, TileSourceOptions options = {});
@@ -44,7 +44,7 @@ class TileSource : public media::FrameSource {
   TileSource& operator=(const TileSource&) = delete;
 
   /// Throws Error (input) if the picture cannot be read any more, or is damaged and this is strict.
-  std::optional<media::Frame> read() override;
+  std::optional<Frame> read() override;
   /// Damaged parts so far.
   std::int64_t decode_errors() const override;
   std::optional<std::int64_t> frames() const override;

@@ -161,11 +161,4 @@ class ComputeDevice {
   virtual std::string configuration() const { return {}; }
 };
 
-/// A frame's pixels on a device, shared by slots that work on the same frame. The first slot uploads them.
-struct SharedFrameUpload {
-  const void* luma = nullptr;  ///< implementation's buffer, owned by the slot that uploaded it
-  const void* rgb = nullptr;   ///< the same of planar RGB; null if the slot reads luma only
-  DeviceEvent ready;           ///< completes when the upload has; empty: not yet uploaded
-};
-
 }  // namespace sightline

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "image/frame_memory.hpp"
+#include "device/frame_memory.hpp"
 #include "image/view.hpp"
 
 namespace sightline {

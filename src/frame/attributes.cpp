@@ -1,4 +1,4 @@
-#include "processing/attributes.hpp"
+#include "frame/attributes.hpp"
 
 namespace sightline {
 

@@ -1,4 +1,4 @@
-#include "image/canvas.hpp"
+#include "drawing/canvas.hpp"
 
 #include <cairo.h>
 

@@ -7,7 +7,7 @@
 
 #include "image/view.hpp"
 
-namespace sightline::media {
+namespace sightline {
 
 /// A ratio, such as 30000/1001 frames a second.
 struct Rational {
@@ -39,4 +39,4 @@ struct StreamInfo {
   bool is_pictures = false;  ///< a single picture or a folder of them: times and rates mean nothing
 };
 
-}  // namespace sightline::media
+}  // namespace sightline

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "media/frame.hpp"
+#include "frame/frame.hpp"
 
-namespace sightline::media {
+namespace sightline {
 
 /// Source of frames, read by its own thread. The latency of frames with a capture time (Frame::times)
 /// includes their wait for `read`.
@@ -22,4 +22,4 @@ class FrameSource {
   virtual std::optional<std::int64_t> frames() const { return std::nullopt; }
 };
 
-}  // namespace sightline::media
+}  // namespace sightline

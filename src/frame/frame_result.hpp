@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "frame/attributes.hpp"
+#include "frame/frame_output.hpp"
 #include "image/box.hpp"
-#include "processing/attributes.hpp"
-#include "processing/frame_output.hpp"
 
 namespace sightline {
 

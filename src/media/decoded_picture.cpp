@@ -1,4 +1,4 @@
-#include "media/frame.hpp"
+#include "media/decoded_picture.hpp"
 
 #include <libavutil/intreadwrite.h>
 
@@ -106,16 +106,42 @@ void require_levels(const AVFrame& picture) {
                 "leave out the range");
 }
 
-}  // namespace
-
-Frame Frame::damaged(std::string reason, std::int64_t number, double time, std::string name) {
-  Frame frame;
-  frame.number_ = number;
-  frame.time_ = time;
-  frame.name_ = std::move(name);
-  frame.damage_ = std::move(reason);
-  return frame;
+AVPixelFormat av_format(PackedFormat format) {
+  switch (format) {
+    case PackedFormat::rgb24:
+      return AV_PIX_FMT_RGB24;
+    case PackedFormat::bgr24:
+      return AV_PIX_FMT_BGR24;
+    case PackedFormat::rgba:
+      return AV_PIX_FMT_RGBA;
+    case PackedFormat::bgra:
+      break;
+  }
+  return AV_PIX_FMT_BGRA;
 }
+
+// FFmpeg's description of pixels that it did not decode: luma or packed colour, shared.
+std::shared_ptr<const AVFrame> described(const Frame& frame) {
+  const PictureView view = frame.view();
+  FramePtr picture = make_av_frame();
+  picture->format = view.is_gray() ? AV_PIX_FMT_GRAY8 : av_format(view.colour().format);
+  picture->width = view.width();
+  picture->height = view.height();
+  picture->color_range = frame.luma_range() == LumaRange::full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+  // FFmpeg's pointers are to what may be changed; the flag says that this may not.
+  picture->data[0] = const_cast<std::uint8_t*>(view.is_gray() ? view.gray().data() : view.colour().data);
+  picture->linesize[0] = static_cast<int>(view.is_gray() ? view.gray().stride() : view.colour().stride);
+  auto owner = std::make_unique<Frame>(frame);
+  const std::size_t bytes = static_cast<std::size_t>(std::abs(picture->linesize[0])) * view.height();
+  picture->buf[0] = av_buffer_create(
+      picture->data[0], bytes, [](void* opaque, std::uint8_t*) { delete static_cast<Frame*>(opaque); },
+      owner.get(), AV_BUFFER_FLAG_READONLY);
+  if (!picture->buf[0]) throw std::bad_alloc();
+  owner.release();  // NOLINT(bugprone-unused-return-value): the buffer's from here on
+  return picture;
+}
+
+}  // namespace
 
 FrameBuilder::FrameBuilder(bool keep_colour)
     : scaler_(std::make_unique<Scaler>()), keep_colour_(keep_colour) {}
@@ -125,112 +151,72 @@ FrameBuilder& FrameBuilder::operator=(FrameBuilder&&) noexcept = default;
 
 Frame FrameBuilder::build(std::shared_ptr<const AVFrame> picture, std::int64_t number, double time,
                           std::string name) {
-  Frame frame;
   picture = upright(std::move(picture));
-  std::shared_ptr<const AVFrame> shown = picture;
-  std::optional<PictureView> view = view_of(*shown);
-  if (!view && keep_colour_ && is_coloured(*picture)) {
-    shown = with_colour(*picture, *scaler_);
-    view = view_of(*shown);
-    frame.converted_ = shown;
+  return Frame(with_view(std::move(picture)), number, time, std::move(name));
+}
+
+std::shared_ptr<const DecodedPicture> FrameBuilder::with_view(std::shared_ptr<const AVFrame> picture) {
+  const auto range_of = [](const AVFrame& shown) {
+    return is_full_range(shown) ? LumaRange::full : LumaRange::limited;
+  };
+  if (const std::optional<PictureView> own = view_of(*picture)) {
+    const LumaRange range = range_of(*picture);
+    return std::make_shared<DecodedPicture>(std::move(picture), nullptr, *own, range);
   }
-  if (view) {
-    frame.view_ = *view;
-    frame.range_ = is_full_range(*shown) ? LumaRange::full : LumaRange::limited;
-  } else {
-    auto gray = std::make_shared<Image<std::uint8_t>>();
-    const bool is_exact = has_exact_luma(*picture);
-    if (is_exact)
-      exact_luma(*picture, std::nullopt, *gray);
-    else
-      scaler_->to_gray(*picture, *gray);
-    frame.view_ = std::as_const(*gray).view();
-    frame.range_ = is_exact && !is_full_range(*picture) ? LumaRange::limited : LumaRange::full;
-    frame.converted_ = std::move(gray);
+  if (keep_colour_ && is_coloured(*picture)) {
+    const std::shared_ptr<const AVFrame> shown = with_colour(*picture, *scaler_);
+    const PictureView view = view_of(*shown).value();
+    return std::make_shared<DecodedPicture>(std::move(picture), shown, view, range_of(*shown));
   }
-  frame.picture_ = std::move(picture);
-  frame.number_ = number;
-  frame.time_ = time;
-  frame.name_ = std::move(name);
-  return frame;
+  auto gray = std::make_shared<Image<std::uint8_t>>();
+  const bool is_exact = has_exact_luma(*picture);
+  if (is_exact)
+    exact_luma(*picture, std::nullopt, *gray);
+  else
+    scaler_->to_gray(*picture, *gray);
+  const LumaRange range = is_exact ? range_of(*picture) : LumaRange::full;
+  const GrayView view = std::as_const(*gray).view();
+  return std::make_shared<DecodedPicture>(std::move(picture), std::move(gray), view, range);
 }
 
-Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number, double time) {
-  return FrameBuilder().build(std::shared_ptr<const AVFrame>(rgb_picture(rgb, size)), number, time);
-}
-
-Frame frame_from_gray(GrayView gray, std::int64_t number, double time) {
-  FramePtr picture = make_picture(AV_PIX_FMT_GRAY8, gray.width(), gray.height());
-  picture->color_range = AVCOL_RANGE_JPEG;
-  for (int y = 0; y < gray.height(); ++y)
-    std::memcpy(picture->data[0] + static_cast<std::ptrdiff_t>(y) * picture->linesize[0], gray.row(y),
-                static_cast<std::size_t>(gray.width()));
-  return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
-}
-
-Frame frame_of_gray(std::shared_ptr<const Image<std::uint8_t>> gray, std::int64_t number, double time) {
-  FramePtr picture = make_av_frame();
-  const GrayView view = gray->view();
-  picture->format = AV_PIX_FMT_GRAY8;
-  picture->width = view.width();
-  picture->height = view.height();
-  picture->color_range = AVCOL_RANGE_JPEG;
-  // FFmpeg's pointers are to what may be changed; the flag says that this may not.
-  picture->data[0] = const_cast<std::uint8_t*>(view.data());
-  picture->linesize[0] = static_cast<int>(view.stride());
-  using Owner = std::shared_ptr<const Image<std::uint8_t>>;
-  auto owner = std::make_unique<Owner>(std::move(gray));
-  picture->buf[0] = av_buffer_create(
-      picture->data[0], static_cast<std::size_t>(view.stride()) * static_cast<std::size_t>(view.height()),
-      [](void* opaque, std::uint8_t*) { delete static_cast<Owner*>(opaque); }, owner.get(),
-      AV_BUFFER_FLAG_READONLY);
-  if (!picture->buf[0]) throw std::bad_alloc();
-  owner.release();  // NOLINT(bugprone-unused-return-value): the buffer's from here on
-  return FrameBuilder().build(std::shared_ptr<const AVFrame>(std::move(picture)), number, time);
+std::shared_ptr<const AVFrame> picture_of(const Frame& frame) {
+  if (frame.empty()) return nullptr;
+  if (const auto* const decoded = frame.storage<DecodedPicture>()) return decoded->picture();
+  return described(frame);
 }
 
 bool has_colour(const Frame& frame) {
-  const AVFrame& picture = *frame.picture();
-  if (picture.format == AV_PIX_FMT_PAL8) return has_colour(picture);
-  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture.format));
+  const std::shared_ptr<const AVFrame> picture = picture_of(frame);
+  if (picture->format == AV_PIX_FMT_PAL8) return has_colour(*picture);
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture->format));
   return format && format->nb_components >= 3;
 }
 
 int sample_bits(const Frame& frame) {
-  const auto* const format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.picture()->format));
+  const auto* const format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture_of(frame)->format));
   return format && !(format->flags & AV_PIX_FMT_FLAG_PAL) ? format->comp[0].depth : 8;
 }
 
 Image<std::uint8_t> to_gray(const Frame& frame, const SampleRange& range) {
-  require_levels(*frame.picture());
+  const std::shared_ptr<const AVFrame> picture = picture_of(frame);
+  require_levels(*picture);
   Image<std::uint8_t> luma;
-  exact_luma(*frame.picture(), range, luma);
+  exact_luma(*picture, range, luma);
   return luma;
 }
 
 std::vector<std::uint8_t> to_rgb(const Frame& frame, const SampleRange& range) {
-  require_levels(*frame.picture());
-  return exact_rgb(*frame.picture(), range);
-}
-
-Image<std::uint8_t> to_gray(const Frame& frame) {
-  const Size size = frame.size();
-  Image<std::uint8_t> luma(size.width, size.height);
-  if (!frame.view().is_gray()) {
-    to_gray(frame.view().colour(), luma.view(), 0, size.height);
-    return luma;
-  }
-  const GrayView gray = frame.gray();
-  for (int y = 0; y < size.height; ++y)
-    std::memcpy(luma.view().row(y), gray.row(y), static_cast<std::size_t>(size.width));
-  return luma;
+  const std::shared_ptr<const AVFrame> picture = picture_of(frame);
+  require_levels(*picture);
+  return exact_rgb(*picture, range);
 }
 
 std::vector<std::uint8_t> to_rgb(const Frame& frame) {
   if (frame.empty()) return {};
-  if (has_exact_rgb(*frame.picture())) return exact_rgb(*frame.picture(), std::nullopt);
-  const FramePtr reduced = sample_bits(frame) > 8 ? exact_yuv8(*frame.picture()) : nullptr;
-  const AVFrame& picture = reduced ? *reduced : *frame.picture();
+  const std::shared_ptr<const AVFrame> own = picture_of(frame);
+  if (has_exact_rgb(*own)) return exact_rgb(*own, std::nullopt);
+  const FramePtr reduced = sample_bits(frame) > 8 ? exact_yuv8(*own) : nullptr;
+  const AVFrame& picture = reduced ? *reduced : *own;
   FramePtr target = make_picture(AV_PIX_FMT_RGB24, picture.width, picture.height);
   target->color_range = AVCOL_RANGE_JPEG;
   Scaler().convert(picture, *target);

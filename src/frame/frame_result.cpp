@@ -1,4 +1,4 @@
-#include "processing/frame_result.hpp"
+#include "frame/frame_result.hpp"
 
 namespace sightline {
 

@@ -1,4 +1,4 @@
-#include "processing/device.hpp"
+#include "device/device.hpp"
 
 #include <limits>
 
