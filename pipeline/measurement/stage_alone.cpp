@@ -97,14 +97,17 @@ class DeviceWork : public StageAlone {
     return true;
   }
   void prepare_slot() { runner_.prepare_slot(); }
-  void bring_in() { device_.submit_inputs(slot(), runner_.workspace(), segment_.first, segment_.last); }
+  void submit(std::size_t first, std::size_t last, SubmitParts parts) {
+    device_.submit(slot(), runner_.workspace(), first, last, parts);
+  }
+  void bring_in() { submit(segment_.first, segment_.last, SubmitParts::inputs); }
   // One turn of a stage; its spans are the slot's until the next.
   void enqueue(std::size_t stage) {
     slot().spans.clear();
-    device_.submit_stage(slot(), runner_.workspace(), stage);
+    submit(stage, stage + 1, SubmitParts::stages);
     if (!slot().spans.empty()) ends_[stage] = slot().spans.back().end();
   }
-  void take_out() { device_.submit_outputs(slot(), runner_.workspace()); }
+  void take_out() { submit(segment_.first, segment_.last, SubmitParts::outputs); }
 
   // What follows the segment, whose stages have all run.
   FrameResult finish_segment() {
@@ -291,7 +294,7 @@ std::unique_ptr<StageAlone> stage_on_cpu(const FrameProcessor& processor, Pictur
 std::unique_ptr<StageAlone> stage_on_device(const FrameProcessor& processor, const DeviceStages& device,
                                             PictureView frame, std::size_t stage) {
   const StageSet mapping = company_of(device, stage);
-  if (!device.runs_in_steps() || mapping.none()) return nullptr;
+  if (!device.divisible() || mapping.none()) return nullptr;
   return repeatable(processor, frame, stage, [&](bool fresh) {
     return std::make_unique<DeviceStage>(processor, device, frame, mapping, stage, fresh);
   });
@@ -300,7 +303,7 @@ std::unique_ptr<StageAlone> stage_on_device(const FrameProcessor& processor, con
 std::unique_ptr<StageAlone> copy_alone(const FrameProcessor& processor, const DeviceStages& device,
                                        PictureView frame, Copy copy) {
   const StageSet mapping = company_of(device, 0);
-  if (!device.runs_in_steps() || mapping.none()) return nullptr;
+  if (!device.divisible() || mapping.none()) return nullptr;
   auto alone = std::make_unique<DeviceCopy>(processor, device, frame, mapping, copy);
   return alone->is_ready() ? std::move(alone) : nullptr;
 }

@@ -41,7 +41,7 @@ std::unique_ptr<StageAlone> stage_on_cpu(const FrameProcessor& processor, Pictur
 
 /// The same on a device that can run it, without copies: what the stage reads is there, and what it writes
 /// stays there. Null also where the device's stages cannot be had one by one
-/// (DeviceStages::runs_in_steps), or not together with those that make what it reads. Stages before it that
+/// (DeviceStages::divisible), or not together with those that make what it reads. Stages before it that
 /// run on the CPU have all its threads.
 std::unique_ptr<StageAlone> stage_on_device(const FrameProcessor& processor, const DeviceStages& device,
                                             PictureView frame, std::size_t stage);

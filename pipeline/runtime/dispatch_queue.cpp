@@ -137,18 +137,11 @@ void DispatchQueue::submit(Batch& batch) {
   const std::uint64_t launches = first_launches();
   try {
     if (lost_) throw Error(ExitCode::failed, "'" + name_ + "' was disabled");
-    device_slots_.clear();
-    workspaces_.clear();
-    for (Slot* const slot : batch.slots) {
-      device_slots_.push_back(slot->parts[number_].slot.get());
-      workspaces_.push_back(&slot->device_workspace(number_));
-    }
+    frames_.clear();
+    for (Slot* const slot : batch.slots)
+      frames_.push_back({slot->parts[number_].slot.get(), &slot->device_workspace(number_)});
     const Segment segment = batch.slots.front()->device_segment(processor_);
-    if (batch.size == 1) {
-      stages_.submit(*device_slots_.front(), *workspaces_.front(), segment.first, segment.last);
-    } else {
-      stages_.submit_together(device_slots_, workspaces_, segment.first, segment.last);
-    }
+    stages_.submit(frames_, segment.first, segment.last, SubmitParts::all);
   } catch (const std::exception& e) {
     set_message(error, e.what());
   }

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "device/compiling_device.hpp"
 #include "pipeline/runtime/device_throughput.hpp"
 #include "pipeline/runtime/slot.hpp"
-#include "device/compiling_device.hpp"
 
 namespace sightline::pipeline {
 
@@ -116,8 +116,7 @@ class DispatchQueue : public Outstanding::Receiver {
   std::vector<std::unique_ptr<Batch>> batches_;  ///< all there have been, to be used again
   DeviceThroughput throughput_;
   std::vector<Slot*> waiting_;
-  std::vector<DeviceSlot*> device_slots_;  ///< these two: of the submission that is being made
-  std::vector<Workspace*> workspaces_;
+  std::vector<DeviceWork> frames_;   ///< of the submission that is being made
   std::vector<Slot*> polled_;        ///< slots that the poller waits for
   std::shared_ptr<void> compiling_;  ///< while kernels are launched for the first time
   std::int64_t compiled_until_ = 0;  ///< when the device was last seen compiling

@@ -30,7 +30,7 @@ struct Schedule {
   std::array<std::uint8_t, kMostStages> pinned{};
   /// Relative share of each device in the devices' part of a split frame. Empty: equal shares.
   std::vector<double> shares = {};
-  /// Most frames that a device gets in one submission (DeviceStages::submit_together); 1: each frame by
+  /// Most frames that a device gets in one submission (DeviceStages::submit); 1: each frame by
   /// itself. A device never waits for more frames while it is idle, and takes no more than suit it.
   int batch = 1;
   friend bool operator==(const Schedule&, const Schedule&) = default;

@@ -371,6 +371,7 @@ class CompositeDetector::CompositeSlot : public DeviceSlot {
   std::vector<std::vector<std::unique_ptr<DeviceSlot>>> own;  ///< by member and point; null until needed
   std::unique_ptr<DeviceQueue> queue;                         ///< joins the branches' ends, if several
   std::vector<DeviceEvent> ends;                              ///< ends of the members' parts of a submission
+  std::vector<DeviceWork> works;                              ///< what a member gets; of a batch's first slot
   std::size_t first = 0;                                      ///< stages of the last submission
   std::size_t last = 0;
 };
@@ -448,110 +449,107 @@ class CompositeDetector::CompositeStages : public DeviceStages {
     }
   }
 
-  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override {
-    begin(slot, workspace, first, last);
-    enqueue(slot, workspace,
-            [](const Part& part) { part.stages.submit(part.slot, part.workspace, part.first, part.last); });
-    join_ends(slot);
+  std::size_t most_together() const override {
+    std::size_t most = 1;
+    for (const auto& points : own_) {
+      for (const auto& point : points) most = std::max(most, point->most_together());
+    }
+    return most;
+  }
+
+  // Each member gets its frames at once: those that it searches, by operating point.
+  using DeviceStages::submit;
+  void submit(std::span<const DeviceWork> frames, std::size_t first, std::size_t last,
+              SubmitParts parts) const override {
+    for (const DeviceWork& frame : frames) {
+      if (includes(parts, SubmitParts::inputs)) begin(frame, first, last);
+      slot_of(frame).ends.clear();
+    }
+    std::vector<DeviceWork>& works = slot_of(frames.front()).works;
+    for (std::size_t m = 0; m < own_.size(); ++m) {
+      const auto [own_first, own_last] = own_stages(m, first, last);
+      for (std::size_t point = 0; point < own_[m].size() && own_first < own_last; ++point) {
+        works.clear();
+        for (const DeviceWork& frame : frames) {
+          if (searches(frame, m, point))
+            works.push_back({slot_of(frame).own[m][point].get(), &workspace_of(frame).now(m)});
+        }
+        if (works.empty()) continue;
+        own_[m][point]->submit(works, own_first, own_last, parts);
+        for (const DeviceWork& frame : frames) {
+          if (searches(frame, m, point)) take(slot_of(frame), m, *slot_of(frame).own[m][point]);
+        }
+      }
+    }
+    if (!includes(parts, SubmitParts::outputs)) return;
+    for (const DeviceWork& frame : frames) join_ends(slot_of(frame));
   }
 
   void complete(DeviceSlot& slot, Workspace& workspace) const override {
-    for_each_member(slot, workspace,
-                    [](const Part& part) { part.stages.complete(part.slot, part.workspace); });
-  }
-
-  bool runs_in_steps() const override {
-    return std::ranges::all_of(own_, [](const auto& points) {
-      return std::ranges::all_of(points, [](const auto& point) { return point->runs_in_steps(); });
-    });
-  }
-  void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
-                     std::size_t last) const override {
-    begin(slot, workspace, first, last);
-    enqueue(slot, workspace, [](const Part& part) {
-      part.stages.submit_inputs(part.slot, part.workspace, part.first, part.last);
-    });
-  }
-  void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const override {
-    const auto [m, own] = detector_.places_[stage];
-    auto& s = static_cast<CompositeSlot&>(slot);
-    auto& w = static_cast<CompositeWorkspace&>(workspace);
-    if (!w.active[detector_.members_[m].branch]) return;
-    const Part part = part_at(s, w, m, own, own + 1);
-    part.stages.submit_stage(part.slot, part.workspace, own);
-    take_spans(s, part);
-  }
-  void submit_outputs(DeviceSlot& slot, Workspace& workspace) const override {
-    enqueue(slot, workspace, [](const Part& part) { part.stages.submit_outputs(part.slot, part.workspace); });
-    join_ends(slot);
-  }
-
- private:
-  // A member's stages in a submission, with their workspace and slot.
-  struct Part {
-    std::size_t member;
-    std::size_t first, last;
-    const DeviceStages& stages;
-    DeviceSlot& slot;
-    Workspace& workspace;
-  };
-
-  Part part_at(const CompositeSlot& s, const CompositeWorkspace& w, std::size_t m, std::size_t first,
-               std::size_t last) const {
-    return {m, first, last, *own_[m][w.point[m]], *s.own[m][w.point[m]], w.now(m)};
-  }
-
-  // Visits the members that have stages in the last submission and search the frame.
-  template <typename Visit>
-  void for_each_member(DeviceSlot& slot, Workspace& workspace, const Visit& visit) const {
-    auto& s = static_cast<CompositeSlot&>(slot);
-    auto& w = static_cast<CompositeWorkspace&>(workspace);
+    const DeviceWork frame{&slot, &workspace};
+    const auto& s = slot_of(frame);
+    const auto& w = workspace_of(frame);
     for (std::size_t m = 0; m < own_.size(); ++m) {
-      const Member& member = detector_.members_[m];
-      if (!w.active[member.branch]) continue;
-      const auto number_of = [&](std::size_t stage) {
-        return static_cast<std::size_t>(std::ranges::lower_bound(member.stages, stage) -
-                                        member.stages.begin());
-      };
-      const std::size_t first = number_of(s.first), last = number_of(s.last);
-      if (first < last) visit(part_at(s, w, m, first, last));
+      const auto [first, last] = own_stages(m, s.first, s.last);
+      if (first < last && w.active[detector_.members_[m].branch])
+        own_[m][w.point[m]]->complete(*s.own[m][w.point[m]], workspace_of(frame).now(m));
     }
   }
 
-  void begin(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const {
-    auto& s = static_cast<CompositeSlot&>(slot);
+  bool divisible() const override {
+    return std::ranges::all_of(own_, [](const auto& points) {
+      return std::ranges::all_of(points, [](const auto& point) { return point->divisible(); });
+    });
+  }
+
+ private:
+  static CompositeSlot& slot_of(const DeviceWork& frame) { return static_cast<CompositeSlot&>(*frame.slot); }
+  static CompositeWorkspace& workspace_of(const DeviceWork& frame) {
+    return static_cast<CompositeWorkspace&>(*frame.workspace);
+  }
+
+  // Those of a member's stages that are in [first, last), counted in the member.
+  std::pair<std::size_t, std::size_t> own_stages(std::size_t member, std::size_t first,
+                                                 std::size_t last) const {
+    const std::vector<std::size_t>& stages = detector_.members_[member].stages;
+    const auto number_of = [&](std::size_t stage) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(stages, stage) - stages.begin());
+    };
+    return {number_of(first), number_of(last)};
+  }
+
+  // Whether a member searches a frame, at this operating point.
+  bool searches(const DeviceWork& frame, std::size_t member, std::size_t point) const {
+    const CompositeWorkspace& w = workspace_of(frame);
+    return w.active[detector_.members_[member].branch] && w.point[member] == point;
+  }
+
+  void begin(const DeviceWork& frame, std::size_t first, std::size_t last) const {
+    CompositeSlot& s = slot_of(frame);
+    CompositeWorkspace& w = workspace_of(frame);
     s.spans.clear();
     s.done = {};
     s.first = first;
     s.last = last;
-    for_each_member(slot, workspace, [&](const Part& part) {
-      detector_.hand_over(static_cast<CompositeWorkspace&>(workspace), part.member, part.first);
-    });
+    for (std::size_t m = 0; m < own_.size(); ++m) {
+      const auto [own_first, own_last] = own_stages(m, first, last);
+      if (own_first < own_last && w.active[detector_.members_[m].branch])
+        detector_.hand_over(w, m, own_first);
+    }
   }
 
-  template <typename Submit>
-  void enqueue(DeviceSlot& slot, Workspace& workspace, const Submit& submit) const {
-    auto& s = static_cast<CompositeSlot&>(slot);
-    s.ends.clear();
-    for_each_member(slot, workspace, [&](const Part& part) {
-      submit(part);
-      s.ends.push_back(part.slot.done);
-      take_spans(s, part);
-    });
-  }
-
-  // Takes the spans that a member has just enqueued.
-  void take_spans(CompositeSlot& s, const Part& part) const {
-    for (DeviceSpan& span : part.slot.spans) {
-      span.stage = detector_.members_[part.member].stages[span.stage];
+  // Takes what a member has just enqueued.
+  void take(CompositeSlot& s, std::size_t member, DeviceSlot& own) const {
+    for (DeviceSpan& span : own.spans) {
+      span.stage = detector_.members_[member].stages[span.stage];
       s.spans.push_back(std::move(span));
     }
-    part.slot.spans.clear();
+    own.spans.clear();
+    s.ends.push_back(own.done);
   }
 
   // There are none if the frame is too small for all branches of the submission.
-  static void join_ends(DeviceSlot& slot) {
-    auto& s = static_cast<CompositeSlot&>(slot);
+  static void join_ends(CompositeSlot& s) {
     if (s.ends.size() == 1) {
       s.done = s.ends.front();
     } else {

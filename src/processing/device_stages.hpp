@@ -2,6 +2,7 @@
 /// Device implementation of a frame processor's stages; the pipeline drives it.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,7 +30,7 @@ struct DeviceSpan {
   std::string_view name;  ///< displayed name of the part
   DeviceEvent first;
   DeviceEvent last;  ///< empty for a single command
-  int frames = 1;    ///< frames that the commands work for; see `submit_together`
+  int frames = 1;    ///< frames that the commands work for; see DeviceStages::submit
 
   const DeviceEvent& end() const { return last ? last : first; }
   /// Seconds from the start of the first command to the end of the last. Throws DeviceError.
@@ -72,6 +73,19 @@ struct MappingConflict {
   friend bool operator==(const MappingConflict&, const MappingConflict&) = default;
 };
 
+/// Parts of a submission, for measurements.
+enum class SubmitParts : std::uint8_t { inputs = 1, stages = 2, outputs = 4, all = 7 };
+
+inline bool includes(SubmitParts parts, SubmitParts one) {
+  return (static_cast<unsigned>(parts) & static_cast<unsigned>(one)) != 0;
+}
+
+/// A frame in a submission: its slot, and the workspace in which the processor has prepared it.
+struct DeviceWork {
+  DeviceSlot* slot;
+  Workspace* workspace;
+};
+
 /// Device implementation of a frame processor's stages. Thread-safety: immutable after construction; slots
 /// are independent.
 class DeviceStages {
@@ -91,35 +105,31 @@ class DeviceStages {
   /// Prepares the slot, and a workspace in which the processor has prepared a frame, for the mapping
   /// `on_device`. Throws DeviceError.
   virtual void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const = 0;
-  /// Enqueues stages [first, last), all of them in `on_device`, with their uploads and the downloads that
-  /// later CPU stages need. Returns at once; `slot.done` completes when all commands have. Throws
-  /// DeviceError.
-  virtual void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const = 0;
   /// Frames that are worth one submission at most: a power of two. 1: the device gains nothing from several.
   virtual std::size_t most_together() const { return 1; }
-  /// The same as `submit` for several frames, each with its slot and its workspace, which must all be
-  /// prepared for the same mapping. Every slot is answered by its own `done`. Spans of several frames at once
-  /// are in each of their slots, and say so (DeviceSpan::frames). Results do not depend on which frames are
-  /// submitted together.
-  virtual void submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
-                               std::size_t first, std::size_t last) const {
-    for (std::size_t i = 0; i < slots.size(); ++i) submit(*slots[i], *workspaces[i], first, last);
+  /// Enqueues stages [first, last), all of them in `on_device`, of one frame or several, with their uploads
+  /// and the downloads that later CPU stages need. Returns at once. All frames must be prepared for the same
+  /// mapping and operating point; each is answered by its own slot's `done`, which completes when all its
+  /// commands have. Spans of several frames at once are in each of their slots, and say so
+  /// (DeviceSpan::frames). Results do not depend on which frames are submitted together.
+  /// @param parts  all, or one after the other, where `divisible`: the inputs (which clear `slot.spans`), the
+  ///               stages, one by one or several at once, and the outputs (which set `slot.done`). A stage
+  ///               may be submitted several times before the next one; whether its output then stays the same
+  ///               depends on the stage
+  /// Throws DeviceError.
+  virtual void submit(std::span<const DeviceWork> frames, std::size_t first, std::size_t last,
+                      SubmitParts parts) const = 0;
+  /// The same of one frame.
+  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last,
+              SubmitParts parts = SubmitParts::all) const {
+    const DeviceWork frame{&slot, &workspace};
+    submit({&frame, 1}, first, last, parts);
   }
+  /// Whether `submit` takes parts.
+  virtual bool divisible() const { return false; }
   /// Finishes the host's part of the work after `slot.done` is complete, before the workspace's next stage.
   /// Throws DeviceError.
   virtual void complete(DeviceSlot& slot, Workspace& workspace) const = 0;
-
-  /// Whether `submit` can be split into three steps, for measurements: `submit_inputs`, then `submit_stage`
-  /// for each stage, then `submit_outputs`. A stage may be submitted several times before the next one;
-  /// whether its output then stays the same depends on the stage.
-  virtual bool runs_in_steps() const { return false; }
-  /// Clears `slot.spans`, then enqueues and flushes the uploads that stages [first, last) need.
-  virtual void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
-                             std::size_t last) const;
-  /// Enqueues and flushes one of these stages. Appends to `slot.spans`.
-  virtual void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const;
-  /// Enqueues the downloads of the stages' outputs; `slot.done` completes when all of them have.
-  virtual void submit_outputs(DeviceSlot& slot, Workspace& workspace) const;
 };
 
 }  // namespace sightline

@@ -27,24 +27,6 @@ void DeviceSlot::add(DeviceSpan::Kind kind, std::size_t stage, std::string_view 
   }
 }
 
-namespace {
-
-[[noreturn]] void has_no_steps() {
-  throw std::logic_error("this device's stages cannot be had one by one");
-}
-
-}  // namespace
-
-void DeviceStages::submit_inputs(DeviceSlot&, Workspace&, std::size_t, std::size_t) const {
-  has_no_steps();
-}
-void DeviceStages::submit_stage(DeviceSlot&, Workspace&, std::size_t) const {
-  has_no_steps();
-}
-void DeviceStages::submit_outputs(DeviceSlot&, Workspace&) const {
-  has_no_steps();
-}
-
 bool run_stages(const FrameProcessor& processor, Workspace& workspace, PictureView frame) {
   if (!processor.prepare(workspace, frame)) return false;
   for (std::size_t stage = 0; stage < processor.stages().size(); ++stage)

@@ -5,6 +5,7 @@
 #include <future>
 #include <set>
 
+#include "detection/composite_detector.hpp"
 #include "pipeline/planning/planner.hpp"
 #include "support/errors.hpp"
 #include "support/fake_device.hpp"
@@ -202,6 +203,56 @@ TEST(DeviceBatch, AFailureCostsNoFrame) {
     EXPECT_EQ(pipeline.schedule().batch, 1);
     ASSERT_FALSE(ahead.stages->batches().empty());
     EXPECT_EQ(ahead.stages->batches().front().size(), 4u);
+  }
+}
+
+// A detector among several, whose stages all run on a device.
+class BatchedMember : public FakeDetector {
+ public:
+  std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice>) const override {
+    auto stages = device([](int) { return Fate{Kind::done, 0us}; });
+    made = stages.get();
+    return stages;
+  }
+  mutable const FakeStages* made = nullptr;
+};
+
+// The first detector takes no even frames.
+TEST(DeviceBatch, ReachesEachDetectorOfSeveral) {
+  auto first = std::make_unique<BatchedMember>(), second = std::make_unique<BatchedMember>();
+  first->skip_every = 2;
+  const BatchedMember &odd = *first, &all = *second;
+  std::vector<CompositeBranch> both;
+  both.emplace_back(std::move(first));
+  both.emplace_back(std::move(second));
+  const CompositeDetector detector(std::move(both));
+  const auto stages = detector.make_stages_on(std::make_shared<test::FakeDevice>());
+  EXPECT_EQ(stages->most_together(), 8u);
+  const std::size_t last = detector.stages().size();
+
+  struct InFlight {
+    Frame frame;
+    std::unique_ptr<Workspace> workspace;
+    std::unique_ptr<DeviceSlot> slot;
+  };
+  std::vector<InFlight> flights;
+  std::vector<DeviceWork> works;
+  NumberedSource source(5);
+  while (auto frame = source.read()) {
+    InFlight& one =
+        flights.emplace_back(InFlight{std::move(*frame), detector.make_workspace(), stages->make_slot()});
+    ASSERT_TRUE(detector.prepare(*one.workspace, one.frame.view()));
+    stages->prepare(*one.slot, *one.workspace, StageSet((1UL << last) - 1));
+    works.push_back({one.slot.get(), one.workspace.get()});
+  }
+  stages->submit(works, 0, last, SubmitParts::all);
+  using Batches = std::vector<std::vector<int>>;
+  EXPECT_EQ(odd.made->batches(), (Batches{{1, 3}}));
+  EXPECT_EQ(all.made->batches(), (Batches{{0, 1, 2, 3, 4}}));
+  for (std::size_t i = 0; i < flights.size(); ++i) {
+    flights[i].slot->done.wait("fake device");
+    stages->complete(*flights[i].slot, *flights[i].workspace);
+    EXPECT_EQ(detector.take_detections(*flights[i].workspace).size(), i % 2 == 0 ? 1u : 2u);
   }
 }
 

@@ -49,7 +49,7 @@ class Stages : public DeviceStages {
   }
   std::unique_ptr<DeviceSlot> make_slot() const override { return nullptr; }
   void prepare(DeviceSlot&, Workspace&, const StageSet&) const override {}
-  void submit(DeviceSlot&, Workspace&, std::size_t, std::size_t) const override {}
+  void submit(std::span<const DeviceWork>, std::size_t, std::size_t, SubmitParts) const override {}
   void complete(DeviceSlot&, Workspace&) const override {}
 
  private:

@@ -158,26 +158,25 @@ class CountedStages : public DeviceStages {
   StageSet supported() const override { return StageSet(0b011); }
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<Slot>(context_); }
   void prepare(DeviceSlot&, Workspace&, const StageSet&) const override {}
-  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override {
-    submit_inputs(slot, workspace, first, last);
-    for (std::size_t stage = first; stage < last; ++stage) submit_stage(slot, workspace, stage);
-    submit_outputs(slot, workspace);
+  void submit(std::span<const DeviceWork> frames, std::size_t first, std::size_t last,
+              SubmitParts parts) const override {
+    for (const auto& [slot, workspace] : frames) {
+      if (includes(parts, SubmitParts::inputs)) {
+        slot->spans.clear();
+        command(*slot, DeviceSpan::Kind::upload, first, "upload");
+      }
+      for (std::size_t stage = first; stage < last && includes(parts, SubmitParts::stages); ++stage) {
+        processor_.work(stage, *workspace, processor_.device_joules[stage]);
+        command(*slot, DeviceSpan::Kind::stage, stage, processor_.stages()[stage].name);
+      }
+      if (!includes(parts, SubmitParts::outputs)) continue;
+      command(*slot, DeviceSpan::Kind::download, 1, "download");
+      slot->done = slot->spans.back().end();
+    }
   }
   void complete(DeviceSlot&, Workspace&) const override {}
 
-  bool runs_in_steps() const override { return true; }
-  void submit_inputs(DeviceSlot& slot, Workspace&, std::size_t first, std::size_t) const override {
-    slot.spans.clear();
-    command(slot, DeviceSpan::Kind::upload, first, "upload");
-  }
-  void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const override {
-    processor_.work(stage, workspace, processor_.device_joules[stage]);
-    command(slot, DeviceSpan::Kind::stage, stage, processor_.stages()[stage].name);
-  }
-  void submit_outputs(DeviceSlot& slot, Workspace&) const override {
-    command(slot, DeviceSpan::Kind::download, 1, "download");
-    slot.done = slot.spans.back().end();
-  }
+  bool divisible() const override { return true; }
 
  private:
   struct Slot : DeviceSlot {

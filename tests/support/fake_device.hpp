@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "pipeline/runtime/now.hpp"
 #include "device/compiling_device.hpp"
+#include "pipeline/runtime/now.hpp"
 #include "processing/device_stages.hpp"
 #include "support/pipeline.hpp"
 
@@ -183,7 +183,58 @@ class FakeStages : public DeviceStages {
     EXPECT_FALSE(static_cast<FakeDeviceSlot&>(slot).busy) << "prepared while the device works with it";
   }
 
-  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const override {
+  /// Frame by frame; of several, also a command for all of them.
+  void submit(std::span<const DeviceWork> frames, std::size_t first, std::size_t last,
+              SubmitParts) const override {
+    if (frames.size() == 1) return submit_one(*frames.front().slot, *frames.front().workspace, first, last);
+    EXPECT_LE(frames.size(), together);
+    std::vector<int> indices;
+    for (const DeviceWork& one : frames) indices.push_back(static_cast<FakeWorkspace*>(one.workspace)->index);
+    {
+      const std::lock_guard lock(mutex_);
+      batches_.push_back(indices);
+    }
+    if (on_batch) on_batch(indices);
+    const DeviceEvent shared = FakeEvent::make();
+    for (const DeviceWork& one : frames) submit_one(*one.slot, *one.workspace, first, last);
+    FakeEvent::end(shared);
+    const DeviceSpan span{DeviceSpan::Kind::upload,       first, "shared", shared, {},
+                          static_cast<int>(frames.size())};
+    for (const DeviceWork& one : frames) one.slot->spans.insert(one.slot->spans.begin(), span);
+  }
+  void complete(DeviceSlot& slot, Workspace&) const override {
+    EXPECT_FALSE(static_cast<FakeDeviceSlot&>(slot).busy) << "completed while the device works with it";
+    if (static_cast<FakeDeviceSlot&>(slot).spoilt) throw Error(ExitCode::failed, "complete failed");
+  }
+
+  /// Answers all unanswered work.
+  void answer_late() const {
+    std::vector<DeviceEvent> events;
+    {
+      const std::lock_guard lock(mutex_);
+      events.swap(unanswered_);
+    }
+    for (const DeviceEvent& event : events) FakeEvent::end(event);
+  }
+  /// Ends the held work.
+  void release() const {
+    const std::lock_guard lock(mutex_);
+    while (!due_.empty() && std::prev(due_.end())->first == std::chrono::steady_clock::time_point::max()) {
+      auto held = due_.extract(std::prev(due_.end()));
+      held.key() = std::chrono::steady_clock::now();
+      due_.insert(std::move(held));
+    }
+    changed_.notify_all();
+  }
+  /// Values of the frames of each batch.
+  std::vector<std::vector<int>> batches() const {
+    const std::lock_guard lock(mutex_);
+    return batches_;
+  }
+  int most_at_once() const { return most_; }
+
+ private:
+  void submit_one(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const {
     auto& own = static_cast<FakeDeviceSlot&>(slot);
     auto& work = static_cast<FakeWorkspace&>(workspace);
     EXPECT_FALSE(own.busy.exchange(true)) << "two pieces of work in one slot";
@@ -230,56 +281,7 @@ class FakeStages : public DeviceStages {
       }
     }
   }
-  /// Frame by frame, and a command for all of them.
-  void submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
-                       std::size_t first, std::size_t last) const override {
-    EXPECT_LE(slots.size(), together);
-    std::vector<int> indices;
-    for (Workspace* const one : workspaces) indices.push_back(static_cast<FakeWorkspace*>(one)->index);
-    {
-      const std::lock_guard lock(mutex_);
-      batches_.push_back(indices);
-    }
-    if (on_batch) on_batch(indices);
-    const DeviceEvent shared = FakeEvent::make();
-    DeviceStages::submit_together(slots, workspaces, first, last);
-    FakeEvent::end(shared);
-    const DeviceSpan span{DeviceSpan::Kind::upload,      first, "shared", shared, {},
-                          static_cast<int>(slots.size())};
-    for (DeviceSlot* const slot : slots) slot->spans.insert(slot->spans.begin(), span);
-  }
-  void complete(DeviceSlot& slot, Workspace&) const override {
-    EXPECT_FALSE(static_cast<FakeDeviceSlot&>(slot).busy) << "completed while the device works with it";
-    if (static_cast<FakeDeviceSlot&>(slot).spoilt) throw Error(ExitCode::failed, "complete failed");
-  }
 
-  /// Answers all unanswered work.
-  void answer_late() const {
-    std::vector<DeviceEvent> events;
-    {
-      const std::lock_guard lock(mutex_);
-      events.swap(unanswered_);
-    }
-    for (const DeviceEvent& event : events) FakeEvent::end(event);
-  }
-  /// Ends the held work.
-  void release() const {
-    const std::lock_guard lock(mutex_);
-    while (!due_.empty() && std::prev(due_.end())->first == std::chrono::steady_clock::time_point::max()) {
-      auto held = due_.extract(std::prev(due_.end()));
-      held.key() = std::chrono::steady_clock::now();
-      due_.insert(std::move(held));
-    }
-    changed_.notify_all();
-  }
-  /// Values of the frames of each batch.
-  std::vector<std::vector<int>> batches() const {
-    const std::lock_guard lock(mutex_);
-    return batches_;
-  }
-  int most_at_once() const { return most_; }
-
- private:
   void count(int change) const {
     const std::lock_guard lock(mutex_);
     now_ += change;

@@ -157,36 +157,27 @@ void OpenClStageBase::enqueue_stage(OpenClSlotBase& slot, const Workspace& works
   call_enqueue(slot, workspace, stage);
 }
 
-void OpenClStageBase::submit(DeviceSlot& slot, Workspace& workspace, std::size_t first,
-                             std::size_t last) const {
-  bring_in_all(own_slot(slot), workspace, first, last);
-  for (std::size_t stage = first; stage < last; ++stage) enqueue_stage(own_slot(slot), workspace, stage);
-  submit_outputs(slot, workspace);
-}
-
-void OpenClStageBase::submit_together(std::span<DeviceSlot* const> slots,
-                                      std::span<Workspace* const> workspaces, std::size_t first,
-                                      std::size_t last) const {
-  std::vector<OpenClSlotBase*> own;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    own.push_back(&own_slot(*slots[i]));
-    bring_in_all(*own[i], *workspaces[i], first, last);
+void OpenClStageBase::submit(std::span<const DeviceWork> frames, std::size_t first, std::size_t last,
+                             SubmitParts parts) const {
+  std::vector<OpenClSlotBase*> together;
+  for (const DeviceWork& one : frames) {
+    OpenClSlotBase& slot = own_slot(*one.slot);
+    if (includes(parts, SubmitParts::inputs)) bring_in_all(slot, *one.workspace, first, last);
+    if (frames.size() > 1) together.push_back(&slot);
   }
-  for (std::size_t stage = first; stage < last; ++stage) {
-    for (OpenClSlotBase* slot : own) begin_stage(*slot, stage);
-    if (enqueue_together(own, stage)) {
-      for (OpenClSlotBase* slot : own) slot->spans.back().frames = static_cast<int>(own.size());
+  for (std::size_t stage = first; stage < last && includes(parts, SubmitParts::stages); ++stage) {
+    for (OpenClSlotBase* slot : together) begin_stage(*slot, stage);
+    if (!together.empty() && enqueue_together(together, stage)) {
+      for (OpenClSlotBase* slot : together) slot->spans.back().frames = static_cast<int>(together.size());
       continue;
     }
-    for (std::size_t i = 0; i < slots.size(); ++i) enqueue_stage(*own[i], *workspaces[i], stage);
+    for (const DeviceWork& one : frames) enqueue_stage(own_slot(*one.slot), *one.workspace, stage);
   }
-  for (std::size_t i = 0; i < slots.size(); ++i) submit_outputs(*own[i], *workspaces[i]);
-}
-
-void OpenClStageBase::submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first,
-                                    std::size_t last) const {
-  bring_in_all(own_slot(slot), workspace, first, last);
-  own_slot(slot).queue.flush();
+  for (const DeviceWork& one : frames) {
+    OpenClSlotBase& slot = own_slot(*one.slot);
+    if (includes(parts, SubmitParts::outputs)) bring_out_all(slot, *one.workspace);
+    slot.queue.flush();
+  }
 }
 
 void OpenClStageBase::bring_in_all(OpenClSlotBase& s, Workspace& workspace, std::size_t first,
@@ -210,14 +201,7 @@ void OpenClStageBase::bring_in_all(OpenClSlotBase& s, Workspace& workspace, std:
   });
 }
 
-void OpenClStageBase::submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const {
-  OpenClSlotBase& s = own_slot(slot);
-  enqueue_stage(s, workspace, stage);
-  s.queue.flush();
-}
-
-void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) const {
-  OpenClSlotBase& s = own_slot(slot);
+void OpenClStageBase::bring_out_all(OpenClSlotBase& s, Workspace& workspace) const {
   const OpenClSlotBase::Segment& segment = *s.submitted_;
   const auto add = [&](opencl::Event event) {
     if (!event) return;
@@ -236,7 +220,6 @@ void OpenClStageBase::submit_outputs(DeviceSlot& slot, Workspace& workspace) con
     memory->bind(shared.host());
   });
   if (!s.done) s.done = s.queue.marker();  // nothing comes back yet
-  s.queue.flush();
 }
 
 void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& frame,

@@ -135,14 +135,11 @@ class OpenClStageBase : public DeviceStages {
   /// Finds a resource that would have to be copied and cannot be.
   std::optional<MappingConflict> check(const StageSet& on_device) const override;
   void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const final;
-  void submit(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
-  void submit_together(std::span<DeviceSlot* const> slots, std::span<Workspace* const> workspaces,
-                       std::size_t first, std::size_t last) const final;
+  using DeviceStages::submit;
+  void submit(std::span<const DeviceWork> frames, std::size_t first, std::size_t last,
+              SubmitParts parts) const final;
+  bool divisible() const final { return true; }
   void complete(DeviceSlot& slot, Workspace& workspace) const final;
-  bool runs_in_steps() const final { return true; }
-  void submit_inputs(DeviceSlot& slot, Workspace& workspace, std::size_t first, std::size_t last) const final;
-  void submit_stage(DeviceSlot& slot, Workspace& workspace, std::size_t stage) const final;
-  void submit_outputs(DeviceSlot& slot, Workspace& workspace) const final;
 
   /// Copies a resource of the last frame from the device into the workspace's own memory, and waits: for
   /// comparisons. Throws DeviceError.
@@ -199,6 +196,7 @@ class OpenClStageBase : public DeviceStages {
   virtual void call_take(OpenClSlotBase&, Workspace&, std::size_t resource) const = 0;
 
   void bring_in_all(OpenClSlotBase& slot, Workspace& workspace, std::size_t first, std::size_t last) const;
+  void bring_out_all(OpenClSlotBase& slot, Workspace& workspace) const;
   void bring_in_frame(OpenClSlotBase& slot, const PictureView& frame, std::size_t stage) const;
   void bring_in(OpenClSlotBase& slot, Workspace& workspace, std::size_t resource) const;
   void plan_mapping(OpenClSlotBase& slot, const StageSet& on_device) const;
