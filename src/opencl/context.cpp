@@ -170,7 +170,6 @@ Event Queue::write(const Buffer& buffer, const void* source, std::size_t bytes, 
 }
 
 void Queue::write_now(const Buffer& buffer, const void* source, std::size_t bytes) {
-  if (bytes == 0) return;  // which drivers may refuse (OpenCL 1.2)
   check(clEnqueueWriteBuffer(queue_.get(), buffer.get(), CL_TRUE, 0, bytes, source, 0, nullptr, nullptr),
         "clEnqueueWriteBuffer", context_->name());
 }
