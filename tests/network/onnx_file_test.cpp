@@ -88,7 +88,7 @@ TEST(OnnxFile, RefusesInputsThatAreNoPictures) {
   };
   constexpr int kFloat = onnx::TensorProto::FLOAT;
   EXPECT_THAT(complaint({1, 3, 4, 64, 64}, kFloat), HasSubstr("'images' of 1x3x4x64x64"));
-  EXPECT_THAT(complaint({1, 64, 64, 3}, onnx::TensorProto::UINT8), HasSubstr("whole numbers"));
+  EXPECT_THAT(complaint({1, 64, 64}, onnx::TensorProto::UINT8), HasSubstr("whole numbers"));
   EXPECT_THAT(complaint({1, 3, 0, 0}, kFloat), HasSubstr("--input-size"));
   EXPECT_THAT(complaint({8, 3, 64, 64}, kFloat), HasSubstr("8 pictures"));
   EXPECT_THAT(complaint({1, 3, 64, 64}, onnx::TensorProto::STRING), HasSubstr("type"));

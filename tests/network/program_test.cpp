@@ -161,6 +161,30 @@ TEST_F(NetworkProgram, GivesTheSameBoxesUnderAllSchedulesAndBatches) {
   EXPECT_EQ(found({"--map", "network_2=gpu", "--batch", "8"}), expected);
 }
 
+// A network that takes bytes finds the same as one that takes them as real numbers.
+TEST_F(NetworkProgram, TakesPicturesOfBytes) {
+  OnnxBuilder builder = small_yolox(64, 2);
+  onnx::GraphProto& graph = *builder.proto().mutable_graph();
+  const std::string picture = graph.input(0).name();
+  graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::UINT8);
+  for (onnx::NodeProto& node : *graph.mutable_node())
+    for (std::string& input : *node.mutable_input())
+      if (input == picture) input = "reals";
+  builder.node("Cast", {picture}, {"reals"}, {{"to", 1}});
+  for (int i = graph.node_size() - 1; i > 0; --i) graph.mutable_node()->SwapElements(i, i - 1);
+  builder.metadata("names", "{0: 'ball', 1: 'box'}");
+  const std::string bytes = folder_ / "bytes.onnx";
+  builder.save(bytes);
+  const auto found = [&](const std::string& model) {
+    const Outcome outcome = run({"-q", "detect", picture_, "--model", model, "--threshold", "0.05"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string expected = found(model_);
+  EXPECT_THAT(expected, HasSubstr("score"));
+  EXPECT_EQ(found(bytes), expected);
+}
+
 // Networks are not split: nobody has asked for it.
 TEST_F(NetworkProgram, IsMeasuredUnderTheSchedulesThatItHas) {
   if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL device for the CPU";

@@ -28,7 +28,7 @@ const std::string& name_of(const Graph& graph, const GraphInput& input) {
 InputRole role_of(const Graph& graph, const GraphInput& input) {
   const std::string& name = name_of(graph, input);
   const std::size_t rank = input.type.shape.size();
-  if (rank == 4 && input.type.kind == Kind::real) return InputRole::picture;
+  if (rank == 4) return InputRole::picture;
   if (rank == 2 && input.type.kind == Kind::whole && name.find("size") != std::string::npos)
     return InputRole::frame_size;
   if (rank == 2 && name == "scale_factor") return InputRole::scale;
@@ -36,7 +36,7 @@ InputRole role_of(const Graph& graph, const GraphInput& input) {
   if (rank == 3 && name == "pixel_mask" && input.type.kind == Kind::whole) return InputRole::mask;
   throw Problem("has the input '" + name + "' of " + text_of(input.type.shape) +
                 (input.type.kind == Kind::real ? "" : " whole numbers") +
-                "; supported are one picture of real numbers (1x3xHxW or 1xHxWx3) and its size");
+                "; supported are one picture (1x3xHxW or 1xHxWx3) and its size");
 }
 
 // The first two whole numbers of a text, "[640, 480]" as rows and columns; or one for both.
@@ -106,6 +106,9 @@ void fix_inputs(Network& network, const Settings& settings, std::optional<Size> 
       if (has_picture) throw Problem("takes several pictures");
       has_picture = true;
       network.picture = i;
+      // Levels from 0 to 255, which a first Cast or arithmetic makes real: they are so from the start.
+      network.takes_levels = input.type.kind == Kind::whole;
+      input.type.kind = Kind::real;
       fix_picture(graph, input, settings, usual, network.preprocessing);
     } else if (network.roles.back() == InputRole::mask) {
       constexpr std::int64_t kSide = 64;  // where it is free; the network resizes it
@@ -220,8 +223,9 @@ void set_preprocessing(Network& network, const Settings& settings) {
     const auto from = by_user ? by_user : numbers_of(metadata_of(graph, std::string("model_info ") + key));
     for (std::size_t c = 0; c < 3; ++c) values[c] = from ? (*from)[c] : otherwise[c];
   };
-  set(p.mean, settings.mean_values, "mean_values", usual.mean);
-  set(p.scale, settings.scale_values, "scale_values", usual.scale);
+  const Preprocessing levels{};  // as they are
+  set(p.mean, settings.mean_values, "mean_values", network.takes_levels ? levels.mean : usual.mean);
+  set(p.scale, settings.scale_values, "scale_values", network.takes_levels ? levels.scale : usual.scale);
   for (double& scale : p.scale) {
     if (!(std::abs(scale) >= 1e-6)) throw Problem("divides its input by " + std::to_string(scale));
   }

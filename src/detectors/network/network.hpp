@@ -58,6 +58,7 @@ struct Network {
   Graph graph;                   ///< simplified; all inputs have sizes
   std::vector<InputRole> roles;  ///< by input
   std::size_t picture = 0;       ///< number of the input that takes the picture
+  bool takes_levels = false;     ///< its type is of whole numbers: pixels are given as they are, 0 to 255
   Scheme scheme;
   Preprocessing preprocessing;
   bool has_usual_size = false;        ///< whether its input takes any size, and nobody gave one
