@@ -25,7 +25,7 @@ void LiveReport::tell() {
     next_line_ += every_;
     line_.erase();
     std::fprintf(stderr, "%s\n", printable(session_.status_line()).c_str());
-  } else if (every_ == 0 && now >= next_rewrite_) {
+  } else if (every_ == 0 && line_.is_terminal() && now >= next_rewrite_) {
     next_rewrite_ = now + 1;
     line_.show(session_.status_line());
   }
