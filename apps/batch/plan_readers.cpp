@@ -35,17 +35,6 @@ unsigned bits_for(const Reader& reader, const struct stat& status) {
   return status.st_mode & 7;
 }
 
-// No secret, even where the program is installed in a home folder that others cannot enter.
-bool ships_with_program(const fs::path& file) {
-  std::error_code error;
-  const fs::path real = fs::canonical(file, error);
-  return !error && std::ranges::any_of(shipped_folders(), [&](const fs::path& folder) {
-    std::error_code none;
-    const fs::path from = real.lexically_relative(fs::canonical(folder, none));
-    return !none && !from.empty() && *from.begin() != "..";
-  });
-}
-
 }  // namespace
 
 bool Reader::can_read(const fs::path& file) const {
@@ -89,6 +78,7 @@ PlanReaders::PlanReaders(const struct stat& plan) {
 
 void PlanReaders::require(const fs::path& file) const {
   const bool can_all = std::ranges::all_of(others_, [&](const Reader& one) { return one.can_read(file); });
+  // A program may lie in a home folder that others cannot enter.
   if (can_all || ships_with_program(file)) return;
   throw Error(ExitCode::input,
               "the plan names '" + file.string() + "', which others who can change the plan cannot read",

@@ -1,5 +1,6 @@
 #include "base/shipped_files.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/program_folder.hpp"
@@ -7,9 +8,10 @@
 namespace sightline {
 namespace fs = std::filesystem;
 
-std::vector<fs::path> shipped_folders() {
+namespace {
+
+std::vector<fs::path> folders_of_program() {
   std::vector<fs::path> folders;
-  if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.emplace_back(own);
   const fs::path program = program_folder();
   if (!program.empty()) {
     folders.push_back(program / "../share/sightline/configs");
@@ -17,6 +19,24 @@ std::vector<fs::path> shipped_folders() {
   }
   folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // without /proc
   return folders;
+}
+
+}  // namespace
+
+std::vector<fs::path> shipped_folders() {
+  std::vector<fs::path> folders = folders_of_program();
+  if (const char* own = std::getenv("SIGHTLINE_CONFIGS")) folders.insert(folders.begin(), own);
+  return folders;
+}
+
+bool ships_with_program(const fs::path& file) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  return !error && std::ranges::any_of(folders_of_program(), [&](const fs::path& folder) {
+    std::error_code none;
+    const fs::path from = real.lexically_relative(fs::canonical(folder, none));
+    return !none && !from.empty() && *from.begin() != "..";
+  });
 }
 
 namespace {

@@ -12,6 +12,10 @@ namespace sightline {
 /// exist.
 std::vector<std::filesystem::path> shipped_folders();
 
+/// Whether a file is one of those beside the program, which are no secrets. $SIGHTLINE_CONFIGS, a user's own
+/// folder, does not count.
+bool ships_with_program(const std::filesystem::path& file);
+
 /// The file of `name`, a path relative to one of these folders; empty if there is none.
 std::filesystem::path find_shipped_file(const std::filesystem::path& name);
 

@@ -11,6 +11,7 @@
 #include "base/fnv.hpp"
 #include "media/gray_png.hpp"
 #include "support/program.hpp"
+#include "support/variable.hpp"
 
 namespace sightline::test {
 namespace {
@@ -153,6 +154,9 @@ TEST_F(UntrustedJob, APlanOfOthersNamesOnlyFilesOfOptionsThatTheyCanRead) {
   expect_run(0, {"-q", "batch", "plan", input(), "--config", config, "--job", job()});
   fs::permissions(config, fs::perms(0600));
   fs::permissions(job() + "/plan.json", fs::perms(0666));
+  work(3, config);
+  // Not even where the user keeps own configurations there.
+  const Variable configs("SIGHTLINE_CONFIGS", folder_.path());
   work(3, config);
 }
 
