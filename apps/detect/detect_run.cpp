@@ -26,7 +26,8 @@
 #include "base/utf8.hpp"
 #include "detectors/registry.hpp"
 #include "pipeline/report/chrome_trace.hpp"
-#include "pipeline/runs/media_ends.hpp"
+#include "pipeline/runs/media_sinks.hpp"
+#include "pipeline/runs/reader_source.hpp"
 #include "pipeline/runtime/sinks.hpp"
 #include "pipeline/runtime/sources.hpp"
 

@@ -11,7 +11,7 @@
 #include <sightline/media/reader.hpp>
 #include <sightline/opencl/device.hpp>
 #include <sightline/pipeline/runtime/pipeline.hpp>
-#include <sightline/pipeline/runs/media_ends.hpp>
+#include <sightline/pipeline/runs/reader_source.hpp>
 
 namespace {
 

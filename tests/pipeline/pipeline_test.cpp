@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "pipeline/runs/media_ends.hpp"
+#include "pipeline/runs/reader_source.hpp"
 #include "support/media.hpp"
 #include "support/pipeline.hpp"
 #include "support/program.hpp"

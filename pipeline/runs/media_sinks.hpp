@@ -1,29 +1,15 @@
 #pragma once
-/// The ends of a pipeline that read and write files: sources and sinks of src/media.
+/// Sinks that draw what was found: into a video, on a contact sheet.
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "media/contact_sheet.hpp"
-#include "media/reader.hpp"
 #include "media/writer.hpp"
 #include "pipeline/runtime/pipeline.hpp"
 
 namespace sightline::pipeline {
-
-/// Reads a file, a stream or a folder. The reader must outlive it.
-class ReaderSource : public FrameSource {
- public:
-  explicit ReaderSource(media::Reader& reader) : reader_(reader) {}
-  std::optional<Frame> read() override { return reader_.read(); }
-  std::int64_t decode_errors() const override { return reader_.decode_errors(); }
-  std::optional<std::int64_t> frames() const override { return reader_.info().frames; }
-
- private:
-  media::Reader& reader_;
-};
 
 /// Every frame that has pixels, with its boxes, into a video. The writer must outlive the sink.
 class VideoSink : public Sink {
