@@ -67,10 +67,10 @@ class CpuStage : public StageAlone {
 };
 
 // A frame on its way over CPU and device, stopped at the stage that is wanted.
-class DeviceWork : public StageAlone {
+class DeviceAlone : public StageAlone {
  public:
-  DeviceWork(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
-             const StageSet& on_device, std::size_t stage)
+  DeviceAlone(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
+              const StageSet& on_device, std::size_t stage)
       : stages_(processor.stages().size()),
         device_(device),
         frame_(frame),
@@ -78,7 +78,7 @@ class DeviceWork : public StageAlone {
         segment_(*std::ranges::find_if(runner_.segments(), [&](const DeviceSegment& one) {
           return stage >= one.first && stage < one.last;
         })) {}
-  ~DeviceWork() override {
+  ~DeviceAlone() override {
     try {
       wait();                          // the device must not write into what is about to go
     } catch (const std::exception&) {  // nor does one that has failed
@@ -147,11 +147,11 @@ class DeviceWork : public StageAlone {
   std::array<DeviceEvent, kMostStages> ends_;  ///< of each stage's last turn: they may be in several queues
 };
 
-class DeviceStage : public DeviceWork {
+class DeviceStage : public DeviceAlone {
  public:
   DeviceStage(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
               const StageSet& on_device, std::size_t stage, bool fresh)
-      : DeviceWork(processor, device, frame, on_device, stage), stage_(stage), fresh_(fresh) {
+      : DeviceAlone(processor, device, frame, on_device, stage), stage_(stage), fresh_(fresh) {
     ready();
   }
 
@@ -196,11 +196,11 @@ class DeviceStage : public DeviceWork {
   const bool fresh_;
 };
 
-class DeviceCopy : public DeviceWork {
+class DeviceCopy : public DeviceAlone {
  public:
   DeviceCopy(const FrameProcessor& processor, const DeviceStages& device, PictureView frame,
              const StageSet& on_device, Copy copy)
-      : DeviceWork(processor, device, frame, on_device, 0), copy_(copy) {
+      : DeviceAlone(processor, device, frame, on_device, 0), copy_(copy) {
     is_ready_ = begin();
     if (!is_ready_) return;
     bring_in();

@@ -148,8 +148,7 @@ std::string several_of(const std::string& label) {
 }
 
 std::string counted_objects(std::int64_t count, const std::string& label) {
-  if (label == "person" || label == "face") return counted(count, label);
-  return label + ": " + std::to_string(count);
+  return several_of(label) != label ? counted(count, label) : label + ": " + std::to_string(count);
 }
 
 std::string counted(std::int64_t count, const std::string& one) {

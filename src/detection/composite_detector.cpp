@@ -508,7 +508,7 @@ class CompositeDetector::CompositeStages : public DeviceStages {
     return static_cast<CompositeWorkspace&>(*frame.workspace);
   }
 
-  // Those of a member's stages that are in [first, last), counted in the member.
+  // The range of a member's own stages that [first, last) of all stages covers.
   std::pair<std::size_t, std::size_t> own_stages(std::size_t member, std::size_t first,
                                                  std::size_t last) const {
     const std::vector<std::size_t>& stages = detector_.members_[member].stages;

@@ -49,9 +49,7 @@ const FrameStorage* FrameStorage::in(MemoryDomain domain) const {
 
 Frame::Frame(std::shared_ptr<const FrameStorage> storage, std::int64_t number, double time, std::string name)
     : storage_(std::move(storage)), number_(number), time_(time), name_(std::move(name)) {
-  if (!storage_) return;
-  view_ = storage_->view();
-  size_ = view_.size();
+  if (storage_) view_ = storage_->view();
 }
 
 PictureView Frame::view() const {

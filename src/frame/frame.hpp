@@ -37,9 +37,9 @@ class Frame {
   /// Presentation time in seconds from the start of the source (not from ReadOptions::start); rises from
   /// frame to frame, over loops as well.
   double time() const { return time_; }
-  Size size() const { return size_; }
+  Size size() const { return view_.size(); }
 
-  /// Where the pixels are. Host for `empty()`.
+  /// Memory that the pixels lie in; the host for an empty frame.
   MemoryDomain domain() const { return storage_ ? storage_->domain() : MemoryDomain::host; }
   /// Pixels on the host, valid as long as any copy of this frame: those of FrameStorage::view. Another
   /// domain's are copied once, on the first call. Throws Error (device) if they cannot be.
@@ -90,8 +90,7 @@ class Frame {
 
  private:
   std::shared_ptr<const FrameStorage> storage_;
-  PictureView view_;  ///< of host storage
-  Size size_;
+  PictureView view_;  ///< the storage's own; without pixels outside of the host
   std::int64_t number_ = 0;
   double time_ = 0;
   FrameTimes times_;
