@@ -123,6 +123,18 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
+// Makes each two intervals one, of the larger value.
+void halve(std::vector<std::int64_t>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i / 2] = i % 2 == 0 ? values[i] : std::max(values[i / 2], values[i]);
+  values.resize((values.size() + 1) / 2);
+}
+
+void raise(std::vector<std::int64_t>& values, std::size_t at, std::int64_t value) {
+  if (values.size() <= at) values.resize(at + 1);
+  values[at] = std::max(values[at], value);
+}
+
 // The sheet as a picture within the page; empty where there was no frame.
 std::string picture_of(const media::ContactSheet& sheet) {
   if (sheet.offered() == 0) return {};
@@ -142,12 +154,8 @@ RunFinds::RunFinds(std::vector<std::string> labels, bool has_one_input)
 // Point of time, or of a frame's number, in the lines. Doubles the interval where there would be too many.
 std::size_t RunFinds::point_at(double at) {
   while (at >= interval_ * kMostPoints) {
-    for (Found& one : found_) {
-      std::vector<std::int64_t> halves((one.over_time.size() + 1) / 2);
-      for (std::size_t i = 0; i < one.over_time.size(); ++i)
-        halves[i / 2] = std::max(halves[i / 2], one.over_time[i]);
-      one.over_time = std::move(halves);
-    }
+    halve(has_frame_);
+    for (Found& one : found_) halve(one.over_time);
     interval_ *= 2;
   }
   return static_cast<std::size_t>(at / interval_);
@@ -161,8 +169,8 @@ void RunFinds::add(std::size_t input, bool is_picture, const Frame& frame, const
   }
   const double at = is_by_time_ ? std::max(0.0, result.time) : static_cast<double>(frames_);
   ++frames_;
-  end_ = std::max(end_, at);
   const std::size_t point = point_at(at);
+  raise(has_frame_, point, 1);
   std::vector<std::int64_t> counts(found_.size());
   for (const Detection& object : result.objects) {
     ++counts[static_cast<std::size_t>(object.label)];
@@ -181,15 +189,15 @@ void RunFinds::add(std::size_t input, bool is_picture, const Frame& frame, const
     found.objects += counts[label];
     ++found.frames;
     found.most = std::max(found.most, counts[label]);
-    if (found.over_time.size() <= point) found.over_time.resize(point + 1);
-    found.over_time[point] = std::max(found.over_time[point], counts[label]);
+    raise(found.over_time, point, counts[label]);
   }
   best_.add(frame, result.objects, labels_);
 }
 
+// An interval without a searched frame keeps the value before it: its objects are unknown, not none.
 Chart RunFinds::chart() const {
-  const auto last = static_cast<std::size_t>(end_ / interval_);
-  Chart chart = over_time("Objects over time", interval_ * static_cast<double>(last + 1));
+  const std::size_t count = has_frame_.size();
+  Chart chart = over_time("Objects over time", interval_ * static_cast<double>(count));
   if (!is_by_time_) chart.x.text = [](double number) { return fmt::format("frame {:g}", number); };
   chart.y.label = "objects in a frame";
   std::vector<std::size_t> order;
@@ -199,11 +207,12 @@ Chart RunFinds::chart() const {
   order.resize(std::min(order.size(), kShownLines));
   for (const std::size_t i : order) {
     Line line{labels_[i], {}, Line::Form::stairs};
-    for (std::size_t point = 0; point <= last + 1; ++point) {
-      const std::size_t known = std::min(point, last);
-      const auto most = known < found_[i].over_time.size() ? found_[i].over_time[known] : 0;
+    for (std::size_t point = 0; point < count; ++point) {
+      if (has_frame_[point] == 0) continue;
+      const auto most = point < found_[i].over_time.size() ? found_[i].over_time[point] : 0;
       line.points.push_back({interval_ * static_cast<double>(point), static_cast<double>(most)});
     }
+    line.points.push_back({chart.x.high, line.points.back().y});
     chart.lines.push_back(std::move(line));
   }
   return chart;

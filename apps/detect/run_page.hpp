@@ -50,9 +50,10 @@ class RunFinds {
   std::vector<Found> found_;  ///< by label
   std::map<TrackKey, Track> tracks_;
   media::ContactSheet best_;
-  std::int64_t frames_ = 0;    ///< that were searched
-  double interval_, end_ = 0;  ///< seconds, or frames
-  bool is_by_time_;            ///< one input with times; otherwise by frames
+  std::vector<std::int64_t> has_frame_;  ///< by interval: 1 where a frame was searched
+  std::int64_t frames_ = 0;              ///< that were searched
+  double interval_;                      ///< seconds, or frames
+  bool is_by_time_;                      ///< one input with times; otherwise by frames
 };
 
 /// Hands each frame of one input to a RunFinds. The finds must outlive it.
