@@ -130,7 +130,10 @@ pipeline::PlanOptions plan_options(const pipeline::ScheduleRequest& schedule,
 }
 
 void explain_to_user(const pipeline::Planned& planned, const ProcessorEngine& engine) {
-  const std::string text = pipeline::explain(planned, engine.processor()) + known_text(engine.device_stages);
+  const std::string text =
+      pipeline::explain(planned, engine.processor()) +
+      pipeline::draw_graph(planned.schedule, engine.processor(), engine.devices()) +
+      known_text(engine.device_stages);
   std::fputs(printable(text, kLineEndsAndTabs).c_str(), stderr);
 }
 
@@ -261,8 +264,11 @@ void describe_engine(const Engine& engine, const pipeline::Pipeline& pipeline) {
   const DetectorInfo& info = engine.detector->info();
   log_run(engine, pipeline, sought(info) + "; ");
   spdlog::debug("model: {}; scores from {:.3g}", info.model, info.threshold);
-  if (engine.explain)
-    std::fputs(printable(settings_table(*engine.detector), kLineEndsAndTabs).c_str(), stderr);
+  if (!engine.explain) return;
+  std::string text = settings_table(*engine.detector);
+  if (!engine.is_auto())
+    text += pipeline::draw_graph(pipeline.schedule(), *engine.detector, engine.devices());
+  std::fputs(printable(text, kLineEndsAndTabs).c_str(), stderr);
 }
 
 }  // namespace sightline::apps

@@ -41,6 +41,44 @@ std::string explain(const Planned& planned, const FrameProcessor& processor, std
   return text + energy_remark(planned);
 }
 
+std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices) {
+  const auto names = [&](std::size_t first, std::size_t last, const char* between) {
+    std::vector<std::string_view> all;
+    for (; first < last; ++first) all.push_back(processor.stages()[first].name);
+    return fmt::format("{}", fmt::join(all, between));
+  };
+  const auto on = [&](const DeviceSet& some) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (some[i]) all.push_back(devices.name(i));
+    }
+    return fmt::format("{}", fmt::join(all, " or "));
+  };
+  const std::size_t stages = processor.stages().size();
+  const DeviceSet dealt = dealt_devices(schedule, devices.size());
+  std::vector<std::string> nodes{"[decode]"};
+  std::size_t next = 0;
+  if (schedule.split > 0) {
+    next = processor.partitionable_stages();
+    const std::string part = names(0, next, ", ");
+    nodes.push_back(fmt::format("({} of {:.0f}% on {} beside {:.0f}% on the CPU)", part, 100 * schedule.split,
+                                on(dealt), 100 * (1 - schedule.split)));
+    nodes.emplace_back("[merge]");
+  }
+  for (const Segment& segment : segments_of(schedule, stages)) {
+    const std::size_t first = std::max(segment.first, next);
+    if (first >= segment.last) continue;
+    if (segment.on_device) {
+      const DeviceSet pinned = segment.pinned > 0 ? DeviceSet(1UL << (segment.pinned - 1)) : dealt;
+      nodes.push_back(fmt::format("({} on {})", names(first, segment.last, ", "), on(pinned)));
+    } else {
+      nodes.push_back("[" + names(first, segment.last, "] > [") + "]");
+    }
+  }
+  return fmt::format("graph, {} in flight: {} > [order] > [deliver]\n", schedule.in_flight,
+                     fmt::join(nodes, " > "));
+}
+
 std::string energy_remark(const Planned& planned) {
   if (!planned.objective.energies) return {};
   std::string text = fmt::format("Energy is measured by {}", planned.objective.energies->meter);

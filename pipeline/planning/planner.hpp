@@ -146,6 +146,9 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
                                        const Devices& devices, const Frame& frame,
                                        const PlanOptions& options);
 
+/// The flow graph that a schedule builds, for people: [nodes], and (stages) of async nodes that wait for devices.
+std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices);
+
 /// Table of the best `rows` alternatives, for people.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
 /// Line for people on the meters used for the goal energy, and the parts whose energy they do not cover;

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/message.hpp"
 #include "pipeline/runtime/now.hpp"
+#include "pipeline/runtime/session_impl.hpp"
 
 namespace sightline::pipeline {
 
@@ -28,56 +29,55 @@ void leak_deliberately(const void* object) noexcept try {
 } catch (const std::bad_alloc&) {  // no longer found, but still alive
 }
 
-DispatchQueue::DispatchQueue(const FrameProcessor& processor, const DeviceStages& stages, std::size_t number,
-                             std::string name, const Options& options, flow::graph& graph, Step& step,
-                             std::function<void(const std::string& error)> on_loss)
-    : processor_(processor),
-      stages_(stages),
-      compiler_(dynamic_cast<const CompilingDevice*>(&stages.device())),
-      number_(number),
+DispatchQueue::DispatchQueue(const ComputeDevice& device, std::string name, const Options& options,
+                             flow::graph& graph, std::function<void(const std::string& error)> on_loss)
+    : device_(device),
+      compiler_(dynamic_cast<const CompilingDevice*>(&device)),
       name_(std::move(name)),
       failure_("'" + name_ + "' failed during a frame"),
       options_(options),
-      most_together_(stages.most_together()),
-      on_loss_(std::move(on_loss)) {
-  submit_ =
-      std::make_unique<Submit>(graph, flow::serial, [this](Batch* batch, Submit::gateway_type& gateway) {
-        gateway_ = &gateway;
-        for (std::size_t i = 0; i < batch->size; ++i) gateway.reserve_wait();
-        submit(*batch);
-      });
-  flow::make_edge(*submit_, step);
-  const bool unified = stages_.device().info().unified_memory;
+      on_loss_(std::move(on_loss)),
+      submissions_(graph, flow::serial, [this](Batch* batch) {
+        enqueue(*batch);
+        return flow::continue_msg();
+      }) {
+  const bool unified = device_.info().unified_memory;
   // If copies are needed, those of one frame overlap with the kernels of another.
   limit_ = unified ? 1 : 6;
   waiting_.reserve(64);
   polled_.reserve(64);
   try {
-    clock_queue_ = stages_.device().make_queue();
+    clock_queue_ = device_.make_queue();
   } catch (const std::exception& e) {
     disable(e.what());
   }
   if (options_.poll || !unified) poller_ = std::jthread([this](const std::stop_token& stop) { poll(stop); });
 }
 
-void DispatchQueue::device_answered(Slot& slot, bool failed) noexcept {
-  DevicePart& part = slot.parts[number_];
+void DispatchQueue::device_answered(DevicePart& part, bool failed) noexcept {
   if (failed && part.error.empty()) part.failed = true;
-  gateway_.load()->try_put(Token{&slot, static_cast<int>(number_)});
-  gateway_.load()->release_wait();
+  DeviceNode::gateway_type& gateway = *part.gateway;
+  gateway.try_put(&part);
+  gateway.release_wait();
 }
 
-void DispatchQueue::hand_over(Slot& slot) {
-  slot.parts[number_].ready = now_ns();
+void DispatchQueue::watch_part(DevicePart& part) {
+  const std::lock_guard lock(mutex_);
+  parts_.push_back(&part);
+}
+
+void DispatchQueue::submit(DevicePart& part) {
+  part.ready = now_ns();
+  part.gateway->reserve_wait();
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(&slot);
+    waiting_.push_back(&part);
   }
   submit_next();
 }
 
 void DispatchQueue::submit_next() {
-  while (Batch* const batch = take_batch()) submit_->try_put(batch);
+  while (Batch* const batch = take_batch()) submissions_.try_put(batch);
 }
 
 // Frames that are submitted now; null if none should be. Only as many are at work as keep the device busy;
@@ -85,23 +85,24 @@ void DispatchQueue::submit_next() {
 Batch* DispatchQueue::take_batch() {
   const std::lock_guard lock(mutex_);
   if (waiting_.empty()) return nullptr;
-  const Slot& first = *waiting_.front();
+  const DevicePart& first = *waiting_.front();
   const std::size_t largest = largest_batch(first);
   // One batch is at work, and one follows it.
   if (at_work_ >= (largest > 1 ? std::min(limit_, 2) : limit_)) return nullptr;
   if (largest > 1 && at_work_ > 0) {
-    const auto count = std::ranges::count_if(waiting_, [&](Slot* slot) { return go_together(first, *slot); });
+    const auto count =
+        std::ranges::count_if(waiting_, [&](DevicePart* part) { return go_together(first, *part); });
     if (static_cast<std::size_t>(count) < largest) return nullptr;
   }
   Batch& batch = free_batch();
-  std::erase_if(waiting_, [&](Slot* slot) {
-    const bool joins = batch.slots.empty() || (batch.slots.size() < largest && go_together(first, *slot));
-    if (joins) batch.slots.push_back(slot);
+  std::erase_if(waiting_, [&](DevicePart* part) {
+    const bool joins = batch.parts.empty() || (batch.parts.size() < largest && go_together(first, *part));
+    if (joins) batch.parts.push_back(part);
     return joins;
   });
-  batch.size = batch.unanswered = batch.slots.size();
+  batch.size = batch.unanswered = batch.parts.size();
   batch.users = batch.size + 1;
-  for (Slot* const slot : batch.slots) slot->parts[number_].batch = &batch;
+  for (DevicePart* const part : batch.parts) part->batch = &batch;
   ++at_work_;
   return &batch;
 }
@@ -110,76 +111,72 @@ Batch* DispatchQueue::take_batch() {
 Batch& DispatchQueue::free_batch() {
   const auto known = std::ranges::find_if(batches_, [](const auto& batch) { return batch->users == 0; });
   Batch& batch = known != batches_.end() ? **known : *batches_.emplace_back(std::make_unique<Batch>());
-  batch.slots.clear();
+  batch.parts.clear();
   batch.seconds = 0;
   return batch;
 }
 
-std::size_t DispatchQueue::largest_batch(const Slot& slot) const {
-  if (slot.is_split()) return 1;
-  return std::min(static_cast<std::size_t>(slot.plan->schedule.batch), most_together_);
+std::size_t DispatchQueue::largest_batch(const DevicePart& part) {
+  if (part.frame->is_split()) return 1;
+  return std::min(static_cast<std::size_t>(part.frame->plan->schedule.batch), part.stages().most_together());
 }
 
 // Whether the device does the same for both frames.
-bool DispatchQueue::go_together(const Slot& a, const Slot& b) const {
-  return a.plan == b.plan && a.handed.first == b.handed.first && a.handed.last == b.handed.last &&
-         a.dealt == b.dealt && a.setting == b.setting;
+bool DispatchQueue::go_together(const DevicePart& a, const DevicePart& b) {
+  return &a.stages() == &b.stages() && a.segment.first == b.segment.first &&
+         a.segment.last == b.segment.last && a.mapping == b.mapping && a.frame->setting == b.frame->setting &&
+         !b.frame->is_split();
 }
 
-// The body of the graph's asynchronous node: whatever happens, exactly one answer to each frame follows.
-void DispatchQueue::submit(Batch& batch) {
+// Whatever happens, exactly one answer to each frame follows.
+void DispatchQueue::enqueue(Batch& batch) {
   std::string error;
-  for (Slot* const slot : batch.slots) {
-    DevicePart& part = slot->parts[number_];
-    part.outstanding->open(*this, *slot);
-    part.slot->done = {};
+  for (DevicePart* const part : batch.parts) {
+    part->pending->open(*this, *part);
+    part->slot->done = {};
   }
   const std::uint64_t launches = first_launches();
   try {
     if (lost_) throw Error(ExitCode::failed, "'" + name_ + "' was disabled");
     frames_.clear();
-    for (Slot* const slot : batch.slots)
-      frames_.push_back({slot->parts[number_].slot.get(), &slot->device_workspace(number_)});
-    const Segment segment = batch.slots.front()->device_segment(processor_);
-    stages_.submit(frames_, segment.first, segment.last, SubmitParts::all);
+    for (DevicePart* const part : batch.parts) frames_.push_back({part->slot.get(), &part->workspace()});
+    const DevicePart& first = *batch.parts.front();
+    first.stages().submit(frames_, first.segment.first, first.segment.last, SubmitParts::all);
   } catch (const std::exception& e) {
     set_message(error, e.what());
   }
   const bool is_first = first_launches() != launches;
-  for (Slot* const slot : batch.slots) {
-    DevicePart& part = slot->parts[number_];
-    part.is_first = is_first;
+  for (DevicePart* const part : batch.parts) {
+    part->is_first = is_first;
     // The device may have got some of the frames before the error: it answers those.
-    if (error.empty() || (batch.size > 1 && part.slot->done)) {
-      expect_answer(*slot);
+    if (error.empty() || (batch.size > 1 && part->slot->done)) {
+      expect_answer(*part);
     } else {
-      set_message(part.error, error);
-      part.outstanding->complete(true);
+      set_message(part->error, error);
+      part->pending->complete(true);
     }
   }
   leave(batch);
 }
 
-void DispatchQueue::expect_answer(Slot& slot) {
-  DevicePart& part = slot.parts[number_];
-  Outstanding& outstanding = *part.outstanding;
+void DispatchQueue::expect_answer(DevicePart& part) {
+  PendingSubmission& pending = *part.pending;
   try {
     if (poller_.joinable()) {
       const std::lock_guard lock(mutex_);
-      polled_.push_back(&slot);
+      polled_.push_back(&part);
       poll_.notify_one();
     } else {
-      part.slot->done.on_complete(outstanding, name_);
+      part.slot->done.on_complete(pending, name_);
     }
-    outstanding.start_clock();  // not before: the watchdog must not find the slot half submitted
+    pending.start_clock();  // not before: the watchdog must not find the slot half submitted
   } catch (const std::exception& e) {
     set_message(part.error, e.what());
-    outstanding.complete(true);
+    pending.complete(true);
   }
 }
 
-void DispatchQueue::take_back(Slot& slot) {
-  DevicePart& part = slot.parts[number_];
+void DispatchQueue::complete(DevicePart& part) {
   Batch& batch = *part.batch;
   if (part.failed) set_message(part.error, failure_);
   if (!part.error.empty()) disable(part.error);  // before it gets the next one
@@ -192,8 +189,8 @@ void DispatchQueue::take_back(Slot& slot) {
   try {
     if (part.error.empty()) {
       if (part.is_first) compiler_->launches_succeeded();
-      stages_.complete(*part.slot, slot.device_workspace(number_));
-      log_spans(slot);
+      part.stages().complete(*part.slot, part.workspace());
+      log_spans(part);
     }
   } catch (const std::exception& e) {
     set_message(part.error, e.what());
@@ -214,10 +211,9 @@ void DispatchQueue::disable(const std::string& error) {
   if (!lost_.exchange(true)) on_loss_(error);
 }
 
-void DispatchQueue::log_spans(Slot& slot) {
-  DevicePart& part = slot.parts[number_];
-  const bool split = slot.plan->schedule.split > 0;
-  const auto processor = static_cast<std::uint8_t>(number_ + 1);
+void DispatchQueue::log_spans(DevicePart& part) {
+  const bool split = part.frame->is_split();
+  const auto processor = static_cast<std::uint8_t>(part.device + 1);
   const std::uint8_t partition = split ? processor : 0;
   const std::size_t before = part.spans.size();
   for (const DeviceSpan& one : part.slot->spans) {
@@ -255,14 +251,14 @@ void DispatchQueue::poll(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       if (!poll_.wait(lock, stop, [&] { return !polled_.empty(); })) return;
       for (std::size_t i = 0; i < polled_.size();) {
-        DevicePart& part = polled_[i]->parts[number_];
+        DevicePart& part = *polled_[i];
         const DeviceEvent::State state = part.slot->done.state();
         if (state == DeviceEvent::State::running) {
           ++i;
           continue;
         }
         polled_.erase(polled_.begin() + static_cast<std::ptrdiff_t>(i));
-        part.outstanding->complete(state == DeviceEvent::State::failed);
+        part.pending->complete(state == DeviceEvent::State::failed);
       }
     }
     std::this_thread::sleep_for(kInterval);
@@ -271,48 +267,47 @@ void DispatchQueue::poll(const std::stop_token& stop) {
 
 // Seconds that frames have on the device. They wait for compilers as well: for kernels that are launched for
 // the first time, and for programs that are built meanwhile. Call it with the mutex held.
-double DispatchQueue::limit_now(const std::vector<std::unique_ptr<Slot>>& slots) {
+double DispatchQueue::limit_now() {
   if (!compiler_) return options_.stall_limit;
-  const bool launches_first = std::ranges::any_of(slots, [&](const std::unique_ptr<Slot>& slot) {
-    const DevicePart& part = slot->parts[number_];
-    return part.outstanding->open_since() && part.is_first;
-  });
+  const bool launches_first = std::ranges::any_of(
+      parts_, [](const DevicePart* part) { return part->pending->open_since() && part->is_first; });
   if (!launches_first) compiling_.reset();
   if (launches_first && !compiling_) compiling_ = compiler_->compiling();
   if (!compiler_->is_compiling()) return options_.stall_limit;
   compiled_until_ = now_ns();
-  const bool is_cpu = stages_.device().info().type == DeviceType::cpu;
+  const bool is_cpu = device_.info().type == DeviceType::cpu;
   return options_.stall_limit * (is_cpu ? kLongerOnCpus : kLongerElsewhere);
 }
 
 // A device that does not answer must not stall the run. One that is disabled may still have frames.
-void DispatchQueue::watch(const std::vector<std::unique_ptr<Slot>>& slots) {
+void DispatchQueue::watch() {
   const std::lock_guard lock(mutex_);
-  const double seconds = limit_now(slots);
+  const double seconds = limit_now();
   const bool compiles = seconds != options_.stall_limit;
   const auto limit = static_cast<std::int64_t>(1e9 * seconds);
-  for (const std::unique_ptr<Slot>& slot : slots) {
-    DevicePart& part = slot->parts[number_];
-    const auto since = part.outstanding->open_since();
+  for (DevicePart* const part : parts_) {
+    const auto since = part->pending->open_since();
     if (!since) continue;
     const std::int64_t start = compiles ? *since : std::max(*since, compiled_until_);
     if (now_ns() - start < limit) continue;
-    auto next = std::make_unique<Outstanding>();
+    auto next = std::make_unique<PendingSubmission>();
     std::string stage = "a copy";
-    for (const DeviceSpan& span : part.slot->spans) {
+    for (const DeviceSpan& span : part->slot->spans) {
       if (span.end().state() == DeviceEvent::State::complete) continue;
-      if (span.kind == DeviceSpan::Kind::stage)
-        stage = "stage '" + std::string(processor_.stages()[span.stage].name) + "'";
+      if (span.kind == DeviceSpan::Kind::stage) {
+        const auto stages = part->frame->program.processor.stages();
+        stage = "stage '" + std::string(stages[span.stage].name) + "'";
+      }
       break;
     }
     std::string error = fmt::format("{} on '{}' has not finished within {:g} s", stage, name_, seconds);
-    if (!part.outstanding->close()) continue;  // only now: once closed, it must be answered here
-    part.error = std::move(error);
-    part.abandoned = true;
-    polled_.erase(std::remove(polled_.begin(), polled_.end(), slot.get()), polled_.end());
-    leak_deliberately(part.outstanding.release());  // a late answer may still come
-    part.outstanding = std::move(next);
-    device_answered(*slot, true);
+    if (!part->pending->close()) continue;  // only now: once closed, it must be answered here
+    part->error = std::move(error);
+    part->abandoned = true;
+    std::erase(polled_, part);
+    leak_deliberately(part->pending.release());  // a late answer may still come
+    part->pending = std::move(next);
+    device_answered(*part, true);
   }
 }
 
@@ -325,10 +320,11 @@ void DispatchQueue::set_clock() {
   }
 }
 
-bool DispatchQueue::can_set_clock(const std::vector<std::unique_ptr<Slot>>& slots) const {
+bool DispatchQueue::can_set_clock() {
   if (lost_ || !clock_.stale()) return false;
-  return std::ranges::none_of(slots, [&](const std::unique_ptr<Slot>& slot) {
-    const auto since = slot->parts[number_].outstanding->open_since();
+  const std::lock_guard lock(mutex_);
+  return std::ranges::none_of(parts_, [](const DevicePart* part) {
+    const auto since = part->pending->open_since();
     return since && now_ns() - *since > 500'000'000;
   });
 }

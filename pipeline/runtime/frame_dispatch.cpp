@@ -1,11 +1,15 @@
-// A frame's way through the graph: the segments of its schedule, then back into order.
+// A frame's way: nodes of the graph, one for each stage on the CPU and one for each run of segments on
+// devices, then back into order.
 #include <algorithm>
 
-#include "pipeline/runtime/pipeline_impl.hpp"
+#include "pipeline/runtime/session_impl.hpp"
 
 namespace sightline::pipeline {
 
 namespace {
+
+using Node = flow::function_node<Slot*, Slot*>;
+using BackNode = flow::function_node<DevicePart*, Slot*>;
 
 // Clears a result of any kind.
 void clear_found(FrameResult& result) {
@@ -13,23 +17,157 @@ void clear_found(FrameResult& result) {
   result.output.reset();
 }
 
+void fail(Slot& slot, std::string_view why) noexcept {
+  set_message(slot.cpu_error, why);
+  slot.is_over = true;
+}
+
+// A node's work on a frame. An error ends the frame's search, not the graph.
+template <typename Work>
+Slot* guarded(Slot& slot, const Work& work) noexcept {
+  try {
+    return work(slot);
+  } catch (const std::exception& e) {
+    fail(slot, e.what());
+  } catch (...) {
+    fail(slot, "an unknown error");
+  }
+  return &slot;
+}
+
 }  // namespace
 
-void Pipeline::Impl::step(Token token) {
-  Slot& slot = *token.slot;
-  try {
-    token.device == Token::kBegins ? begin(slot)
-                                   : back_from_device(slot, static_cast<std::size_t>(token.device));
-  } catch (const std::exception& e) {
-    set_message(slot.cpu_error, e.what());
-    finish(slot);
-  } catch (...) {
-    set_message(slot.cpu_error, "an unknown error");
-    finish(slot);
+Slot::Slot(Program& owner, int number)
+    : program(owner),
+      index(number),
+      workspace(owner.processor.make_workspace()),
+      parts(owner.devices.size()) {
+  spans.reserve(32);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].frame = this;
+    parts[i].device = i;
+    parts[i].spans.reserve(32);
   }
 }
 
-void Pipeline::Impl::begin(Slot& slot) {
+bool Slot::is_split() const {
+  return plan->schedule.split > 0;
+}
+
+const DeviceStages& DevicePart::stages() const {
+  return frame->program.devices[device];
+}
+
+Workspace& DevicePart::workspace() const {
+  return frame->is_split() ? *partition : *frame->workspace;
+}
+
+// --- nodes -------------------------------------------------------------------------------------------------
+
+// A node takes what the one before it emits: a frame, or null where the frame took another way.
+void Session::Impl::build_nodes(Program& program, Plan& plan) {
+  flow::sender<Slot*>* last = nullptr;
+  const auto make = [&](auto body) -> Node& {
+    auto node = std::make_unique<Node>(*graph_, flow::unlimited, std::move(body));
+    Node& made = *node;
+    plan.nodes.push_back(std::move(node));
+    return made;
+  };
+  const auto then = [&](auto work) {
+    Node& node = make([work](Slot* slot) { return slot && !slot->is_over ? guarded(*slot, work) : slot; });
+    if (last) flow::make_edge(*last, node);
+    last = &node;
+    return &node;
+  };
+  const auto then_on_cpu = [&](std::size_t first, std::size_t end) {
+    for (std::size_t stage = first; stage < end; ++stage) {
+      then([this, stage, is_first = stage == first](Slot& slot) {
+        run_on_cpu(slot, stage, is_first);
+        return &slot;
+      });
+    }
+  };
+  // Frames whose search is over pass a device by, with any of their parts.
+  const auto then_on_devices = [&](std::size_t segment) {
+    auto node = std::make_unique<DeviceNode>(
+        *graph_, flow::unlimited, [this, segment](Slot* slot, DeviceNode::gateway_type& gateway) {
+          if (!slot) return;
+          if (!slot->is_over) guarded(*slot, [&](Slot& one) { return submit(one, segment, gateway); });
+          if (slot->is_over) gateway.try_put(&slot->parts.front());
+        });
+    auto back = std::make_unique<BackNode>(*graph_, flow::unlimited, [this](DevicePart* part) {
+      Slot& slot = *part->frame;
+      return slot.is_over ? &slot : guarded(slot, [&](Slot&) { return back_from_device(*part); });
+    });
+    flow::make_edge(*last, *node);
+    flow::make_edge(*node, *back);
+    last = back.get();
+    plan.nodes.push_back(std::move(node));
+    plan.nodes.push_back(std::move(back));
+  };
+
+  plan.begin = then([this](Slot& slot) { return begin(slot); });
+  const std::size_t stages = program.processor.stages().size();
+  if (plan.schedule.split > 0) {
+    const std::size_t partitionable = program.processor.partitionable_stages();
+    flow::sender<Slot*>* const begun = last;
+    then_on_devices(0);
+    Node& on_cpu = make([this](Slot* slot) {
+      if (slot && !slot->is_over) run_partition(*slot);
+      return slot;
+    });
+    Node& join = make([this](Slot* slot) {
+      if (!slot || slot->partitions_left.fetch_sub(1) > 1) return static_cast<Slot*>(nullptr);
+      return slot->is_over ? slot : guarded(*slot, [&](Slot& one) { return merge(one); });
+    });
+    flow::make_edge(*begun, on_cpu);
+    flow::make_edge(on_cpu, join);
+    flow::make_edge(*last, join);
+    last = &join;
+    then_on_cpu(partitionable, stages);
+  } else {
+    for (std::size_t i = 0; i < plan.segments.size(); ++i) {
+      const Segment& segment = plan.segments[i];
+      if (!segment.on_device) {
+        then_on_cpu(segment.first, segment.last);
+      } else if (i == 0 || !plan.segments[i - 1].on_device) {
+        then_on_devices(i);
+      }
+    }
+  }
+  Node& end = make([this](Slot* slot) {
+    if (slot) finish(*slot);
+    return static_cast<Slot*>(nullptr);
+  });
+  flow::make_edge(*last, end);
+}
+
+void Session::Impl::build_nodes(StreamState& s) {
+  s.input =
+      std::make_unique<flow::input_node<Slot*>>(*graph_, [this, &s](oneapi::tbb::flow_control& control) {
+        bool goes_on = false;  // the node asks again anyway
+        Slot* const slot = read_next(s, goes_on);
+        if (!slot) control.stop();  // until `activate`
+        return slot;
+      });
+  s.enter = std::make_unique<flow::function_node<Slot*>>(*graph_, flow::unlimited, [this](Slot* slot) {
+    enter(*slot);
+    return flow::continue_msg();
+  });
+  s.in_order = std::make_unique<flow::sequencer_node<Slot*>>(
+      *graph_, [](Slot* slot) { return static_cast<std::size_t>(slot->sequence); });
+  s.output = std::make_unique<flow::function_node<Slot*>>(*graph_, flow::serial, [this](Slot* slot) {
+    deliver(*slot);
+    return flow::continue_msg();
+  });
+  flow::make_edge(*s.input, *s.enter);
+  flow::make_edge(*s.in_order, *s.output);
+}
+
+// --- the nodes' work ---------------------------------------------------------------------------------------
+
+// Into the first node of the program's present schedule.
+void Session::Impl::enter(Slot& slot) noexcept {
   FrameResult& result = slot.result;
   // First what cannot fail: a frame that fails below is reported under its own number.
   result.frame = slot.frame.number();
@@ -40,198 +178,198 @@ void Pipeline::Impl::begin(Slot& slot) {
   clear_found(result);
   result.message.clear();
   slot.spans.clear();
+  slot.cpu_error.clear();
+  slot.is_over = false;
   for (DevicePart& part : slot.parts) part.begin();
-  slot.spans.push_back({Activity::decode, 0, 0, 0, slot.admitted, slot.decoded, 0});
+  slot.plan = slot.program.plan;
+  slot.setting = slot.program.setting;
   slot.ready = slot.decoded;
-  slot.plan = plan_;
-  slot.setting = setting_;
-  const auto settings = processor_.operating_points();
-  result.setting = settings.empty() ? std::string_view() : std::string_view(settings[slot.setting].name);
-  result.source = slot.stream->stream->name;
-  result.picture = slot.frame.name();
-  if (slot.frame.damage().empty()) return search(slot);
-  slot.cpu_error = slot.frame.damage();  // there are no pixels to search
-  finish(slot);
+  guarded(slot, [](Slot& one) {
+    const auto settings = one.program.processor.operating_points();
+    one.spans.push_back({Activity::decode, 0, 0, 0, one.admitted, one.decoded, 0});
+    one.result.setting = settings.empty() ? std::string_view() : std::string_view(settings[one.setting].name);
+    one.result.source = one.stream->stream.name;
+    one.result.picture = one.frame.name();
+    if (!one.frame.damage().empty()) fail(one, one.frame.damage());  // there are no pixels to search
+    return &one;
+  });
+  slot.plan->begin->try_put(&slot);
 }
 
-// From the first stage on, by the slot's plan.
-void Pipeline::Impl::search(Slot& slot) {
-  slot.cpu_error.clear();
-  slot.segment = 0;
+Slot* Session::Impl::begin(Slot& slot) {
   const Schedule& schedule = slot.plan->schedule;
+  const FrameProcessor& processor = slot.program.processor;
+  slot.partitions_left = 2;  // where the search is over before it is split
   slot.workspace->tuned = schedule.tuned;
   slot.workspace->setting = static_cast<int>(slot.setting);
-  if (!processor_.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
+  if (!processor.prepare(*slot.workspace, slot.frame.view(), {schedule.split, 1})) {
     slot.result.status = FrameStatus::skipped;
     slot.result.message = "the frame is smaller than the smallest object";
-    finish(slot);
-    return;
+    slot.is_over = true;
+    return &slot;
   }
-  if (schedule.uses_device()) {
-    if (!deal(slot)) {  // the last one has just been lost
-      replan(slot);
-      search(slot);
-      return;
-    }
-    if (!prepare_devices(slot)) {
-      retry(slot);
-      return;
-    }
+  if (!schedule.uses_device()) return &slot;
+  // Without the device that was lost, from the beginning.
+  if (!deal(slot) || !prepare_devices(slot)) return retry(slot);
+  if (slot.is_split()) {
+    int partitions = 1;
+    for (std::size_t i = 0; i < slot.parts.size(); ++i) partitions += takes_part(slot, i);
+    slot.partitions_left = partitions;
   }
-  schedule.split > 0 ? run_split(slot) : run_segments(slot);
+  return &slot;
 }
 
 // To the device that is expected to be done with it first: the one with the fewest frames, each taken for as
 // long as frames have taken it lately. One of which nothing is known yet counts as the fastest. False where
 // none of them is left.
-bool Pipeline::Impl::deal(Slot& slot) {
+bool Session::Impl::deal(Slot& slot) {
   if (slot.is_split() || slot.plan->dealt.none()) return true;
   const auto takes_part = [&](std::size_t device) {
-    return slot.plan->dealt[device] && !dispatch_queues_[device]->lost();
+    return slot.plan->dealt[device] && !slot.program.queues[device]->lost();
   };
-  const std::lock_guard lock(deal_mutex_);
+  const std::vector<DispatchQueue*>& queues = slot.program.queues;
+  const std::lock_guard lock(slot.program.deal_mutex);
   double fastest = 0;
-  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
-    const double seconds = dispatch_queues_[i]->seconds_a_frame();
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    const double seconds = queues[i]->seconds_a_frame();
     if (takes_part(i) && seconds > 0 && (fastest == 0 || seconds < fastest)) fastest = seconds;
   }
   double first = 0;
-  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
+  for (std::size_t i = 0; i < queues.size(); ++i) {
     if (!takes_part(i)) continue;
-    const double known = dispatch_queues_[i]->seconds_a_frame();
+    const double known = queues[i]->seconds_a_frame();
     const double seconds = known > 0 ? known : fastest > 0 ? fastest : 1;
-    const double done = seconds * (dispatch_queues_[i]->load() + 1);
+    const double done = seconds * (queues[i]->load() + 1);
     if (slot.dealt != Slot::kNoDevice && done >= first) continue;
     slot.dealt = i;
     first = done;
   }
   if (slot.dealt == Slot::kNoDevice) return false;
-  dispatch_queues_[slot.dealt]->add_load(1);
+  queues[slot.dealt]->add_load(1);
   return true;
 }
 
-void Pipeline::Impl::leave_device(Slot& slot) {
+void Session::Impl::leave_device(Slot& slot) {
   if (slot.dealt != Slot::kNoDevice)
-    dispatch_queues_[std::exchange(slot.dealt, Slot::kNoDevice)]->add_load(-1);
+    slot.program.queues[std::exchange(slot.dealt, Slot::kNoDevice)]->add_load(-1);
 }
 
 // Whether a device does something for the frame.
-bool Pipeline::Impl::takes_part(const Slot& slot, std::size_t device) const {
+bool Session::Impl::takes_part(const Slot& slot, std::size_t device) {
   const Plan& plan = *slot.plan;
   if (slot.is_split())
     return plan.dealt[device] && plan.partitions[device].begin < plan.partitions[device].end;
-  return device_stages(plan.schedule, processor_, device, slot.dealt).any();
+  return device_stages(plan.schedule, slot.program.processor, device, slot.dealt).any();
 }
 
 // False where a device cannot: its part of the slot says why, and it is disabled.
-bool Pipeline::Impl::prepare_devices(Slot& slot) {
+bool Session::Impl::prepare_devices(Slot& slot) {
   const Schedule& schedule = slot.plan->schedule;
-  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
-    if (!takes_part(slot, i)) continue;
-    DevicePart& part = slot.parts[i];
+  const FrameProcessor& processor = slot.program.processor;
+  for (DevicePart& part : slot.parts) {
+    if (!takes_part(slot, part.device)) continue;
     try {
       if (schedule.split > 0) {
-        if (!part.partition) part.partition = processor_.make_workspace();
+        if (!part.partition) part.partition = processor.make_workspace();
         part.partition->tuned = schedule.tuned;
         part.partition->setting = static_cast<int>(slot.setting);
-        processor_.prepare(*part.partition, slot.frame.view(), slot.plan->partitions[i]);
+        processor.prepare(*part.partition, slot.frame.view(), slot.plan->partitions[part.device]);
       }
-      if (!part.slot) part.slot = devices_[i].make_slot();
-      devices_[i].prepare(*part.slot, slot.device_workspace(i),
-                          device_stages(schedule, processor_, i, slot.dealt));
+      if (!part.slot) part.slot = part.stages().make_slot();
+      part.mapping = device_stages(schedule, processor, part.device, slot.dealt);
+      part.stages().prepare(*part.slot, part.workspace(), part.mapping);
     } catch (const std::exception& e) {
       set_message(part.error, e.what());
-      dispatch_queues_[i]->disable(part.error);
+      slot.program.queues[part.device]->disable(part.error);
       return false;
     }
   }
   return true;
 }
 
-void Pipeline::Impl::run_segments(Slot& slot) {
-  const std::vector<Segment>& segments = slot.plan->segments;
-  for (; slot.segment < segments.size(); ++slot.segment) {
-    const Segment& segment = segments[slot.segment];
-    if (segment.on_device) {
-      slot.handed = segment;
-      const std::size_t device = slot.device_of(segment);
-      // Stages pinned to the frame's own device run with the rest.
-      for (; slot.segment + 1 < segments.size(); ++slot.segment) {
-        const Segment& next = segments[slot.segment + 1];
-        if (!next.on_device || slot.device_of(next) != device) break;
-        slot.handed.last = next.last;
-      }
-      dispatch_queues_[device]->hand_over(slot);
-      return;  // back_from_device goes on
-    }
-    run_on_cpu(slot, segment.first, segment.last);
-  }
-  finish(slot);
+void Session::Impl::run_on_cpu(Slot& slot, std::size_t stage, bool waited) {
+  const auto index = static_cast<std::uint8_t>(stage);
+  const std::int64_t start = now_ns();
+  slot.workspace->work.take();
+  slot.program.processor.run_stage(stage, *slot.workspace);
+  const std::int64_t end = now_ns();
+  if (waited) slot.spans.push_back({Activity::wait, index, 0, 0, slot.ready, start, 0});
+  const auto work = static_cast<std::int64_t>(1e9 * slot.workspace->work.take());
+  slot.spans.push_back({Activity::run, index, 0, 0, start, end, work > 0 ? work : end - start});
+  slot.ready = end;
 }
 
-void Pipeline::Impl::run_split(Slot& slot) {
-  int partitions = 1;
-  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) partitions += takes_part(slot, i);
-  slot.partitions_left = partitions;
-  for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
-    if (takes_part(slot, i)) dispatch_queues_[i]->hand_over(slot);
+// To the segment's device, with the segments behind it that run there: stages pinned to the frame's own
+// device run with the rest. A split frame goes to all devices.
+Slot* Session::Impl::submit(Slot& slot, std::size_t segment, DeviceNode::gateway_type& gateway) {
+  const auto send = [&](std::size_t device, const Segment& work) {
+    DevicePart& part = slot.parts[device];
+    part.segment = work;
+    part.gateway = &gateway;
+    slot.program.queues[device]->submit(part);
+  };
+  if (slot.is_split()) {
+    const Segment all{true, 0, slot.program.processor.partitionable_stages()};
+    const std::size_t devices = slot.parts.size();
+    for (std::size_t i = 0; i < devices; ++i) {
+      if (takes_part(slot, i)) send(i, all);
+    }
+    return nullptr;
   }
+  const std::vector<Segment>& segments = slot.plan->segments;
+  Segment together = segments[segment];
+  const std::size_t device = slot.device_of(together);
+  for (; segment + 1 < segments.size(); ++segment) {
+    const Segment& next = segments[segment + 1];
+    if (!next.on_device || slot.device_of(next) != device) break;
+    together.last = next.last;
+  }
+  slot.segment = segment;
+  send(device, together);
+  return nullptr;
+}
+
+Slot* Session::Impl::back_from_device(DevicePart& part) {
+  Slot& slot = *part.frame;
+  slot.program.queues[part.device]->complete(part);
+  if (slot.is_split()) return &slot;
+  if (!part.error.empty()) return retry(slot);
+  slot.ready = now_ns();
+  const std::size_t next = slot.segment + 1;
+  if (next == slot.plan->segments.size() || !slot.plan->segments[next].on_device) return &slot;
+  return submit(slot, next, *part.gateway);
+}
+
+// The CPU's partition of a split frame. Its devices are at work, so an error has to wait for them.
+void Session::Impl::run_partition(Slot& slot) noexcept {
   try {
-    if (slot.plan->schedule.split < 1) run_on_cpu(slot, 0, processor_.partitionable_stages());
+    if (slot.plan->schedule.split >= 1) return;
+    const std::size_t end = slot.program.processor.partitionable_stages();
+    for (std::size_t stage = 0; stage < end; ++stage) run_on_cpu(slot, stage, stage == 0);
   } catch (const std::exception& e) {
     set_message(slot.cpu_error, e.what());
   } catch (...) {
     set_message(slot.cpu_error, "an unknown error");
   }
-  partition_done(slot);
 }
 
-void Pipeline::Impl::run_on_cpu(Slot& slot, std::size_t first, std::size_t last) {
-  for (std::size_t stage = first; stage < last; ++stage) {
-    const auto index = static_cast<std::uint8_t>(stage);
-    const std::int64_t start = now_ns();
-    slot.workspace->work.take();
-    processor_.run_stage(stage, *slot.workspace);
-    const std::int64_t end = now_ns();
-    if (stage == first) slot.spans.push_back({Activity::wait, index, 0, 0, slot.ready, start, 0});
-    const auto work = static_cast<std::int64_t>(1e9 * slot.workspace->work.take());
-    slot.spans.push_back({Activity::run, index, 0, 0, start, end, work > 0 ? work : end - start});
-    slot.ready = end;
+// A split frame's partitions, once all are done.
+Slot* Session::Impl::merge(Slot& slot) {
+  if (std::ranges::any_of(slot.parts, [](const DevicePart& part) { return !part.error.empty(); }))
+    return retry(slot);
+  if (!slot.cpu_error.empty()) {
+    slot.is_over = true;
+    return &slot;
   }
-}
-
-void Pipeline::Impl::back_from_device(Slot& slot, std::size_t device) {
-  dispatch_queues_[device]->take_back(slot);
-  if (slot.is_split()) {
-    partition_done(slot);
-  } else if (!slot.parts[device].error.empty()) {
-    retry(slot);
-  } else {
-    slot.ready = now_ns();
-    ++slot.segment;
-    run_segments(slot);
+  for (const DevicePart& part : slot.parts) {
+    if (takes_part(slot, part.device)) slot.program.processor.merge(*slot.workspace, *part.partition);
   }
-}
-
-// The last of a split frame's partitions to be done goes on with the whole.
-void Pipeline::Impl::partition_done(Slot& slot) {
-  if (slot.partitions_left.fetch_sub(1) > 1) return;
-  if (std::ranges::any_of(slot.parts, [](const DevicePart& part) { return !part.error.empty(); })) {
-    retry(slot);
-    return;
-  }
-  if (slot.cpu_error.empty()) {
-    for (std::size_t i = 0; i < dispatch_queues_.size(); ++i) {
-      if (takes_part(slot, i)) processor_.merge(*slot.workspace, *slot.parts[i].partition);
-    }
-    slot.ready = now_ns();
-    run_on_cpu(slot, processor_.partitionable_stages(), processor_.stages().size());
-  }
-  finish(slot);
+  slot.ready = now_ns();
+  return &slot;
 }
 
 // A device has failed: without it, from the beginning.
-void Pipeline::Impl::retry(Slot& slot) {
+Slot* Session::Impl::retry(Slot& slot) {
   leave_device(slot);
   for (DevicePart& part : slot.parts) {
     part.error.clear();
@@ -240,64 +378,74 @@ void Pipeline::Impl::retry(Slot& slot) {
     leak_deliberately(part.slot.release());  // the device may still write to them, for ever
     leak_deliberately(part.partition.release());
   }
-  ++slot.stream->accounts.retried;
+  ++slot.stream->accounts->retried;
+  slot.cpu_error.clear();
   slot.ready = now_ns();
   for (Span& span : slot.spans) span.work = 0;
-  replan(slot);
-  search(slot);
+  {
+    const std::lock_guard lock(mutex_);
+    slot.plan = plan_for(slot.program, slot.plan->schedule);
+  }
+  slot.plan->begin->try_put(&slot);
+  return nullptr;
 }
 
-// The slot's schedule without the devices that are lost.
-void Pipeline::Impl::replan(Slot& slot) {
-  const std::lock_guard lock(mutex_);
-  slot.plan = plan_for(slot.plan->schedule);
-}
-
-void Pipeline::Impl::finish(Slot& slot) {
+void Session::Impl::finish(Slot& slot) noexcept {
   leave_device(slot);
+  if (!slot.is_over) {
+    guarded(slot, [](Slot& one) {
+      one.program.processor.take_result(*one.workspace, one.result);
+      return &one;
+    });
+  }
   if (!slot.cpu_error.empty()) {
     slot.result.status = FrameStatus::failed;
     clear_found(slot.result);
     set_message(slot.result.message, slot.cpu_error);
-  } else if (slot.result.status == FrameStatus::ok) {
-    processor_.take_result(*slot.workspace, slot.result);
   }
   slot.stream->in_order->try_put(&slot);
 }
 
-void Pipeline::Impl::deliver(StreamState& stream, Slot& slot) {
+void Session::Impl::deliver(Slot& slot) noexcept {
+  StreamState& s = *slot.stream;
+  const Stream& stream = s.stream;
   const std::int64_t start = now_ns();
   try {
-    if (!failed_) {
-      for (Sink* sink : stream.stream->sinks) sink->accept(slot.frame, slot.result);
+    if (!s.discards) {
+      for (Sink* sink : stream.sinks) sink->accept(slot.frame, slot.result);
     }
     const std::int64_t end = now_ns();
     slot.spans.push_back({Activity::output, 0, 0, 0, start, end, end - start});
-    stream.spans.assign(slot.spans.begin(), slot.spans.end());
+    s.spans.assign(slot.spans.begin(), slot.spans.end());
     for (const DevicePart& part : slot.parts)
-      stream.spans.insert(stream.spans.end(), part.spans.begin(), part.spans.end());
-    std::sort(stream.spans.begin(), stream.spans.end(),
-              [](const Span& a, const Span& b) { return a.start < b.start; });
+      s.spans.insert(s.spans.end(), part.spans.begin(), part.spans.end());
+    std::ranges::sort(s.spans, {}, &Span::start);
     FrameTrace trace;
     trace.frame = slot.result.frame;
-    trace.source = stream.index;
+    trace.source = stream.number;
     trace.slot = slot.index;
     trace.slots_in_use = slot.slots_in_use;
-    trace.dropped = stream.stream->source->dropped();
+    trace.dropped = stream.source->dropped();
     trace.admitted = slot.admitted;
     trace.entered = slot.entered;
     trace.delivered = end;
     trace.status = slot.result.status;
     trace.setting = static_cast<int>(slot.setting);
-    trace.spans = stream.spans;
-    stream.accounts.add(slot.result, trace);
+    trace.spans = s.spans;
+    Progress progress;
     {
-      const std::lock_guard lock(trace_mutex_);  // several streams deliver at once
-      for (TraceSink* sink : traces_) sink->accept(trace);
+      const std::lock_guard lock(s.accounts_mutex);
+      s.accounts->add(slot.result, trace);
+      progress = s.accounts->progress();
     }
-    if (stream.stream->on_progress && !failed_) stream.stream->on_progress(stream.accounts.progress());
+    if (!stream.traces.empty()) {
+      const std::lock_guard lock(trace_mutex_);  // several streams deliver at once
+      for (TraceSink* sink : stream.traces) sink->accept(trace);
+    }
+    if (stream.on_progress && !s.discards) stream.on_progress(progress);
   } catch (...) {
-    end_with(std::current_exception());
+    const std::lock_guard lock(mutex_);
+    end_with(s, std::current_exception(), false);
   }
   slot.frame = Frame();  // back to the decoder's pool
   release(slot);

@@ -84,7 +84,7 @@ CaptureClock::duration FrameQueue::put(Frame frame) {
     drop_all_but(static_cast<std::size_t>(options_.capacity) - 1, DropCause::busy, gone);
   }
   frames_.push_back(std::move(frame));
-  changed_.notify_all();
+  announce();
   return waited;
 }
 
@@ -122,28 +122,45 @@ void FrameQueue::finish(std::exception_ptr error) {
   error_ = std::move(error);
   // The end, and above all the error, shall not wait for the end of the pause.
   if (paused_ && !options_.hold) drop_all_but(0, DropCause::paused, gone.emplace());
-  changed_.notify_all();
+  announce();
 }
 
 std::optional<Frame> FrameQueue::take() {
+  std::optional<Frame> frame;
   Lock lock(mutex_);
-  for (;;) {
-    look_for_stop();
-    if (closed_) return std::nullopt;
-    if (!frames_.empty() && (!paused_ || steps_ > 0)) {
-      std::optional<Frame> frame = std::move(frames_.front());
-      frames_.pop_front();
-      ++counts_.taken;
-      if (paused_) --steps_;
-      changed_.notify_all();
-      return frame;
-    }
-    if (finished_ && frames_.empty()) {
-      if (error_) std::rethrow_exception(error_);
-      return std::nullopt;
-    }
-    wait(lock);
+  while (!take_locked(frame)) wait(lock);
+  return frame;
+}
+
+bool FrameQueue::try_take(std::optional<Frame>& frame) {
+  const Lock lock(mutex_);
+  return take_locked(frame);
+}
+
+bool FrameQueue::take_locked(std::optional<Frame>& frame) {
+  look_for_stop();
+  if (closed_) return true;
+  if (!frames_.empty() && (!paused_ || steps_ > 0)) {
+    frame = std::move(frames_.front());
+    frames_.pop_front();
+    ++counts_.taken;
+    if (paused_) --steps_;
+    changed_.notify_all();
+    return true;
   }
+  if (!finished_ || !frames_.empty()) return false;
+  if (error_) std::rethrow_exception(error_);
+  return true;
+}
+
+void FrameQueue::on_change(std::function<void()> call) {
+  const Lock lock(mutex_);
+  on_change_ = std::move(call);
+}
+
+void FrameQueue::announce() {
+  changed_.notify_all();
+  if (on_change_) on_change_();
 }
 
 void FrameQueue::close() {
@@ -183,6 +200,7 @@ void FrameQueue::step() {
   const Lock lock(mutex_);
   pause_locked(true, gone);
   ++steps_;
+  announce();
 }
 
 CaptureCounts FrameQueue::counts() const {
@@ -213,14 +231,14 @@ void FrameQueue::close_locked() {
   closed_ = true;
   for (std::size_t i = 0; i < frames_.size(); ++i) count(DropCause::ended);
   frames_.clear();
-  changed_.notify_all();
+  announce();
 }
 
 void FrameQueue::pause_locked(bool paused, std::deque<Frame>& gone) {
-  changed_.notify_all();
   if (paused == paused_) return;
   paused_ = paused;
   steps_ = 0;
+  announce();
   if (!options_.hold) drop_all_but(paused ? 1 : 0, DropCause::paused, gone);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -82,6 +83,10 @@ class FrameQueue {
 
   /// The next frame; waits for it. None at the end and where the queue is closed.
   std::optional<Frame> take();
+  /// As `take`, but returns false where that would wait.
+  bool try_take(std::optional<Frame>& frame);
+  /// Sets what is called, with the queue's mutex held, once `try_take` is worth another call; may be null.
+  void on_change(std::function<void()> call);
 
   /// Ends all waits. The frames that wait are dropped, and so are those that come.
   void close();
@@ -99,6 +104,8 @@ class FrameQueue {
   using Lock = std::unique_lock<std::mutex>;
   bool full() const { return frames_.size() >= static_cast<std::size_t>(options_.capacity); }
   bool put_must_wait() const;
+  bool take_locked(std::optional<Frame>& frame);
+  void announce();
   void wait(Lock& lock, std::optional<CaptureClock::time_point> until = std::nullopt);
   void look_for_stop();
   void close_locked();
@@ -108,6 +115,7 @@ class FrameQueue {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::function<void()> on_change_;
   FrameQueueOptions options_;
   std::deque<Frame> frames_;
   CaptureCounts counts_;

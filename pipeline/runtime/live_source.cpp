@@ -66,11 +66,18 @@ LiveSource::~LiveSource() {
   if (thread_.joinable()) thread_.join();
 }
 
-void LiveSource::start() {
-  if (thread_.joinable()) return;
-  std::future<void> opening = first_opening_.get_future();
+// Starts to capture. The future is that of the first opening; invalid where it began before.
+std::future<void> LiveSource::begin() {
+  std::future<void> opening;
+  if (thread_.joinable()) return opening;
+  opening = first_opening_.get_future();
   thread_ = std::thread([this] { capture(); });
-  if (options_.give_up_after.value_or(0) > 0) return;
+  return opening;
+}
+
+void LiveSource::start() {
+  std::future<void> opening = begin();
+  if (!opening.valid() || options_.give_up_after.value_or(0) > 0) return;
   while (opening.wait_for(50ms) != std::future_status::ready) {
     if (stopping()) stop();
   }
@@ -82,6 +89,13 @@ std::optional<Frame> LiveSource::read() {
   std::optional<Frame> frame = queue_.take();
   if (!frame && queue_.closed()) stop();  // stopped by the flag
   return frame;
+}
+
+bool LiveSource::try_read(std::optional<Frame>& frame) {
+  begin();
+  if (!queue_.try_take(frame)) return false;
+  if (!frame && queue_.closed()) stop();  // stopped by the flag
+  return true;
 }
 
 void LiveSource::stop() {

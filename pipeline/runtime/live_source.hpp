@@ -80,6 +80,9 @@ class LiveSource : public FrameSource {
   void start();
   /// The next frame for the detector; waits for it. None at the end, or when stopped. Starts if need be.
   std::optional<Frame> read() override;
+  Reading reading() const override { return Reading::announces; }
+  bool try_read(std::optional<Frame>& frame) override;
+  void on_announcement(std::function<void()> call) override { queue_.on_change(std::move(call)); }
   /// Ends everything at once. Waiting frames are dropped.
   void stop();
 
@@ -98,6 +101,7 @@ class LiveSource : public FrameSource {
   std::optional<std::int64_t> frames() const override;
 
  private:
+  std::future<void> begin();
   void capture();
   bool capture_once();
   std::unique_ptr<LiveInput> open(std::string& reason);

@@ -1,7 +1,8 @@
 #pragma once
 /// Internal to the pipeline: one frame in flight.
 
-#include <array>
+#include <oneapi/tbb/flow_graph.h>
+
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -16,38 +17,36 @@
 
 namespace sightline::pipeline {
 
-/// A schedule with derived data; lives as long as the pipeline.
-struct Plan {
-  Schedule schedule;
-  std::vector<Segment> segments;
-  DeviceSet dealt;                    ///< devices that frames are dealt to, or that share a split one
-  std::vector<Partition> partitions;  ///< by device, if frames are split
-};
+namespace flow = oneapi::tbb::flow;
 
+struct Program;
+struct Plan;
 struct StreamState;
 struct Slot;
+struct DevicePart;
+struct Batch;
 
 /// Submitted device work without an answer. The first of answer and watchdog counts; the later one finds it
 /// closed. Its owner may forget it (`release`) but not destroy it while a late answer can come.
-class Outstanding : public Completion {
+class PendingSubmission : public Completion {
  public:
   /// Told by `complete`, from any thread; must outlive the work.
   class Receiver {
    public:
     virtual ~Receiver() = default;
-    virtual void device_answered(Slot& slot, bool failed) noexcept = 0;
+    virtual void device_answered(DevicePart& part, bool failed) noexcept = 0;
   };
 
-  void open(Receiver& receiver, Slot& slot) {
+  void open(Receiver& receiver, DevicePart& part) {
     receiver_ = &receiver;
-    slot_ = &slot;
+    part_ = &part;
     since_ = kNever;
     open_ = true;
   }
   /// Starts the device's time after the submission. Call it before the slot's next `open`.
   void start_clock() { since_ = now_ns(); }
   void complete(bool failed) noexcept override {
-    if (close()) receiver_->device_answered(*slot_, failed);
+    if (close()) receiver_->device_answered(*part_, failed);
   }
   /// Whether this call closed it; then no answer follows but the caller's.
   bool close() noexcept { return open_.exchange(false); }
@@ -63,16 +62,22 @@ class Outstanding : public Completion {
   std::atomic<bool> open_{false};
   std::atomic<std::int64_t> since_{kNever};
   Receiver* receiver_ = nullptr;
-  Slot* slot_ = nullptr;
+  DevicePart* part_ = nullptr;
 };
 
-struct Batch;
+/// The node that waits for devices: it takes frames, and emits their parts once the device has answered.
+using DeviceNode = flow::async_node<Slot*, DevicePart*>;
 
-/// A frame's part on one device.
+/// A frame's part on one device of its program.
 struct DevicePart {
-  std::unique_ptr<DeviceSlot> slot;      ///< made when the device first takes part
-  std::unique_ptr<Workspace> partition;  ///< the device's workspace of split frames
-  std::unique_ptr<Outstanding> outstanding = std::make_unique<Outstanding>();
+  Slot* frame = nullptr;
+  std::size_t device = 0;                       ///< number among the program's devices
+  std::unique_ptr<DeviceSlot> slot;             ///< made when the device first takes part
+  std::unique_ptr<Workspace> partition;         ///< the device's workspace of split frames
+  StageSet mapping;                             ///< stages that `slot` is prepared for
+  Segment segment;                              ///< stages of the submission
+  DeviceNode::gateway_type* gateway = nullptr;  ///< gets the answer
+  std::unique_ptr<PendingSubmission> pending = std::make_unique<PendingSubmission>();
   std::string error;        ///< why the device's part has to be done again; empty if it has not
   Batch* batch = nullptr;   ///< the device's last submission of this frame
   bool failed = false;      ///< the device said so
@@ -86,6 +91,8 @@ struct DevicePart {
     failed = false;
     spans.clear();
   }
+  const DeviceStages& stages() const;
+  Workspace& workspace() const;  ///< that the device works in
 };
 
 /// The working set of one frame in flight. Used by one task at a time, except for a split frame, whose
@@ -93,18 +100,21 @@ struct DevicePart {
 struct Slot {
   static constexpr std::size_t kNoDevice = kMostDevices;
 
-  int index = 0;
+  Slot(Program& owner, int number);
+
+  Program& program;
+  const int index;
   StreamState* stream = nullptr;
-  std::int64_t sequence = 0;  ///< the frame's number in its stream's admission order, from 0
+  std::int64_t sequence = 0;  ///< the frame's number in the order of admission of its stream's nodes, from 0
   Frame frame;
   FrameResult result;
 
-  const Plan* plan = nullptr;
-  std::size_t segment = 0;               ///< next of the plan's
-  Segment handed;                        ///< work of the frame's device, if the frame is not split
+  Plan* plan = nullptr;
+  bool is_over = false;                  ///< the remaining nodes only pass the frame on
+  std::size_t segment = 0;               ///< the plan's segment that a device works on
   std::size_t dealt = kNoDevice;         ///< the device that the frame is dealt to
   std::unique_ptr<Workspace> workspace;  ///< for split frames: the CPU's partition, then the whole
-  std::vector<DevicePart> parts;         ///< parts by device
+  std::vector<DevicePart> parts;         ///< by device of the program
   std::atomic<int> partitions_left{0};   ///< unfinished partitions of a split frame, the CPU's included
   std::string cpu_error;                 ///< why the frame failed
 
@@ -116,15 +126,7 @@ struct Slot {
   int slots_in_use = 0;
   std::size_t setting = 0;  ///< index in the processor's settings, set at admission
 
-  bool is_split() const { return plan->schedule.split > 0; }
-  /// The workspace that a device works in.
-  Workspace& device_workspace(std::size_t device) {
-    return is_split() ? *parts[device].partition : *workspace;
-  }
-  /// Work of the device that takes the frame over.
-  Segment device_segment(const FrameProcessor& processor) const {
-    return is_split() ? Segment{true, 0, processor.partitionable_stages()} : handed;
-  }
+  bool is_split() const;
   /// The device of a segment of the plan's.
   std::size_t device_of(const Segment& one) const {
     return one.pinned > 0 ? static_cast<std::size_t>(one.pinned) - 1 : dealt;
@@ -133,11 +135,11 @@ struct Slot {
 
 /// Frames that a device gets in one submission. Each is answered by itself.
 struct Batch {
-  std::vector<Slot*> slots;    ///< read only by the submission
-  std::size_t size = 0;        ///< number of frames
-  std::size_t unanswered = 0;  ///< frames on the device
-  std::size_t users = 0;       ///< frames that are not taken back, and the submission itself; 0: free
-  double seconds = 0;          ///< for which the frames taken back kept the device busy
+  std::vector<DevicePart*> parts;  ///< read only by the submission
+  std::size_t size = 0;            ///< number of frames
+  std::size_t unanswered = 0;      ///< frames on the device
+  std::size_t users = 0;           ///< frames that are not taken back, and the submission itself; 0: free
+  double seconds = 0;              ///< for which the frames taken back kept the device busy
 };
 
 /// Leaks memory that an unresponsive device may still write to, visibly deliberate for leak checkers.

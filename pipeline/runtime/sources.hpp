@@ -16,6 +16,7 @@ class MemorySource : public FrameSource {
  public:
   /// @param count  frames to deliver, numbered from 1
   MemorySource(std::vector<Frame> frames, std::int64_t count) : frames_(std::move(frames)), count_(count) {}
+  Reading reading() const override { return Reading::computes; }
   std::optional<Frame> read() override {
     if (next_ >= count_) return std::nullopt;
     const auto index = static_cast<std::size_t>(next_++) % frames_.size();

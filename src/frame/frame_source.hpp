@@ -2,19 +2,35 @@
 /// Interface of frame sources: files, cameras, memory, tiles of a picture.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "frame/frame.hpp"
 
 namespace sightline {
 
-/// Source of frames, read by its own thread. The latency of frames with a capture time (Frame::times)
-/// includes their wait for `read`.
+/// Source of frames. The latency of frames with a capture time (Frame::times) includes their wait for `read`.
 class FrameSource {
  public:
+  /// How `read` spends its time.
+  enum class Reading {
+    computes,   ///< on the calling thread, without waiting for anything: a task of a thread pool may call it
+    waits,      ///< for a file, a network, or a decoder with threads of its own
+    announces,  ///< for frames that another thread captures; `try_read` does not wait
+  };
+
   virtual ~FrameSource() = default;
-  /// The next frame, or none at the end. May block. Throws Error; the run ends then.
+  virtual Reading reading() const { return Reading::waits; }
+  /// The next frame, or none at the end. Called by one thread at a time. Throws Error; the stream ends then.
   virtual std::optional<Frame> read() = 0;
+  /// As `read`, but returns false where that would wait: sources that announce. An announcement follows then.
+  virtual bool try_read(std::optional<Frame>& frame) {
+    frame = read();
+    return true;
+  }
+  /// Sets what is called, by any thread, once `try_read` is worth another call. It must return quickly. Null:
+  /// nothing is called any more when this returns.
+  virtual void on_announcement(std::function<void()> /*call*/) {}
   virtual std::int64_t decode_errors() const { return 0; }
   /// Frames that were there and that `read` will never return. Any thread.
   virtual std::int64_t dropped() const { return 0; }

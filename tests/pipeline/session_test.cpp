@@ -1,0 +1,243 @@
+// Streams that come and go in one session.
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "base/random.hpp"
+#include "pipeline/runtime/session.hpp"
+#include "support/fake_device.hpp"
+#include "support/pipeline.hpp"
+
+namespace sightline::pipeline {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Collector;
+using test::expect_ordered;
+using test::FakeDetector;
+using test::NumberedSource;
+using testing::HasSubstr;
+
+// A source with its results.
+struct Fed {
+  explicit Fed(std::int64_t frames, bool fails_alone = true) : source(frames) {
+    stream.source = &source;
+    stream.sinks = {&collector};
+    stream.fails_alone = fails_alone;
+  }
+  NumberedSource source;
+  Collector collector;
+  Stream stream;
+
+  // Every frame that was read has its result, once and in order.
+  void expect_whole(const RunReport& report) const {
+    EXPECT_EQ(report.frames, source.delivered());
+    expect_ordered(collector.results, static_cast<std::size_t>(source.delivered()));
+  }
+};
+
+// Numbered frames that cost nothing to read.
+class Computed : public NumberedSource {
+ public:
+  using NumberedSource::NumberedSource;
+  Reading reading() const override { return Reading::computes; }
+};
+
+constexpr std::int64_t kEndless = 1'000'000'000;
+
+TEST(Session, StreamsComeAndGo) {
+  FakeDetector detector, other;
+  detector.on_stage = [](std::size_t, int index) {
+    std::this_thread::sleep_for(std::chrono::microseconds(index % 7 * 20));
+  };
+  Session session({3});
+  const std::array programs{session.add(detector, nullptr, test::on_cpu(4)),
+                            session.add(other, nullptr, test::on_cpu(2))};
+  std::deque<Fed> fed;
+  std::vector<std::pair<StreamId, Fed*>> running;
+  std::int64_t frames = 0;
+  Random random(7);
+  const auto take_out = [&](std::size_t index) {
+    const auto [id, one] = running[index];
+    const RunReport report = one->source.delivered() % 2 == 0 ? session.remove(id) : session.wait(id);
+    one->expect_whole(report);
+    frames += report.frames;
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(index));
+  };
+  for (int i = 0; i < 300; ++i) {
+    Fed& one = fed.emplace_back(static_cast<std::int64_t>(random.below(60)));
+    running.emplace_back(session.add(programs[random.below(2)], one.stream), &one);
+    if (running.size() > 25 || random.below(3) == 0) take_out(random.below(running.size()));
+  }
+  while (!running.empty()) take_out(0);
+  EXPECT_GT(frames, 300);
+  EXPECT_LE(detector.most_at_once(), 3) << "more tasks than threads";
+}
+
+TEST(Session, StreamsShareTheSlotsOfTheirProgram) {
+  FakeDetector detector;
+  detector.on_stage = [](std::size_t, int) { std::this_thread::sleep_for(200us); };
+  Session session({4});
+  const ProgramId program = session.add(detector, nullptr, test::on_cpu(3));
+  std::deque<Computed> sources;
+  std::deque<Collector> collectors(8);
+  std::vector<Stream> streams(8);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    streams[i].source = &sources.emplace_back(50);
+    streams[i].sinks = {&collectors[i]};
+  }
+  for (const StreamId id : session.add(program, streams)) EXPECT_EQ(session.wait(id).frames, 50);
+  for (const Collector& one : collectors) expect_ordered(one.results, 50);
+  EXPECT_EQ(detector.workspaces(), 3) << "one for each slot";
+}
+
+// Two programs of one processor: their frames meet in the device's queue.
+TEST(Session, FramesOfAllProgramsShareBatches) {
+  FakeDetector detector;
+  test::FakeStages stages(StageSet(0b11), [](int) { return test::Fate{test::Fate::Kind::done, 500us}; });
+  stages.together = 8;
+  Schedule schedule{"gpu", StageSet(0b11), 8};
+  schedule.batch = 8;
+  Session session({2});
+  const std::vector<Frame> frames = test::numbered_frames(2);
+  std::deque<MemorySource> sources;
+  std::deque<Collector> collectors(2);
+  std::vector<StreamId> ids;
+  for (std::size_t i = 0; i < 2; ++i) {
+    Stream stream;
+    stream.source = &sources.emplace_back(std::vector{frames[i]}, 200);
+    stream.sinks = {&collectors[i]};
+    ids.push_back(session.add(session.add(detector, &stages, schedule), stream));
+  }
+  for (const StreamId id : ids) EXPECT_EQ(session.wait(id).frames, 200);
+  EXPECT_TRUE(std::ranges::any_of(stages.batches(), [](const std::vector<int>& batch) {
+    return std::ranges::find(batch, 0) != batch.end() && std::ranges::find(batch, 1) != batch.end();
+  }));
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (const FrameResult& result : collectors[i].results)
+      ASSERT_EQ(result.objects.front().score, static_cast<double>(i)) << "the result of another stream";
+  }
+}
+
+TEST(Session, ErrorOfOneLeavesTheOthersAlone) {
+  for (const bool in_source : {true, false}) {
+    FakeDetector detector;
+    Session session({2});
+    const ProgramId program = session.add(detector, nullptr, test::on_cpu(4));
+    Fed broken(kEndless), whole(500);
+    if (in_source) {
+      broken.source.on_read = [](std::int64_t number) {
+        if (number > 20) throw Error(ExitCode::input, "the camera is gone");
+      };
+    } else {
+      broken.collector.fail_at = 20;
+    }
+    const std::vector<StreamId> ids = session.add(program, std::array{broken.stream, whole.stream});
+    whole.expect_whole(session.wait(ids[1]));
+    EXPECT_THROW(session.wait(ids[0]), Error);
+    expect_ordered(broken.collector.results, 20);
+    std::optional<Event> event = session.next_event(0ms);
+    for (; event && event->stream != ids[0]; event = session.next_event(0ms)) {
+    }
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, Event::Kind::failed);
+    EXPECT_THAT(event->message, HasSubstr(in_source ? "the camera is gone" : "the sink is full"));
+  }
+}
+
+// Sources that block keep neither threads nor slots from the others.
+TEST(Session, SourcesThatHangHoldNobodyUp) {
+  FakeDetector detector;
+  Session session({2});
+  const ProgramId program = session.add(detector, nullptr, test::on_cpu(2));
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool goes_on = false;
+  std::deque<Fed> hung;
+  std::vector<StreamId> ids;
+  for (int i = 0; i < 12; ++i) {
+    Fed& one = hung.emplace_back(3);
+    one.source.on_read = [&](std::int64_t) {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return goes_on; });
+    };
+    ids.push_back(session.add(program, one.stream));
+  }
+  Fed whole(300);
+  whole.expect_whole(session.wait(session.add(program, whole.stream)));
+  EXPECT_EQ(session.report(ids[0]).frames, 0);
+  {
+    const std::lock_guard lock(mutex);
+    goes_on = true;
+  }
+  changed.notify_all();
+  for (std::size_t i = 0; i < ids.size(); ++i) hung[i].expect_whole(session.wait(ids[i]));
+}
+
+TEST(Session, ImportantStreamsGetMore) {
+  FakeDetector detector;
+  detector.on_stage = [](std::size_t, int) { std::this_thread::sleep_for(100us); };
+  Session session({2});
+  const ProgramId program = session.add(detector, nullptr, test::on_cpu(8));
+  std::array<Computed, 2> sources{Computed(kEndless), Computed(kEndless)};
+  std::array<Collector, 2> collectors;
+  std::array<Stream, 2> streams;
+  for (std::size_t i = 0; i < 2; ++i) {
+    streams[i].source = &sources[i];
+    streams[i].sinks = {&collectors[i]};
+  }
+  streams[1].importance = 3;
+  const std::vector<StreamId> ids = session.add(program, streams);
+  while (session.report(ids[0]).frames < 150) std::this_thread::sleep_for(1ms);
+  const double shares =
+      static_cast<double>(session.report(ids[1]).frames) / static_cast<double>(session.report(ids[0]).frames);
+  for (const StreamId id : ids) session.remove(id);
+  EXPECT_GT(shares, 1.5);
+  EXPECT_LT(shares, 6);
+}
+
+TEST(Session, RateLimitsAStream) {
+  FakeDetector detector;
+  Session session({2});
+  const ProgramId program = session.add(detector, nullptr, test::on_cpu(4));
+  Fed one(20);
+  one.stream.rate = 500;
+  const auto start = std::chrono::steady_clock::now();
+  one.expect_whole(session.wait(session.add(program, one.stream)));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 38ms);  // 19 times 2 ms
+}
+
+TEST(Session, EndsWhatRunsWhenItIsDestroyed) {
+  FakeDetector detector;
+  std::deque<Fed> fed;
+  {
+    Session session({2});
+    const ProgramId program = session.add(detector, nullptr, test::on_cpu(4));
+    for (int i = 0; i < 5; ++i) session.add(program, fed.emplace_back(kEndless).stream);
+    std::this_thread::sleep_for(5ms);
+  }
+  for (const Fed& one : fed)
+    expect_ordered(one.collector.results, static_cast<std::size_t>(one.source.delivered()));
+}
+
+TEST(Session, RefusesWhatMakesNoSense) {
+  FakeDetector detector;
+  Session session({1});
+  const ProgramId program = session.add(detector, nullptr, test::on_cpu(1));
+  Fed one(1);
+  one.stream.importance = 0;
+  EXPECT_THROW(session.add(program, one.stream), Error);
+  one.stream.importance = 1;
+  one.stream.rate = -1;
+  EXPECT_THROW(session.add(program, one.stream), Error);
+  EXPECT_THROW(session.wait(StreamId{99}), Error);
+  EXPECT_THROW(session.set_setting(program, 1), Error);
+}
+
+}  // namespace
+}  // namespace sightline::pipeline
