@@ -73,7 +73,7 @@ std::vector<std::unique_ptr<DeviceStages>> make_devices(const pipeline::Schedule
                    device.device.driver_version, device.why);
       all.push_back(std::move(stages));
     } catch (const opencl::DeviceError& e) {
-      if (!optional) throw Error(ExitCode::device, e.what());
+      if (!optional) throw Error(ExitCode::device, e.message()).about(e.fields().object);
       spdlog::warn("{}. {}", e.what(),
                    what == "auto" ? "The stages run on the CPU instead" : "The device is skipped");
     }

@@ -51,7 +51,7 @@ void complete_input(LiveArguments& a, const Typed& typed) {
 
 void complete_outputs(LiveArguments& a, const Typed& typed) {
   a.format = detections_format(a.detections, typed.format);
-  a.recording.rotation = parse_segment_limits(typed.rotate, "--rotate");
+  a.recording.rotation = parse_segment_limits(typed.rotate, "rotate");
   if (a.recording.path.empty() && (a.recording.rotation.is_set() || a.recording.keep > 0))
     throw Error(ExitCode::usage, "--rotate and --keep need a recording", "name one with --record");
   for (const std::string* file : {&a.detections, &a.trace, &a.report}) refuse_input(a.input, *file);

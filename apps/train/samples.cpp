@@ -46,7 +46,7 @@ struct SampleArguments {
 SampleFolderOptions checked(const SampleArguments& a) {
   SampleFolderOptions options = a.samples;
   options.crop.object =
-      given_size("--size", a.size, kSmallestSide, kLargestSide, "48x96").value_or(options.crop.object);
+      given_size("size", a.size, kSmallestSide, kLargestSide, "48x96").value_or(options.crop.object);
   options.samples.mask = a.mask == "box" ? training::Mask::box : training::Mask::ellipse;
   options.empty_scenes = a.empty_scenes.value_or(options.scenes);
   if (options.scenes + options.empty_scenes > 0 && a.backgrounds.empty())

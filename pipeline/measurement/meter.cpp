@@ -48,7 +48,7 @@ class SampledMeter : public Meter {
   }
 
   void start() override {
-    if (!usable()) throw Error(ExitCode::device, name() + ": " + problem());
+    if (!usable()) throw Error(ExitCode::device, problem()).at(name());
     end_thread();
     joules_ = 0;
     failure_.clear();
@@ -57,7 +57,7 @@ class SampledMeter : public Meter {
       last_time_ = clock_();
       last_value_ = sensor_.read();
     } catch (const std::exception& error) {
-      throw Error(ExitCode::failed, name() + ": " + error.what());
+      throw Error(ExitCode::failed, error.what()).at(name());
     }
     running_ = started_ = true;
     if (period_.count() > 0) thread_ = std::jthread([this](std::stop_token token) { keep_sampling(token); });
@@ -72,10 +72,10 @@ class SampledMeter : public Meter {
   }
 
   double joules() override {
-    if (!started_) throw Error(ExitCode::failed, name() + ": was not started");
+    if (!started_) throw Error(ExitCode::failed, "was not started").at(name());
     const std::lock_guard lock(mutex_);
     if (running_) sample();
-    if (!failure_.empty()) throw Error(ExitCode::failed, name() + ": " + failure_);
+    if (!failure_.empty()) throw Error(ExitCode::failed, failure_).at(name());
     return joules_;
   }
 

@@ -64,7 +64,8 @@ Controller::Controller(Pipeline& pipeline, const FrameProcessor& processor, cons
     spdlog::info("the setting keeps '{}', measured by {}", describe(options_.quality), sensor_->name());
   }
   if (kind == battery && !(options_.battery && options_.battery()))
-    throw Error(ExitCode::device, "there is no battery", "use --hold or --budget instead of --battery");
+    throw Error(ExitCode::device, "there is no battery",
+                "use --hold or --budget instead of --battery"_message);
 }
 
 void Controller::follow_plan(std::optional<Planned> planned) {
@@ -311,7 +312,7 @@ std::string Controller::follow_objective() {
   const std::lock_guard lock(mutex_);
   if (settings() < 2) return "there is only one setting";
   if (options_.quality.kind == QualityObjective::Kind::none)
-    return "no objective: see --hold, --budget and --battery";
+    return ("no objective: see --hold, --budget and --battery"_message).text(Words::command_line);
   if (failed_) return "the objective has ended: its sensor failed";
   by_hand_ = false;
   quality_.start_at(pipeline_.setting());

@@ -10,9 +10,9 @@ EnergySensor::EnergySensor(std::shared_ptr<EnergyCounter> energy, std::chrono::m
     : energy_(std::move(energy)), interval_(interval) {
   if (!energy_ || energy_->empty()) {
     throw Error(ExitCode::usage,
-                "--budget needs an energy meter, and none can be read" +
+                "--budget needs an energy meter, and none can be read"_message +
                     (!energy_ || energy_->note().empty() ? "" : " (" + energy_->note() + ")"),
-                "run as root (RAPL), or use --power-log with an external meter");
+                "run as root (RAPL), or use --power-log with an external meter"_message);
   }
   thread_ = std::thread([this] { measure(); });
 }

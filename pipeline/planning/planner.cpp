@@ -186,8 +186,8 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
 
 void check_goal(Goal goal, const EnergyCounter* energy) {
   if (goal != Goal::energy || (energy && energy->is_quick())) return;
-  throw Error(ExitCode::usage, "--goal energy needs an energy meter, and none can be read",
-              "run as root (RAPL), or use --goal throughput or latency");
+  throw Error(ExitCode::usage, "--goal=energy needs an energy meter, and none can be read"_message,
+              "run as root (RAPL), or use --goal=throughput or latency"_message);
 }
 
 Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,

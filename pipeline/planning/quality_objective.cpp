@@ -43,7 +43,8 @@ void read_quality(const Config& config, QualityRequest& request) {
 
 QualityObjective objective_of(const QualityRequest& request) {
   if (int{request.hold.has_value()} + int{!request.budget.empty()} + int{request.battery} > 1) {
-    throw Error(ExitCode::usage, "--hold, --budget and --battery exclude each other", "use one of them");
+    throw Error(ExitCode::usage, "--hold, --budget and --battery exclude each other"_message,
+                "use one of them");
   }
   if (!request.budget.empty()) return parse_budget(request.budget);
   if (request.battery) return {QualityObjective::Kind::battery, 0};

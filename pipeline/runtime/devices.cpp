@@ -12,7 +12,7 @@ Devices::Devices(const std::vector<const DeviceStages*>& devices) {
     throw Error(
         ExitCode::usage,
         "a pipeline has at most " + std::to_string(kMostDevices) + " devices, not " + std::to_string(size()),
-        "name fewer with --device");
+        "name fewer with --device"_message);
   }
 }
 

@@ -31,13 +31,13 @@ std::int64_t ns(Time time) {
 }
 
 LiveOptions checked(LiveOptions options) {
-  const auto refuse = [](const char* problem) { throw Error(ExitCode::usage, problem); };
+  const auto refuse = [](const Message& problem) { throw Error(ExitCode::usage, problem); };
   constexpr double kMost = 1e6;  // seconds; more would not fit the clock
   const auto is_time = [](double seconds) { return seconds >= 0 && seconds <= kMost; };
   if (options.queue < 1) refuse("the queue for the detector must hold at least 1 frame");
   if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
   if (!(options.pace >= 0 && options.pace <= 1000)) refuse("the pace of a file must be from 0 to 1000");
-  if (options.pace > 0 && options.live) refuse("--pace needs a file: a live input has its own pace");
+  if (options.pace > 0 && options.live) refuse("--pace needs a file: a live input has its own pace"_message);
   if (!is_time(options.stall_after) || options.stall_after == 0)
     refuse("the time after which a capture counts as stalled must be above 0 s");
   if (!is_time(options.reopen_after))
@@ -256,7 +256,7 @@ bool LiveSource::wait_to_reopen(const std::string& reason) {
       const double silence = seconds_of(now - watch_.last_frame());
       throw Error(ExitCode::input,
                   fmt::format("no frame from '{}' for {:.1f} s ({})", options_.name, silence, reason),
-                  "check its power, cable and network, or use a longer --give-up-after");
+                  "check its power, cable and network, or use a longer --give-up-after"_message);
     }
     next = std::min(next, last_attempt);
   }

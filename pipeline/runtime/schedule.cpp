@@ -52,7 +52,7 @@ int device_number(const std::string& where, std::size_t devices) {
   if (error != std::errc() || stop != end || number < 0) return -1;
   if (static_cast<std::size_t>(number) >= devices) {
     throw Error(ExitCode::usage, "there is no device '" + where + "': " + std::to_string(devices) + " in use",
-                "name devices with --device, for example --device 0,1; gpu0 is the first of them");
+                "name devices with --device, for example --device=0,1; gpu0 is the first of them"_message);
   }
   return number;
 }
@@ -79,7 +79,7 @@ void apply_map(const std::string& map, const FrameProcessor& processor, std::siz
     if (where != "cpu" && where != "gpu" && where != "device" && number < 0) {
       throw Error(ExitCode::usage, "'" + item + "' is not a mapping of a stage",
                   "write STAGE=cpu or STAGE=gpu, separated by commas; gpu is the OpenCL device, and gpu0, "
-                  "gpu1, ... are the first, the second, ... of --device");
+                  "gpu1, ... are the first, the second, ... of --device"_message);
     }
     const std::size_t stage = stage_named(item.substr(0, sign), processor);
     schedule.on_device[stage] = where != "cpu";
@@ -96,14 +96,16 @@ Error conflict_error(const MappingConflict& conflict, std::span<const StageInfo>
   const std::string not_on_device = "stage '" + name + "' cannot run on the device ";
   switch (conflict.kind) {
     case Kind::input:
-      return {ExitCode::usage, on_device + "after '" + other + "' has run there",
-              "use --map " + other + "=gpu," + name + "=gpu or --map " + name + "=cpu"};
+      return {
+          ExitCode::usage, on_device + "after '" + other + "' has run there",
+          "use " + option("map", other + "=gpu," + name + "=gpu") + " or " + option("map", name + "=cpu")};
     case Kind::output:
-      return {ExitCode::usage, on_device + "where '" + other + "' does so too", "use --schedule gpu or cpu"};
+      return {ExitCode::usage, on_device + "where '" + other + "' does so too",
+              "use --schedule=gpu or cpu"_message};
     case Kind::host:
       return {ExitCode::usage,
               not_on_device + "right after '" + other + "', whose objects pass through host memory",
-              "use --map " + name + "=cpu"};
+              "use " + option("map", name + "=cpu")};
     case Kind::apart:
       break;
   }
@@ -152,7 +154,7 @@ Schedule named_schedule(std::string_view name, const FrameProcessor& processor, 
   }
   if (name != "cpu" && devices.empty()) {
     throw Error(ExitCode::usage, "schedule '" + schedule.name + "' needs an OpenCL device",
-                "name one with --device (`sightline devices` lists them), or use --schedule cpu");
+                "name one with --device (`sightline devices` lists them), or use --schedule=cpu"_message);
   }
   if (name == "gpu") schedule.on_device = devices.supported();
   if (name == "specialized" || name == "overlap") {
@@ -184,7 +186,7 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
   Schedule schedule = named_schedule(name, processor, devices, threads);
   if (!request.map.empty()) {
     if (request.split > 0) {
-      throw Error(ExitCode::usage, "--map and --split exclude each other",
+      throw Error(ExitCode::usage, "--map and --split exclude each other"_message,
                   "a split frame has its partitionable stages on both processors");
     }
     apply_map(request.map, processor, devices.size(), schedule);
@@ -194,7 +196,7 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
     schedule.in_flight = default_in_flight(schedule, threads, devices.size());
   if (request.split > 0) {
     if (name != "split") {
-      throw Error(ExitCode::usage, "--split needs --schedule split, not '" + name + "'");
+      throw Error(ExitCode::usage, "--split needs --schedule=split, not '"_message + name + "'");
     }
     schedule.split = request.split;
   }
@@ -204,7 +206,7 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
     throw Error(ExitCode::usage,
                 "a batch of " + std::to_string(schedule.batch) + " needs as many frames in flight, not " +
                     std::to_string(schedule.in_flight),
-                "use --in-flight " + std::to_string(std::min(2 * schedule.batch, kMostInFlight)));
+                "use " + option("in_flight", std::min(2 * schedule.batch, kMostInFlight)));
   }
   return schedule;
 }
@@ -215,7 +217,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
   if (!(schedule.split >= 0 && schedule.split < 1) && !all) {
     throw Error(ExitCode::usage,
                 "a device cannot have " + std::to_string(schedule.split) + " of each frame's work",
-                "use a --split between 0 and 1");
+                "use a --split between 0 and 1"_message);
   }
   const Tunable* const tunable = processor.tunable();
   if (schedule.tuned < 0 || schedule.tuned > (tunable ? tunable->largest : 0)) {
@@ -229,18 +231,19 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
   }
   if (schedule.batch > 1 && (!schedule.uses_device() || schedule.split > 0)) {
     throw Error(ExitCode::usage, "schedule '" + schedule.name + "' gives no device whole frames to batch",
-                "leave --batch out, or use --schedule gpu");
+                "leave --batch out, or use --schedule=gpu"_message);
   }
   if (!schedule.uses_device()) return;
   if (devices.empty()) {
     throw Error(ExitCode::usage, "the mapping has stages on an OpenCL device, and there is none in use",
-                "name one with --device; `sightline devices` lists them");
+                "name one with --device; `sightline devices` lists them"_message);
   }
   if (schedule.split > 0 && processor.partitionable_stages() == 0)
     throw Error(ExitCode::usage, "the detector cannot search a frame in parts", "use another schedule");
   const DeviceSet used = devices_of(schedule, devices.size());
   if (used.none() || (used & ~devices.all()).any() || schedule.shares.size() > devices.size())
-    throw Error(ExitCode::usage, "the mapping names devices that are not in use", "name them with --device");
+    throw Error(ExitCode::usage, "the mapping names devices that are not in use",
+                "name them with --device"_message);
   if (schedule.batch > 1) check_batch(schedule.batch, devices, used);
   const DeviceSet dealt = dealt_devices(schedule, devices.size());
   const auto stages = processor.stages();
@@ -254,7 +257,7 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
       if (!wanted[i] || supported[i]) continue;
       throw Error(ExitCode::usage,
                   "stage '" + std::string(stages[i].name) + "' cannot run on an OpenCL device",
-                  "leave it on the CPU: --map " + std::string(stages[i].name) + "=cpu");
+                  "leave it on the CPU: " + option("map", std::string(stages[i].name) + "=cpu"));
     }
     if (const auto conflict = devices[device].check(wanted)) throw conflict_error(*conflict, stages);
   }
@@ -267,16 +270,16 @@ void check_batch(int batch, const Devices& devices, const DeviceSet& used) {
   if (static_cast<std::size_t>(batch) <= most) return;
   if (devices.empty()) {
     throw Error(ExitCode::usage, "batches need an OpenCL device, and there is none in use",
-                "name one with --device (`sightline devices` lists them), or leave --batch out");
+                "name one with --device (`sightline devices` lists them), or leave --batch out"_message);
   }
   if (most == 1) {
     throw Error(ExitCode::usage, "the detector gains nothing from several frames in one submission",
-                "leave --batch out");
+                "leave --batch out"_message);
   }
   throw Error(ExitCode::usage,
               "the detector gains nothing from more than " + std::to_string(most) +
                   " frames in one submission, and the batch is " + std::to_string(batch),
-              "use --batch " + std::to_string(most));
+              "use " + option("batch", most));
 }
 
 int usable_batch(int wanted, const Schedule& schedule, const Devices& devices) {

@@ -19,8 +19,9 @@ fs::path without_slash(const fs::path& name) {
   return name.has_filename() ? name : name.parent_path();
 }
 
-[[noreturn]] void fail(const fs::path& folder, const std::string& reason, const std::string& remedy) {
-  throw Error(ExitCode::failed, "cannot make the folder '" + folder.string() + "': " + reason, remedy);
+[[noreturn]] void fail(const fs::path& folder, const std::string& reason, const Message& remedy) {
+  throw Error(ExitCode::failed, "cannot make the folder '" + folder.string() + "': " + reason, remedy)
+      .about(folder.string());
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ AtomicFolder::AtomicFolder(const fs::path& name, bool replaces)
   const bool is_free =
       !fs::exists(name_, error) || (fs::is_directory(name_, error) && fs::is_empty(name_, error));
   if (!is_free && !replaces_)
-    fail(name_, "it exists already", "choose another name, or replace it with --overwrite");
+    fail(name_, "it exists already", "choose another name, or replace it with --overwrite=true"_message);
   place_ = name_of_its_own(name_);
   if (!fs::create_directory(place_, error)) fail(name_, error.message(), "choose another place for it");
   struct stat made {};

@@ -56,10 +56,8 @@ struct Config::Data {
   std::string heading_of(const std::string& section) const {
     return heading.empty() ? "[" + section + "]" : heading;
   }
-  [[noreturn]] void fail(const toml::node& node, const std::string& problem,
-                         std::string_view remedy = {}) const {
-    throw Error(ExitCode::usage, name + ":" + std::to_string(node.source().begin.line) + ": " + problem,
-                remedy);
+  [[noreturn]] void fail(const toml::node& node, const Message& problem, const Message& remedy = {}) const {
+    throw Error(ExitCode::usage, problem, remedy).at(name + ":" + std::to_string(node.source().begin.line));
   }
 };
 

@@ -105,7 +105,8 @@ bool FileNames::create(const fs::path& file) const {
 
 void FileNames::fail(const fs::path& file, const std::string& reason) const {
   throw Error(ExitCode::failed, "cannot write '" + file.string() + "' (" + reason + ")",
-              "check that the folder exists and may be written to");
+              "check that the folder exists and may be written to")
+      .about(file.string());
 }
 
 std::string FileNames::reserve(std::int64_t frame) {

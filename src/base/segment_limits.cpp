@@ -37,11 +37,11 @@ const std::map<std::string_view, double>& bytes_of() {
 
 }  // namespace
 
-SegmentLimits parse_segment_limits(const std::string& text, const std::string& option) {
+SegmentLimits parse_segment_limits(const std::string& text, const std::string& parameter) {
   SegmentLimits rotation;
   if (text.empty()) return rotation;
   const auto refuse = [&](const std::string& reason) {
-    throw Error(ExitCode::usage, option + ": " + reason,
+    throw Error(ExitCode::usage, option(parameter) + ": " + reason,
                 "write a time such as 90s, 10m or 1h, a size such as 500M or 2G, or both: 10m,500M");
   };
   for (std::size_t from = 0; from <= text.size();) {

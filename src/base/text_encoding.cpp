@@ -14,7 +14,8 @@ void refuse_wide_text(std::string_view text, const std::filesystem::path& file, 
   if (!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF") && !text.starts_with(kBigEndian32))
     return;
   throw Error(code, "'" + file.string() + "' is UTF-16 or UTF-32 text, and only UTF-8 is read",
-              "save it as UTF-8");
+              "save it as UTF-8")
+      .about(file.string());
 }
 
 }  // namespace sightline

@@ -22,7 +22,7 @@ std::string Row::place() const {
 }
 
 void Row::refuse(const std::string& reason) const {
-  throw Error(ExitCode::input, place() + ": " + reason);
+  throw Error(ExitCode::input, reason).at(place());
 }
 
 std::vector<std::string_view> split_at_blanks(std::string_view text) {

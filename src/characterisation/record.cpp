@@ -204,7 +204,7 @@ std::vector<Characteristics> parse_record(const std::string& text, const std::st
       return processors;
     });
   } catch (const Error& error) {
-    throw Error(ExitCode::input, "'" + name + "' holds no characteristics of processors: " + error.what(),
+    throw Error(ExitCode::input, "'" + name + "' holds no characteristics of processors: " + error.message(),
                 "name a file that `sightline devices --characterise --json FILE` has written");
   }
 }

@@ -74,9 +74,10 @@ double read_threshold(const Config& config, const ScoreCalibration& calibration,
   const std::optional<double> confidence = config.optional_number("detector", "confidence", 0, 1);
   if (!confidence) return threshold;
   if (calibration.empty()) {
-    throw Error(
-        ExitCode::usage, "cannot use the confidence in '" + config.name() + "': the model is not calibrated",
-        "use a raw score (--threshold), or calibrate the model: sightline evaluate frames --calibrate");
+    throw Error(ExitCode::usage,
+                "cannot use the confidence in '" + config.name() + "': the model is not calibrated",
+                "use a raw score (--threshold), or calibrate the model: "_message +
+                    "sightline evaluate frames --calibrate");
   }
   return calibration.score_at(*confidence);
 }

@@ -51,13 +51,15 @@ PyramidOptions scales_for(double natural, double smallest, double largest, doubl
   options.first_scale = smallest > 0 ? smallest / natural : 1.0;
   if (largest > 0) options.last_scale = largest / natural;
   if (largest > 0 && options.last_scale < options.first_scale)
-    throw Error(ExitCode::usage, "the largest object size is below the smallest", "use a larger --max-size");
+    throw Error(ExitCode::usage, "the largest object size is below the smallest",
+                "use a larger --max-size"_message);
   if (smallest > 0 && smallest < natural / kMostEnlarged) {
     throw Error(ExitCode::usage,
                 fmt::format("the smallest object size of {:g} pixels is too small", smallest),
-                fmt::format("use a --min-size of {:g} or more: this model's objects are {:g} pixels high, "
-                            "and frames are enlarged at most {:g} times",
-                            std::ceil(natural / kMostEnlarged * 1e3) / 1e3, natural, kMostEnlarged));
+                "use a --min-size"_message +
+                    fmt::format(" of {:g} or more: this model's objects are {:g} pixels high, "
+                                "and frames are enlarged at most {:g} times",
+                                std::ceil(natural / kMostEnlarged * 1e3) / 1e3, natural, kMostEnlarged));
   }
   plan_pyramid({1, 1}, {2, 2}, options);  // checks the options
   return options;
@@ -68,7 +70,7 @@ void check_pyramid_size(Size frame, std::int64_t pixels) {
   throw Error(ExitCode::usage,
               "the pyramid of a " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
                   " frame would have " + std::to_string(pixels / 1'000'000) + " million pixels",
-              "use a larger --min-size or a larger --scale-step");
+              "use a larger --min-size or a larger --scale-step"_message);
 }
 
 void SlidingWindowWorkspace::plan_octaves(int count) {

@@ -79,7 +79,7 @@ media::DisplayPlanes cropped(const media::DisplayPlanes& whole, const Rect& part
 struct LabelWindow::Impl {
   Impl(const std::string& title, Size picture, const WindowOptions& options)
       : base(title, picture, options,
-             "set DISPLAY or WAYLAND_DISPLAY to a screen; --convert-to works without one") {
+             "set DISPLAY or WAYLAND_DISPLAY to a screen; --convert-to works without one"_message) {
     // A click that brings the window to the front also draws nothing.
     SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "0");
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Size kSmallest{160, 120};
 
-[[noreturn]] void fail(const std::string& reason, const std::string& remedy) {
+[[noreturn]] void fail(const std::string& reason, const Message& remedy) {
   throw Error(ExitCode::failed, "cannot open a window: there is no display (" + reason + ")", remedy);
 }
 
@@ -30,7 +30,7 @@ Size first_size(Size picture, double pixel_aspect) {
 
 }  // namespace
 
-Video::Video(const std::string& remedy) {
+Video::Video(const Message& remedy) {
   SDL_SetMainReady();
   SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");                  // the program has its own
   SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");  // a window among others, not a game
@@ -63,7 +63,7 @@ double aspect_of(const Rational& own, const Rational& otherwise) {
 }
 
 ScreenWindow::ScreenWindow(const std::string& title, Size picture, const WindowOptions& options,
-                           const std::string& remedy)
+                           const Message& remedy)
     : video_(remedy) {
   const Size size = first_size(picture, aspect_of({0, 1}, options.sample_aspect));
   if (!options.software) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "display/screens.hpp"
 #include "display/window.hpp"
 
@@ -16,7 +17,7 @@ namespace sightline::display {
 class Video {
  public:
   /// @param remedy  what the user can do without a screen
-  explicit Video(const std::string& remedy);
+  explicit Video(const Message& remedy);
   ~Video();
   Video(const Video&) = delete;
   Video& operator=(const Video&) = delete;
@@ -34,8 +35,7 @@ double aspect_of(const Rational& own, const Rational& otherwise);
 class ScreenWindow {
  public:
   /// @param picture  for which it is: as large as that, or as the screen allows
-  ScreenWindow(const std::string& title, Size picture, const WindowOptions& options,
-               const std::string& remedy);
+  ScreenWindow(const std::string& title, Size picture, const WindowOptions& options, const Message& remedy);
   ~ScreenWindow();
   ScreenWindow(const ScreenWindow&) = delete;
   ScreenWindow& operator=(const ScreenWindow&) = delete;

@@ -28,7 +28,7 @@ struct Window::Impl {
   Impl(const std::string& title, Size first_frame, const WindowOptions& window_options)
       : options(window_options),
         base(title, first_frame, window_options,
-             "run with --headless, or set DISPLAY or WAYLAND_DISPLAY to a screen") {
+             "run with --headless=true, or set DISPLAY or WAYLAND_DISPLAY to a screen"_message) {
     show_cursor();
   }
 

@@ -106,7 +106,7 @@ ScoreCalibration fit_calibration(std::span<const JudgedBox> boxes) {
   const Logistic curve = fit(boxes, right);
   if (!(curve.slope > 0))
     throw Error(ExitCode::input, "cannot calibrate: higher scores are not right more often",
-                "check that --truth, --label and --protocol fit the pictures");
+                "check that --truth, --label and --protocol fit the pictures"_message);
   std::vector<ScoreCalibration::Point> points;
   for (const double confidence : kConfidences) {
     const double score = (std::log(confidence / (1 - confidence)) - curve.offset) / curve.slope;

@@ -213,7 +213,7 @@ class Linker {
   static std::string entry(const char* kind, std::size_t index) {
     return std::string(kind) + ' ' + std::to_string(index + 1) + ": ";
   }
-  [[noreturn]] void refuse(const std::string& why) const { throw Error(ExitCode::input, file_ + ": " + why); }
+  [[noreturn]] void refuse(const std::string& why) const { throw Error(ExitCode::input, why).at(file_); }
 
   std::string file_;
   std::unordered_map<std::int64_t, std::string> names_;

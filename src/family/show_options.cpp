@@ -16,7 +16,7 @@ std::string ModelPicture::write(const fs::path& model, const std::function<Canva
   std::error_code none;
   if (fs::equivalent(model, picture, none)) {
     throw Error(ExitCode::usage, "the picture would replace the model '" + model.string() + "'",
-                "give another name with --picture");
+                "give another name with --picture"_message);
   }
   draw().write_png(picture.string());
   return picture.string();

@@ -72,7 +72,8 @@ class Transfer {
            "try again later");
   }
   [[noreturn]] void refuse(const std::string& problem, std::string_view remedy) const {
-    throw Error(ExitCode::failed, fmt::format("cannot download '{}': {}", wanted_.name, problem), remedy);
+    throw Error(ExitCode::failed, fmt::format("cannot download '{}': {}", wanted_.name, problem), remedy)
+        .about(wanted_.name);
   }
 
  private:

@@ -120,7 +120,7 @@ VideoEncoder::VideoEncoder(const std::string& path, const AVOutputFormat& contai
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name +
                     " needs hardware or a driver that was not found (" + error_text(result) + ")",
-                "leave out --encoder; libx264 runs everywhere");
+                "leave out --encoder; libx264 runs everywhere"_message);
   if (result < 0)
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name + " cannot be set up for " +
@@ -151,7 +151,7 @@ void VideoEncoder::choose_format() {
     throw Error(ExitCode::usage,
                 std::string("the encoder ") + codec_->name +
                     " takes pictures from a GPU's memory, which is not supported",
-                "leave out --encoder, or choose one that takes pictures from main memory");
+                "leave out --encoder, or choose one that takes pictures from main memory"_message);
 }
 
 void VideoEncoder::choose_time_base(const AVOutputFormat& container, const StreamInfo& video) {

@@ -31,7 +31,7 @@ bool is_hidden(const fs::path& path) {
 std::vector<fs::path> images_of(const std::string& folder, FolderContents contents) {
   if (!contents.images.empty()) return std::move(contents.images);
   throw Error(ExitCode::input, "there are no images in the folder '" + folder + "'",
-              contents.folders > 0 ? "use --recursive to read its sub-folders"
+              contents.folders > 0 ? "use --recursive=true to read its sub-folders"_message
                                    : "images are recognised by their file name's extension, such as .jpg");
 }
 
@@ -198,8 +198,9 @@ class Folder final : public Source {
       return frame;
     }
     failure_.emplace(ExitCode::input, problem,
-                     options_.deliver_damaged ? "use --keep-going to continue with the other pictures"
-                                              : "repair it, or remove it from the folder");
+                     options_.deliver_damaged
+                         ? "use --keep-going=true to continue with the other pictures"_message
+                         : "repair it, or remove it from the folder");
     if (!options_.deliver_damaged) throw Error(*failure_);
     return frame;
   }
@@ -224,7 +225,8 @@ class Folder final : public Source {
   void report(const std::string& folder, const FolderContents& contents) {
     for (const std::string& problem : contents.problems) {
       if (!options_.keep_going)
-        throw Error(ExitCode::input, problem, "check it, or use --keep-going to continue with the others");
+        throw Error(ExitCode::input, problem,
+                    "check it, or use --keep-going=true to continue with the others"_message);
       errors_.add_concealed(problem);
       spdlog::error("{}", problem);
     }

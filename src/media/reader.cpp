@@ -129,7 +129,7 @@ struct Reader::Impl {
     if (options_.start > 0 && (seen_any_ || past_end || errors_.total() == 0))
       throw Error(ExitCode::input,
                   "'" + shown_ + "' has no frame at or after " + fmt::format("{:g}", options_.start) + " s",
-                  "use an earlier --start");
+                  "use an earlier --start"_message);
     if (is_live(input_))
       throw Error(ExitCode::input, "'" + shown_ + "' ended before its first frame" +
                                        (errors_.last().empty() ? "" : " (" + errors_.last() + ")"));
@@ -248,7 +248,7 @@ void check_picture_size(std::int64_t width, std::int64_t height, const std::stri
   throw Error(ExitCode::input,
               "a picture of " + std::to_string(width) + "x" + std::to_string(height) + " pixels in '" + name +
                   "' is larger than the limit of " + std::to_string(max_pixels) + " pixels",
-              "use a larger --max-pixels if this size is right");
+              "use a larger --max-pixels if this size is right"_message);
 }
 
 std::unique_ptr<Source> open_source(const std::string& input, const SourceContext& context) {

@@ -241,7 +241,7 @@ void StreamInput::open_probed(AVIOContext& io, const std::string& name, const Re
           ExitCode::input, problem,
           "name the files or streams themselves; HLS playlists may also come from a file or HTTP server");
     if (!options.allow_playlists)
-      throw Error(ExitCode::input, problem, "if you trust it, add --allow-playlists");
+      throw Error(ExitCode::input, problem, "if you trust it, add --allow-playlists=true"_message);
     is_playlist_ = true;
     patience_.set(std::max(patience_.seconds(), kPlaylistPatience));
     // Connections that are kept need FFmpeg's own HTTP.
@@ -598,10 +598,11 @@ void StreamInput::fail(int code) {
     case InputKind::camera:
       fail_camera(code);
     case InputKind::screen:
-      throw Error(ExitCode::input, "cannot capture '" + input_ + "'" + reason,
-                  code == AVERROR(EINVAL)
-                      ? "the part must lie on the screen, and one at an offset needs a size (--size 640x480)"
-                      : "check that an X server runs there (echo $DISPLAY) and gives you access");
+      throw Error(
+          ExitCode::input, "cannot capture '" + input_ + "'" + reason,
+          code == AVERROR(EINVAL)
+              ? "the part must lie on the screen, and one at an offset needs a size (--size=640x480)"_message
+              : "check that an X server runs there (echo $DISPLAY) and gives you access");
     case InputKind::network:
     case InputKind::file:
       break;

@@ -119,7 +119,10 @@ TiffContent decode_tiff(std::span<const std::uint8_t> content, const std::string
   try {
     return read_tiff(file.path(), name, max_pixels);
   } catch (const Error& error) {
-    throw Error(error.code(), replaced(error.what(), file.path(), name));
+    Error::Fields fields = error.fields();
+    for (Message* const text : {&fields.problem, &fields.remedy})
+      *text = replaced(text->text(Words::command_line), file.path(), name);
+    throw Error(std::move(fields));
   }
 }
 

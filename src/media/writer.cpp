@@ -423,7 +423,8 @@ struct Writer::Impl {
     if (picture_problem_) std::rethrow_exception(picture_problem_);
     if (picture_result_ < 0) code = picture_result_;
     throw Error(ExitCode::failed, "cannot write '" + path_ + "' (" + error_text(code) + ")",
-                code == AVERROR(ENOSPC) ? "make room on the disk or write elsewhere" : "");
+                code == AVERROR(ENOSPC) ? "make room on the disk or write elsewhere" : "")
+        .about(path_);
   }
 
   const std::string path_;

@@ -16,7 +16,7 @@ std::string window_remedy(int smallest, int largest) {
 
 }  // namespace
 
-void ModelCheck::fail(const std::string& problem, const std::string& remedy) const {
+void ModelCheck::fail(const Message& problem, const Message& remedy) const {
   if (header_) header_->fail(problem, remedy);
   throw std::invalid_argument(Error(ExitCode::model, problem, remedy).what());
 }

@@ -21,7 +21,7 @@ class ModelCheck {
   /// For a model that is read; refers to the header.
   explicit ModelCheck(const ModelHeader& header) : header_(&header) {}
 
-  [[noreturn]] void fail(const std::string& problem, const std::string& remedy = {}) const;
+  [[noreturn]] void fail(const Message& problem, const Message& remedy = {}) const;
 
   /// The value lies in [smallest, largest]. The message is `what`, followed by the value.
   void range(const char* what, double value, double smallest, double largest) const;
@@ -43,7 +43,7 @@ class ModelCheck {
     try {
       return make();
     } catch (const Error& error) {
-      fail(error.what());
+      fail(error.message());
     }
   }
 

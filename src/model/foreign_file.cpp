@@ -71,13 +71,13 @@ constexpr Extension kExtensions[] = {
     {".weights", "a Darknet model"},
     {".engine", "a TensorRT engine"},
     {".mlmodel", "a Core ML model"},
-    {".toml", "a configuration, which --config takes"},
 };
 
-std::string kind_by_extension(const std::filesystem::path& file) {
+Message kind_by_extension(const std::filesystem::path& file) {
   std::string extension = file.extension().string();
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (extension == ".toml") return "a configuration, which --config takes"_message;
   const auto found = std::ranges::find(kExtensions, extension, &Extension::extension);
   return found == std::end(kExtensions) ? "" : found->kind;
 }
@@ -105,13 +105,13 @@ std::string kind_of_text(std::string_view head) {
 
 }  // namespace
 
-std::string foreign_kind(std::string_view head, const std::filesystem::path& file) {
+Message foreign_kind(std::string_view head, const std::filesystem::path& file) {
   const auto holds = [&](const Signature& one) {
     return head.size() > one.offset && head.substr(one.offset).starts_with(one.bytes);
   };
   const auto found = std::ranges::find_if(kSignatures, holds);
   if (found != std::end(kSignatures)) return found->kind;
-  if (std::string kind = kind_by_extension(file); !kind.empty()) return kind;
+  if (Message kind = kind_by_extension(file); !kind.empty()) return kind;
   if (head.starts_with("PK\3\4")) return "a ZIP archive, as PyTorch writes models";
   if (looks_like_onnx(head)) return "an ONNX model";
   constexpr std::size_t kTransportPacket = 188;

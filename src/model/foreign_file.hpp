@@ -2,8 +2,9 @@
 /// Detection of files of other kinds that were given as a model.
 
 #include <filesystem>
-#include <string>
 #include <string_view>
+
+#include "base/error.hpp"
 
 namespace sightline {
 
@@ -13,6 +14,6 @@ inline constexpr std::size_t kForeignHead = 512;
 /// Kind of a file by its first bytes and extension, with an article ("an ONNX model", "a PNG picture", "a
 /// text"); empty if unknown.
 /// @param head  the first kForeignHead bytes, or all of a shorter file
-std::string foreign_kind(std::string_view head, const std::filesystem::path& file);
+Message foreign_kind(std::string_view head, const std::filesystem::path& file);
 
 }  // namespace sightline

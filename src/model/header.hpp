@@ -19,8 +19,8 @@ class ModelHeader {
  public:
   ModelHeader(const Safetensors& file, const std::filesystem::path& path) : file_(file), path_(path) {}
 
-  [[noreturn]] void fail(const std::string& problem, std::string_view remedy = {}) const {
-    throw Error(ExitCode::model, path_.string() + ": " + problem, remedy);
+  [[noreturn]] void fail(const Message& problem, const Message& remedy = {}) const {
+    throw Error(ExitCode::model, problem, remedy).at(path_.string());
   }
 
   std::string text(const std::string& key) const {

@@ -49,7 +49,7 @@ const TypeName& entry_of(DType type) {
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& problem) {
-  throw Error(ExitCode::model, "'" + name + "': " + problem);
+  throw Error(ExitCode::model, "'" + name + "': " + problem).about(name);
 }
 
 /// Bytes of an array; no value if they exceed 64 bits or a length is negative.
@@ -126,11 +126,11 @@ void check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_siz
   }
 }
 
-[[noreturn]] void refuse_kind(const std::filesystem::path& path, const std::string& kind) {
+[[noreturn]] void refuse_kind(const std::filesystem::path& path, const Message& kind) {
   throw Error(ExitCode::model, "'" + path.string() + "' is " + kind + ", not a model of Sightline",
               "models are .safetensors files that `sightline train` writes, OpenCV's cascades (.xml), and "
-              "networks (.onnx); "
-              "`--model people` names one that ships");
+              "networks (.onnx); `--model=people` names one that ships"_message)
+      .about(path.string());
 }
 
 /// Throws if the file does not begin like safetensors and is of another known kind. Reads from the beginning.
@@ -140,7 +140,7 @@ void refuse_foreign(std::ifstream& file, const std::filesystem::path& path) {
   head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   file.clear();
   if (head.size() > kLengthBytes && head[kLengthBytes] == '{') return;
-  const std::string kind = head.empty() ? "empty" : foreign_kind(head, path);
+  const Message kind = head.empty() ? "empty" : foreign_kind(head, path);
   if (kind.empty()) return;
   refuse_kind(path, kind);
 }
@@ -176,7 +176,7 @@ Safetensors Safetensors::load(const std::filesystem::path& path, std::uint64_t m
     throw Error(ExitCode::model,
                 "'" + name + "' has " + std::to_string(size) + " bytes, more than a model may have (" +
                     std::to_string(max_bytes >> 20) + " MiB)",
-                "give a larger --max-model-size if it is meant to be so large");
+                "give a larger --max-model-size if it is meant to be so large"_message);
   }
   std::ifstream file(path, std::ios::binary);
   if (error || !file || fault::strikes(fault::Kind::open, "Safetensors"))

@@ -54,7 +54,7 @@ XmlDocument::XmlDocument(std::string_view text, std::string name, std::string re
 
 void XmlDocument::refuse_at(std::ptrdiff_t offset, const std::string& reason) const {
   const auto line = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) - line_ends_.begin() + 1;
-  throw Error(ExitCode::model, name_ + ":" + std::to_string(line) + ": " + reason, remedy_);
+  throw Error(ExitCode::model, reason, remedy_).at(name_ + ":" + std::to_string(line));
 }
 
 void XmlDocument::refuse(const pugi::xml_node& at, const std::string& reason) const {
@@ -189,13 +189,13 @@ std::string read_xml(const std::filesystem::path& file, const char* kind, std::u
     if (text.size() > max_bytes) {
       throw Error(ExitCode::model,
                   "the " + what + " has more than " + std::to_string(max_bytes >> 20) + " MiB",
-                  "give a larger --max-model-size if it is meant to be so large");
+                  "give a larger --max-model-size if it is meant to be so large"_message);
     }
   }
   if (stream.bad() || fault::strikes(fault::Kind::read, kind))
     throw Error(ExitCode::model, "the " + what + " cannot be read to its end");
   const std::string_view head = std::string_view(text).substr(0, kForeignHead);
-  const std::string foreign = foreign_kind(head, file);
+  const Message foreign = foreign_kind(head, file);
   if (!foreign.empty() && head.find('\0') != std::string_view::npos)
     throw Error(ExitCode::model, "'" + file.string() + "' is " + foreign + ", not a " + kind + " XML file",
                 "name the " + std::string(kind) + "'s XML file");

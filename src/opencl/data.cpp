@@ -10,7 +10,7 @@ namespace sightline::opencl {
 cl_int checked(std::int64_t offset) {
   if (offset > std::numeric_limits<cl_int>::max()) {
     throw Error(ExitCode::failed, "the frame's pyramid is too large for the OpenCL stages",
-                "use a larger --min-size, a larger --scale-step, or --device none");
+                "use a larger --min-size, a larger --scale-step, or --device=none"_message);
   }
   return static_cast<cl_int>(offset);
 }

@@ -232,8 +232,8 @@ std::vector<ChosenDevice> choose_devices(const std::vector<DeviceChoice>& choice
   for (const DeviceChoice& choice : choices) {
     const std::string what = lower(choice.what);
     if (choices.size() > 1 && (what == "auto" || what == "none")) {
-      throw Error(ExitCode::usage, "--device " + choice.what + " cannot be combined with other devices",
-                  "name the devices, or use only --device " + choice.what);
+      throw Error(ExitCode::usage, option("device", choice.what) + " cannot be combined with other devices",
+                  "name the devices, or use only " + option("device", choice.what));
     }
     if (what != "all" && what != "gpus") {
       if (auto one = choose_device(choice, devices)) add(std::move(*one));

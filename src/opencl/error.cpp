@@ -9,22 +9,22 @@
 namespace sightline::opencl {
 namespace {
 
-const char* remedy(int code) {
+Message remedy(int code) {
   switch (code) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:
     case CL_OUT_OF_RESOURCES:
     case CL_OUT_OF_HOST_MEMORY:
     case CL_INVALID_BUFFER_SIZE:
-      return "the device may be out of memory or lost: use smaller frames, a larger --min-size, or --device "
-             "none";
+      return "the device may be out of memory or lost: use smaller frames, a larger --min-size, or "
+             "--device=none"_message;
     case CL_BUILD_PROGRAM_FAILURE:
     case CL_COMPILE_PROGRAM_FAILURE:
-      return "the driver could not build a kernel: update it, or use --device none";
+      return "the driver could not build a kernel: update it, or use --device=none"_message;
     case CL_INVALID_COMMAND_QUEUE:
     case CL_DEVICE_NOT_AVAILABLE:
-      return "the device was lost: run again, or use --device none";
+      return "the device was lost: run again, or use --device=none"_message;
     default:
-      return "try --device none";
+      return "try --device=none"_message;
   }
 }
 
@@ -55,10 +55,11 @@ bool injected(const char* call) {
 }  // namespace
 
 DeviceError::DeviceError(int code, const std::string& call, const std::string& device)
-    : Error(ExitCode::failed,
-            call + " failed on device '" + device + "' with " + error_name(code) + " (" +
-                std::to_string(code) + ")",
-            remedy(code)),
+    : Error(Fields{.code = ExitCode::failed,
+                   .object = device,
+                   .problem = call + " failed on device '" + device + "' with " + error_name(code) + " (" +
+                              std::to_string(code) + ")",
+                   .remedy = remedy(code)}),
       number_(code) {}
 
 void check(int code, const char* call, const std::string& device) {

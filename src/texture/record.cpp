@@ -187,7 +187,7 @@ std::string to_json(const std::vector<TextureRecord>& records, bool shares) {
 }
 
 std::vector<TextureRecord> parse_records(const std::string& text, const std::string& name) {
-  const auto refuse = [&](const std::string& reason) {
+  const auto refuse = [&](const Message& reason) {
     return Error(ExitCode::input, "'" + name + "' contains no textures: " + reason,
                  "use a file written by `sightline texture --output FILE.json`");
   };
@@ -198,7 +198,7 @@ std::vector<TextureRecord> parse_records(const std::string& text, const std::str
     for (const Json& one : json.at("textures")) records.push_back(record_of(one));
     return records;
   } catch (const Error& error) {
-    throw refuse(error.what());
+    throw refuse(error.message());
   } catch (const Json::exception& error) {
     throw refuse(json_problem(error));
   }

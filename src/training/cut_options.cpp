@@ -18,20 +18,20 @@ void add_window_option(OptionSet& options, std::vector<int>& sides, Size shown_d
       .show_default(fmt::format("{}x{}", shown_default.width, shown_default.height));
 }
 
-std::optional<Size> given_size(const std::string& option, const std::vector<int>& sides, int smallest,
+std::optional<Size> given_size(const std::string& parameter, const std::vector<int>& sides, int smallest,
                                int largest, const std::string& example) {
   if (sides.empty()) return std::nullopt;
   const auto fits = [&](int side) { return side >= smallest && side <= largest; };
   if (sides.size() != 2 || !std::ranges::all_of(sides, fits)) {
     throw Error(
-        ExitCode::usage, fmt::format("{} {} is not a size", option, fmt::join(sides, "x")),
+        ExitCode::usage, option(parameter, fmt::format("{}", fmt::join(sides, "x"))) + " is not a size",
         fmt::format("give width and height from {} to {} pixels, such as {}", smallest, largest, example));
   }
   return Size{sides[0], sides[1]};
 }
 
 std::optional<Size> given_window(const std::vector<int>& sides, int smallest, int largest) {
-  return given_size("--window", sides, smallest, largest, "24x48");
+  return given_size("window", sides, smallest, largest, "24x48");
 }
 
 void add_cut_options(OptionSet& options, training::CutOptions& o, double least_held_out) {

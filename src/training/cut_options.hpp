@@ -14,7 +14,7 @@ namespace sightline {
 void add_window_option(OptionSet& options, std::vector<int>& sides, Size shown_default);
 /// A size that an option separated by 'x' was given as, as in the example; none if nothing was. Throws
 /// Error (usage) where it is no size, or a side is out of range.
-std::optional<Size> given_size(const std::string& option, const std::vector<int>& sides, int smallest,
+std::optional<Size> given_size(const std::string& parameter, const std::vector<int>& sides, int smallest,
                                int largest, const std::string& example);
 /// The given window size, if any. Throws Error (usage) if it is no size, or a side is out of range.
 std::optional<Size> given_window(const std::vector<int>& sides, int smallest, int largest);

@@ -33,7 +33,7 @@ FileImageSet::FileImageSet(const fs::path& path, const fs::path& folder) {
         throw Error(ExitCode::input,
                     path.string() + ":" + std::to_string(number) + ": there is no picture '" +
                         (base / line).string() + "'",
-                    "give the folder of the listed pictures with --folder");
+                    "give the folder of the listed pictures with --folder"_message);
       }
       files_.push_back(base / line);
     }

@@ -66,7 +66,7 @@ SampleFolder::SampleFolder(const FileImageSet& pictures, std::vector<MarkedObjec
     throw Error(ExitCode::input,
                 fmt::format("cannot make scenes: the test part has {} objects and {} backgrounds",
                             testing_.objects.size(), testing_.backgrounds.size()),
-                "give more pictures and backgrounds, or a larger --test-share");
+                "give more pictures and backgrounds, or a larger --test-share"_message);
   }
 }
 

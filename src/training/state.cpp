@@ -24,7 +24,7 @@ TrainingState::TrainingState(std::filesystem::path folder, std::string signature
   std::filesystem::create_directories(folder_, error);
   if (error) {
     throw Error(ExitCode::failed, "cannot create the folder '" + folder_.string() + "': " + error.message(),
-                "choose another with --state");
+                "choose another with --state"_message);
   }
 }
 

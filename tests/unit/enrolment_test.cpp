@@ -39,7 +39,7 @@ TEST(ChooseFace, OfSeveralTheUserSaysWhich) {
   const std::vector<FaceTemplate> faces = three_faces();
   const ChosenFace none = choose_face(faces, {});
   EXPECT_FALSE(none.face);
-  EXPECT_THAT(none.remedy, HasSubstr("--face"));
+  EXPECT_THAT(none.remedy.text(Words::command_line), HasSubstr("--face"));
   EXPECT_EQ(choose_face(faces, {.largest = true}).face, 1u) << "of two that are alike, the first";
   EXPECT_EQ(choose_face(faces, {.number = 1}).face, 1u);
   EXPECT_EQ(choose_face(faces, {.number = 2}).face, 2u);
@@ -81,7 +81,7 @@ TEST(ChooseFace, DoubtfulOnesAreNot) {
   EXPECT_FALSE(first.face);
   EXPECT_TRUE(first.is_doubtful);
   EXPECT_THAT(first.problem, HasSubstr("49%"));
-  EXPECT_THAT(first.remedy, HasSubstr("--force"));
+  EXPECT_THAT(first.remedy.text(Words::command_line), HasSubstr("--force"));
   faces[2].sharpness = 1.9;
   const ChosenFace none = choose_face(faces, {}, least);
   EXPECT_FALSE(none.face);

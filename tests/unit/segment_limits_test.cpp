@@ -9,7 +9,7 @@ namespace sightline {
 namespace {
 
 TEST(SegmentLimits, TimesAndSizes) {
-  const auto parse = [](const char* text) { return parse_segment_limits(text, "--rotate"); };
+  const auto parse = [](const char* text) { return parse_segment_limits(text, "rotate"); };
   EXPECT_EQ(parse("90s"), (SegmentLimits{90, 0}));
   EXPECT_EQ(parse("10m"), (SegmentLimits{600, 0}));
   EXPECT_EQ(parse("10min"), (SegmentLimits{600, 0}));
@@ -29,7 +29,7 @@ TEST(SegmentLimits, IsRefusedWithTheOption) {
   for (const char* text : {"10", "m", "-5m", "10x", "0s", "10m,1h", "1M,2G", "10m,", "nans", "infs", "0.5",
                            "9999999999T", "10 m", "10S"}) {
     SCOPED_TRACE(text);
-    test::expect_error(ExitCode::usage, "--rotate: ", [&] { parse_segment_limits(text, "--rotate"); });
+    test::expect_error(ExitCode::usage, "--rotate: ", [&] { parse_segment_limits(text, "rotate"); });
   }
 }
 

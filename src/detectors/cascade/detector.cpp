@@ -71,13 +71,16 @@ CascadeDetector::CascadeDetector(Model model, const Options& options)
     : SlidingWindowDetector(options.max_candidates), model_(std::move(model)), options_(options) {
   const Search& search = options_.search;
   if (!(search.scale_step >= kSmallestStep))
-    throw Error(ExitCode::usage, "the scale step must be above 1", "give a --scale-step of 1.05 to 1.5");
+    throw Error(ExitCode::usage, "the scale step must be above 1",
+                "give a --scale-step of 1.05 to 1.5"_message);
   if (options_.min_neighbors < 0)
-    throw Error(ExitCode::usage, "--min-neighbors is negative", "give --min-neighbors 0 or more");
+    throw Error(ExitCode::usage, "--min-neighbors is negative"_message,
+                "give --min-neighbors=0 or more"_message);
   const bool limited = search.max_size.height > 0;
   if (limited &&
       (search.max_size.height < search.min_size.height || search.max_size.width < search.min_size.width))
-    throw Error(ExitCode::usage, "the largest object size is below the smallest", "give a larger --max-size");
+    throw Error(ExitCode::usage, "the largest object size is below the smallest",
+                "give a larger --max-size"_message);
   check_kernel_variant(options_.kernels, kKernelVariants);
   const int stages = static_cast<int>(model_.stages.size());
   early_stages_ = std::min(options_.early_stages > 0 ? options_.early_stages : stages, stages);

@@ -188,7 +188,7 @@ void check_copies(const ModelHeader& header, const Network& network, std::size_t
   if (bytes <= max_bytes) return;
   header.fail("'network' takes " + std::to_string(bytes) + " bytes in " + std::to_string(sizes) +
                   " sizes, more than a model may have (" + std::to_string(max_bytes >> 20) + " MiB)",
-              "give a larger --max-model-size if you trust the file");
+              "give a larger --max-model-size if you trust the file"_message);
 }
 
 std::vector<std::int64_t> weights_shape(const Model& model, std::int64_t templates) {
@@ -346,9 +346,8 @@ std::vector<Model> load_models(const std::filesystem::path& path, std::uint64_t 
   try {
     dictionary = read_dictionary(file, common.descriptor);
   } catch (const Error& e) {
-    const std::string what = e.what();
-    if (what.find(path.string()) != std::string::npos) throw;
-    header.fail(what);
+    if (std::string_view(e.what()).find(path.string()) != std::string::npos) throw;
+    header.fail(e.message());
   }
   if (common.descriptor.exact() && dictionary.size() > common.descriptor.max_filters()) {
     header.fail("the dictionary has " + std::to_string(dictionary.size()) + " filters",

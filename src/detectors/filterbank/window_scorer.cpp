@@ -147,8 +147,9 @@ class FilterbankWindowScorer : public WindowScorer {
 
   void check_storable() const override {
     if (method_.arithmetic == "exact" && method_.computed_scales == 0 && !method_.no_verify) return;
-    throw Error(ExitCode::usage, "--store needs exact arithmetic and the complete model on every scale",
-                "leave out --store, or --arithmetic, --computed-scales and --no-verify");
+    throw Error(ExitCode::usage,
+                "--store needs exact arithmetic and the complete model on every scale"_message,
+                "leave out --store, or --arithmetic, --computed-scales and --no-verify"_message);
   }
 
   std::vector<std::unique_ptr<WindowModel>> load(const std::filesystem::path& file,

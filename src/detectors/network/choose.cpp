@@ -253,7 +253,7 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
         "has raw outputs by anchors, whose sizes are not known: " + outputs_text(outputs) +
         "; give them with the key `anchors`, or export YOLOv5 or YOLOv7 with its last layer (--grid)");
   throw Problem("has outputs of no known detector: " + outputs_text(outputs) +
-                "; if it is one of these, name it with --model-type (key `model_type`): " + known +
+                "; if it is one of these, name it with --model-type (key `model_type`): "_message + known +
                 "; otherwise export it with its last step, so that it gives boxes, scores and classes");
 }
 

@@ -37,7 +37,7 @@ MemoryShare::MemoryShare(const Network& network, std::shared_ptr<Taken> taken, s
         fmt::format("the network '{}' needs {} MiB of memory for each frame, and all frames in flight "
                     "together more than the limit of {} MiB; its largest value is {}",
                     network.name, bytes >> 20, network.memory_limit >> 20, largest_value(network.graph)),
-        "take a smaller --input-size, or fewer frames with --in-flight");
+        "take a smaller --input-size, or fewer frames with --in-flight"_message);
   }
   bytes_ = bytes;
 }
@@ -146,14 +146,15 @@ void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
 void NetworkDetector::look_for_errors(const std::vector<const Tensor*>& outputs,
                                       const std::vector<RawBox>& boxes) const {
   if (looks_left_.load(std::memory_order_relaxed) <= 0) return;
-  const std::string error = error_in(outputs, boxes);
+  const Message error = error_in(outputs, boxes);
   const int left = error.empty() ? looks_left_.fetch_sub(1) : looks_left_.exchange(0);
   if (error.empty() || left <= 0) return;  // another frame has warned
-  spdlog::warn("{}: {} (`sightline network explain MODEL PICTURE` shows more)", network_.name, error);
+  spdlog::warn("{}: {} (`sightline network explain MODEL PICTURE` shows more)", network_.name,
+               error.text(Words::command_line));
 }
 
-std::string NetworkDetector::error_in(const std::vector<const Tensor*>& outputs,
-                                      const std::vector<RawBox>& boxes) const {
+Message NetworkDetector::error_in(const std::vector<const Tensor*>& outputs,
+                                  const std::vector<RawBox>& boxes) const {
   const Scheme& scheme = network_.scheme;
   for (const RawBox& box : boxes) {
     if (static_cast<std::size_t>(box.label) >= network_.labels.size())
@@ -171,10 +172,9 @@ std::string NetworkDetector::error_in(const std::vector<const Tensor*>& outputs,
   if (seen.highest > kLargestScore) sign = fmt::format("scores up to {:.3g}", seen.highest);
   if (seen.highest_of_none >= network_.threshold) sign = "objects of class 0, which stands for none";
   if (boxes.empty() && seen.highest >= network_.threshold && seen.highest > 0) sign = "boxes without a size";
-  return sign.empty()
-             ? sign
-             : fmt::format("it gives {}, so it is probably not of the kind {}; --model-type chooses another",
-                           sign, scheme.type);
+  if (sign.empty()) return {};
+  return fmt::format("it gives {}, so it is probably not of the kind {}; ", sign, scheme.type) +
+         "--model-type chooses another"_message;
 }
 
 void NetworkDetector::group(NetworkWorkspace& w) const {
@@ -190,12 +190,11 @@ void NetworkDetector::group(NetworkWorkspace& w) const {
   }
 }
 
-std::string doubt_text(const Scheme& scheme) {
-  std::string text =
-      fmt::format("read as {}, a test picture gives {}: probably the network is of another kind", scheme.type,
-                  scheme.doubt);
+Message doubt_text(const Scheme& scheme) {
+  Message text = fmt::format("read as {}, a test picture gives {}: probably the network is of another kind",
+                             scheme.type, scheme.doubt);
   if (!scheme.others.empty())
-    text += fmt::format("; --model-type also takes {}", fmt::join(scheme.others, ", "));
+    text = text + "; --model-type"_message + fmt::format(" also takes {}", fmt::join(scheme.others, ", "));
   return text;
 }
 
@@ -233,7 +232,8 @@ std::unique_ptr<NetworkDetector> make_network_detector(const Config& config) {
                network.has_usual_size ? " (it takes any; --input-size chooses another)" : "",
                network.threshold);
   spdlog::debug("{}: {}; input {}", network.name, network.scheme.reason, text_of(network.preprocessing));
-  if (!network.scheme.doubt.empty()) spdlog::warn("{}: {}", network.name, doubt_text(network.scheme));
+  if (!network.scheme.doubt.empty())
+    spdlog::warn("{}: {}", network.name, doubt_text(network.scheme).text(Words::command_line));
   return std::make_unique<NetworkDetector>(std::move(network));
 }
 

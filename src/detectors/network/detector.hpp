@@ -83,7 +83,7 @@ class NetworkDetector : public Detector {
   void decode_outputs(NetworkWorkspace& workspace) const;
   // Warns once of what shows that the network is damaged or read wrongly.
   void look_for_errors(const std::vector<const Tensor*>& outputs, const std::vector<RawBox>& boxes) const;
-  std::string error_in(const std::vector<const Tensor*>& outputs, const std::vector<RawBox>& boxes) const;
+  Message error_in(const std::vector<const Tensor*>& outputs, const std::vector<RawBox>& boxes) const;
   void group(NetworkWorkspace& workspace) const;
 
   Network network_;
@@ -100,7 +100,7 @@ class NetworkDetector : public Detector {
 Detection detection_of(const Network& network, const RawBox& box, const Placement& placement, Size frame);
 
 /// Why a reading is doubtful, and what to try.
-std::string doubt_text(const Scheme& scheme);
+Message doubt_text(const Scheme& scheme);
 
 /// The network of section [detector]; says what was found out about it.
 std::unique_ptr<NetworkDetector> make_network_detector(const Config& config);

@@ -99,25 +99,25 @@ std::string fate_of(const Network& network, const RawBox& box, const Detection& 
 }
 
 // Reasons to look at where a picture has no boxes.
-std::string hint_of(const Network& network, const std::vector<RawBox>& all,
-                    const std::vector<const Tensor*>& outputs) {
+Message hint_of(const Network& network, const std::vector<RawBox>& all,
+                const std::vector<const Tensor*>& outputs) {
   if (!network.scheme.doubt.empty()) return doubt_text(network.scheme);
   if (all.empty() && !network.scheme.suppresses)
-    return "the network itself keeps no box; its own threshold and its input (--picture) decide";
+    return "the network itself keeps no box; its own threshold and its input (--picture) decide"_message;
   if (all.empty())
     return "no place has a score that is a number and a box with a size: the network is of another kind "
-           "(--model-type), or the file is damaged";
+           "(--model-type), or the file is damaged"_message;
   if (const auto score = only_score(network.scheme, outputs); score && network.scheme.suppresses)
     return fmt::format("all places have the score {:g}: the network may be badly quantised", *score);
   if (std::ranges::any_of(all, [&](const RawBox& box) {
         return static_cast<std::size_t>(box.label) >= network.labels.size() && box.score >= network.threshold;
       }))
     return "it finds classes without a name: give all names with the key `labels`";
-  std::string others = fmt::format("{}", fmt::join(network.scheme.others, ", "));
-  if (!others.empty()) others = "; --model-type (its outputs also fit " + others + ")";
+  Message others = fmt::format("{}", fmt::join(network.scheme.others, ", "));
+  if (!others.empty()) others = "; --model-type (its outputs also fit "_message + others + ")";
   return "if there should be some: try a lower --threshold; look at the input (--picture) for channels in "
-         "the wrong "
-         "order (reverse_input_channels); compare mean_values and scale_values with the network's training" +
+         "the wrong order (reverse_input_channels); compare mean_values and scale_values with the network's "
+         "training"_message +
          others;
 }
 
@@ -143,7 +143,8 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
   }
   text +=
       fmt::format("  reported       {}\n", counted(static_cast<std::int64_t>(w.detections.size()), "object"));
-  if (w.detections.empty()) text += fmt::format("  hint           {}\n", hint_of(network, all, outputs));
+  if (w.detections.empty())
+    text += fmt::format("  hint           {}\n", hint_of(network, all, outputs).text(Words::command_line));
   return text;
 }
 
@@ -207,7 +208,8 @@ std::string network_text(const Network& n) {
   text += fmt::format("  model_type     {}: {}\n", n.scheme.type, n.scheme.reason);
   if (!n.scheme.others.empty())
     text += fmt::format("                 its outputs also fit: {}\n", fmt::join(n.scheme.others, ", "));
-  if (!n.scheme.doubt.empty()) text += fmt::format("  doubt          {}\n", doubt_text(n.scheme));
+  if (!n.scheme.doubt.empty())
+    text += fmt::format("  doubt          {}\n", doubt_text(n.scheme).text(Words::command_line));
   text += fmt::format("  input          {}{}\n", text_of(n.preprocessing),
                       n.has_usual_size ? "; the network takes any size" : "");
   text += fmt::format(

@@ -89,7 +89,7 @@ void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, std:
   set(shape[rows], size ? size->height : 0);
   set(shape[rows + 1], size ? size->width : 0);
   if (shape[rows] == -1 || shape[rows + 1] == -1)
-    throw Problem(title + ", a picture of any size; choose one with --input-size 640x640");
+    throw Problem(title + ", a picture of any size; choose one with --input-size=640x640"_message);
   constexpr std::int64_t kLargest = 8192;
   if (std::min(shape[rows], shape[rows + 1]) < 8 || std::max(shape[rows], shape[rows + 1]) > kLargest)
     throw Problem(title + ", a size that is not supported");
@@ -308,9 +308,9 @@ Network build_with_usual_size(const Graph& graph, const Settings& settings) {
       if (!first) first = problem;
     }
   }
-  throw Problem(std::string(first->what()) +
+  throw Problem(first->message() +
                 "; its input takes any size, of which usual ones were tried: choose one with "
-                "--input-size WIDTHxHEIGHT");
+                "--input-size=WIDTHxHEIGHT"_message);
 }
 
 }  // namespace
@@ -321,9 +321,10 @@ Network make_network(Graph graph, const Settings& settings) {
     return build(std::move(graph), settings);
   } catch (const Problem& problem) {
     if (!settings.input_size) throw network_error(settings.file.string(), problem);
-    throw network_error(settings.file.string(),
-                        Problem(fmt::format("{}; it may be made for another size than {}x{}", problem.what(),
-                                            settings.input_size->width, settings.input_size->height)));
+    throw network_error(
+        settings.file.string(),
+        Problem(problem.message() + fmt::format("; it may be made for another size than {}x{}",
+                                                settings.input_size->width, settings.input_size->height)));
   }
 }
 

@@ -331,7 +331,7 @@ Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes) {
     throw Error(ExitCode::model,
                 "the network '" + file.string() + "' has " + std::to_string(size >> 20) +
                     " MiB, more than the limit of " + std::to_string(max_bytes >> 20) + " MiB",
-                "raise it with --max-model-size");
+                "raise it with --max-model-size"_message);
   std::vector<char> bytes(error ? 0 : static_cast<std::size_t>(size));
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (stream.gcount() != static_cast<std::streamsize>(bytes.size()))
@@ -343,8 +343,9 @@ Error network_error(const std::string& name, const Problem& problem) {
   const std::string_view what = problem.what();
   const bool names_part =
       what.starts_with("node ") || what.starts_with("input ") || what.starts_with("initialiser ");
-  return {ExitCode::model,
-          "cannot use the network '" + name + "': " + (names_part ? "" : "it ") + std::string(what)};
+  return Error(ExitCode::model,
+               "cannot use the network '" + name + "': " + (names_part ? "" : "it ") + problem.message())
+      .about(name);
 }
 
 bool looks_like_onnx(const std::string& file) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "image/view.hpp"
 
 namespace sightline::network {
@@ -26,7 +27,12 @@ inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 28;  ///< of one
 /// Problem of a node, without its name, which the caller that runs the node adds.
 class Problem : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Problem(const Message& text)
+      : std::runtime_error(text.text(Words::command_line)), message_(std::make_shared<Message>(text)) {}
+  const Message& message() const noexcept { return *message_; }
+
+ private:
+  std::shared_ptr<const Message> message_;
 };
 
 /// "1x3x416x416"; dimensions that are not known are "?".

@@ -56,11 +56,11 @@ std::vector<std::size_t> sharper_half(std::vector<std::size_t> some,
   return some;
 }
 
-constexpr const char* kDoubtRemedy =
-    "use a picture with a large, sharp, frontal face, or accept this one with --force";
-
 ChosenFace doubtful(std::string problem) {
-  return {.problem = std::move(problem), .remedy = kDoubtRemedy, .is_doubtful = true};
+  return {.problem = std::move(problem),
+          .remedy =
+              "use a picture with a large, sharp, frontal face, or accept this one with --force=true"_message,
+          .is_doubtful = true};
 }
 
 }  // namespace
@@ -109,8 +109,8 @@ ChosenFace choose_face(const std::vector<FaceTemplate>& faces, const FaceChoice&
   }
   if (order.size() > 1 && !choice.largest) {
     return {.problem = std::to_string(faces.size()) + " faces were found",
-            .remedy = "choose one with --face 1 to --face " + std::to_string(faces.size()) +
-                      " (from left to right) or --largest"};
+            .remedy = "choose one with --face=1 to "_message + option("face", faces.size()) +
+                      " (from left to right) or --largest=true"_message};
   }
   return {.face = *std::ranges::max_element(order, {}, area)};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "faces/gallery/face_finder.hpp"
 
 namespace sightline::gallery {
@@ -20,7 +21,7 @@ struct FaceChoice {
 struct ChosenFace {
   std::optional<std::size_t> face = {};  ///< an index into the faces
   std::string problem = {};              ///< "5 faces are found"
-  std::string remedy = {};
+  Message remedy = {};
   bool is_doubtful = false;  ///< the faces that may be meant have too low a quality
 };
 

@@ -42,7 +42,7 @@ std::string checked_name(const Database& database, std::string name) {
     check_name(name);
   } catch (const Error& error) {
     throw Error(ExitCode::input,
-                "the gallery '" + database.file().string() + "' is not usable: " + error.what());
+                "the gallery '" + database.file().string() + "' is not usable: " + error.message());
   }
   return name;
 }
@@ -168,7 +168,7 @@ Gallery::Gallery(const fs::path& file, Access access, std::chrono::milliseconds 
     const bool other = fs::exists(file, error) && !fs::is_regular_file(file, error);
     throw Error(ExitCode::input,
                 "'" + file.string() + (other ? "' is not a gallery" : "': there is no such gallery"),
-                "`sightline faces add` makes one; --gallery names another");
+                "`sightline faces add` makes one; --gallery names another"_message);
   }
   database_ = std::make_unique<Database>(
       file, access == Access::read ? Database::Mode::read : Database::Mode::write, patience);
@@ -188,7 +188,8 @@ Gallery Gallery::open_or_make(const fs::path& file, const TemplateKind& kind,
                               std::chrono::milliseconds patience) {
   std::error_code error;
   if (fs::exists(file, error) && !fs::is_regular_file(file, error))
-    throw Error(ExitCode::input, "'" + file.string() + "' is not a gallery", "name a file with --gallery");
+    throw Error(ExitCode::input, "'" + file.string() + "' is not a gallery",
+                "name a file with --gallery"_message);
   if (!file.parent_path().empty())
     fs::create_directories(file.parent_path(), error);  // failures appear below
   auto database = std::make_unique<Database>(file, Database::Mode::create, patience);
@@ -208,7 +209,7 @@ bool Gallery::is_there(const fs::path& file) {
 fs::path Gallery::default_file() {
   if (fs::path file = data_file("faces.gallery"); !file.empty()) return file;
   throw Error(ExitCode::usage, "no default gallery: neither XDG_DATA_HOME nor HOME is set",
-              "name a file with --gallery");
+              "name a file with --gallery"_message);
 }
 
 const fs::path& Gallery::file() const {
@@ -229,7 +230,7 @@ void Gallery::require(const TemplateKind& kind) const {
               "the gallery '" + file().string() + "' is for the model '" + printable(kind_.model) + "' (" +
                   printable(kind_.hash) + "), and this is '" + printable(kind.model) + "' (" +
                   printable(kind.hash) + "), whose templates cannot be compared with those in it",
-              "use that model, or add the people to another gallery (--gallery)");
+              "use that model, or add the people to another gallery (--gallery)"_message);
 }
 
 std::vector<Person> Gallery::people() const {

@@ -36,7 +36,7 @@ std::string normal_name(std::string_view name) {
 }
 
 void check_name(std::string_view name) {
-  const auto refuse = [](const std::string& problem, std::string_view remedy) {
+  const auto refuse = [](const std::string& problem, const Message& remedy) {
     throw Error(ExitCode::usage, problem, remedy);
   };
   const std::optional<std::u32string> points = utf8_code_points(name);
@@ -49,7 +49,7 @@ void check_name(std::string_view name) {
   if (std::ranges::any_of(*points, is_control))
     refuse("the name '" + printable(name) + "' contains a line end or another control character",
            "leave it out");
-  if (std::ranges::all_of(*points, is_blank)) refuse("a name is empty", "give one with --name");
+  if (std::ranges::all_of(*points, is_blank)) refuse("a name is empty", "give one with --name"_message);
   if (is_blank(points->front()) || is_blank(points->back()))
     refuse("the name '" + std::string(name) + "' begins or ends with a blank", "leave it out");
   if (name == kUnknownName)

@@ -34,7 +34,8 @@ constexpr std::array kTables = {
 };
 
 [[noreturn]] void refuse(const Database& database, const std::string& what, const std::string& remedy) {
-  throw Error(ExitCode::input, "'" + database.file().string() + "' " + what, remedy);
+  throw Error(ExitCode::input, "'" + database.file().string() + "' " + what, remedy)
+      .about(database.file().string());
 }
 
 void check_whole(Database& database) {

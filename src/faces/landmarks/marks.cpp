@@ -39,7 +39,7 @@ std::vector<MarkedFace> faces_of_part(std::vector<MarkedFace> faces, const std::
   std::erase_if(faces, [&](const MarkedFace& face) { return face.part != part; });
   if (faces.empty()) {
     throw Error(ExitCode::input, "'" + file.string() + "' has no faces of part '" + part + "'",
-                "the second word of a line is its part; choose one with --part");
+                "the second word of a line is its part; choose one with --part"_message);
   }
   return faces;
 }

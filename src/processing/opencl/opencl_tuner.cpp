@@ -133,8 +133,9 @@ VariantTimer::Parts VariantTimer::time(const OpenClStageBase& stages, const std:
     for (int run = 0; run <= kRuns; ++run) {  // the first one warms up
       const FrameResult found = runner.process(frames_[i]);
       if (is_exact && !difference(found, expected_[i]).empty()) {
-        throw Error(ExitCode::failed, variant + " gives other results than the CPU on '" + device + "'",
-                    "this is a defect of the driver or of Sightline: use --device none, and report it");
+        throw Error(
+            ExitCode::failed, variant + " gives other results than the CPU on '" + device + "'",
+            "this is a defect of the driver or of Sightline: use --device=none, and report it"_message);
       }
       if (run == 0) continue;
       for (const DeviceSpan& span : runner.slot().spans) {

@@ -144,7 +144,7 @@ OpenClStages::OpenClStages(const CascadeDetector& detector, const opencl::Contex
   if (!has_doubles(context.device()) && (!cascade_.fixed_point || model.kind == FeatureKind::haar)) {
     throw Error(ExitCode::model,
                 "'" + context.name() + "' has no double precision, which this cascade needs on devices",
-                "use --device none");
+                "use --device=none"_message);
   }
   const PackedStages packed = tuning_.packed ? pack_stages(model) : PackedStages{};
   packed_stages_ = packed.stages;

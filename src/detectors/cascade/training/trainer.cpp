@@ -118,9 +118,10 @@ void CascadeTrainer::check() {
   options_.window =
       given_window(window_, kSmallestTrainedWindow, kLargestTrainedWindow).value_or(options_.window);
   if (!(options_.stage.max_false_alarm > 0 && options_.stage.max_false_alarm < 1))
-    throw Error(ExitCode::usage,
-                fmt::format("--false-alarm {:g} is not a share", options_.stage.max_false_alarm),
-                "give values between 0 and 1");
+    throw Error(
+        ExitCode::usage,
+        option("false_alarm", fmt::format("{:g}", options_.stage.max_false_alarm)) + " is not a share",
+        "give values between 0 and 1");
   const int samples = options_.kind == FeatureKind::haar ? kHaarSamples : kLbpSamples;
   options_.objects = objects_.value_or(samples);
   options_.windows = windows_.value_or(samples);
@@ -129,9 +130,10 @@ void CascadeTrainer::check() {
   const std::size_t mebibytes = features * samples_of_both >> 20;
   if (mebibytes > static_cast<std::size_t>(memory_)) {
     throw Error(ExitCode::usage,
-                fmt::format("{} features of {} objects and {} windows take {} MiB, more than --memory {}",
-                            features, options_.objects, options_.windows, mebibytes, memory_),
-                "give a smaller --window, fewer --objects and --windows, or more --memory");
+                fmt::format("{} features of {} objects and {} windows take {} MiB, more than ", features,
+                            options_.objects, options_.windows, mebibytes) +
+                    option("memory", memory_),
+                "give a smaller --window, fewer --objects and --windows, or more --memory"_message);
   }
 }
 

@@ -129,7 +129,7 @@ class Training {
     if (cut.held_out.size() > 0) held_out_.emplace(options.kind, cut.held_out, options.window);
     if (objects_->count_alive() == 0 || measured().count_alive() == 0)
       throw Error(ExitCode::input, "the positive pictures show nothing: all pixels of an object are equal",
-                  "check --boxes and --margin");
+                  "check --boxes and --margin"_message);
     object_pixels_ = std::move(cut.seen);
     // Objects take part in a random order, which stays the same while the first of them drop out.
     order_.resize(objects_->size());
@@ -158,7 +158,7 @@ class Training {
       cascade.stages.push_back(*stage);
     }
     if (cascade.stages.empty())
-      throw Error(ExitCode::input, "no stage could be trained", "give more and larger --negatives");
+      throw Error(ExitCode::input, "no stage could be trained", "give more and larger --negatives"_message);
     cascade.model = make_model(pool_, cascade.stages);
     return cascade;
   }
@@ -203,7 +203,7 @@ class Training {
         throw Error(ExitCode::input,
                     fmt::format("the negative pictures have no window of {}x{} pixels", options_.window.width,
                                 options_.window.height),
-                    "give larger pictures, or a smaller --window");
+                    "give larger pictures, or a smaller --window"_message);
       if (number > 0)
         spdlog::warn(
             "negatives ran out: {} stages of {} pass only {} of {} windows of the negative pictures, too few "

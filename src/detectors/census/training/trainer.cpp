@@ -65,12 +65,13 @@ OptionSet CensusTrainer::options() {
 void CensusTrainer::check() {
   if (options_.label.empty() || options_.label.size() > kMaxLabel || options_.view.empty() ||
       options_.view.size() > kMaxLabel || options_.view.find(',') != std::string::npos)
-    throw Error(ExitCode::usage, "--label and --view must have 1 to 64 characters, and --view no comma", "");
+    throw Error(ExitCode::usage,
+                "--label and --view must have 1 to 64 characters, and --view no comma"_message);
   if (options_.cells.empty() ||
       std::set(options_.cells.begin(), options_.cells.end()).size() != options_.cells.size())
-    throw Error(ExitCode::usage, "--cells must name sides of cells, each once", "1, 2 or 1,2");
+    throw Error(ExitCode::usage, "--cells must name sides of cells, each once"_message, "1, 2 or 1,2");
   if (options_.places.empty() || options_.places.size() > std::size_t{kMaxStages})
-    throw Error(ExitCode::usage, "--places must have 1 to 64 numbers", "for example 10,20,40,80,484");
+    throw Error(ExitCode::usage, "--places must have 1 to 64 numbers"_message, "for example 10,20,40,80,484");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void OpenClStages::build_float() {
   if (context().device().extensions.find("cl_khr_fp64") == std::string::npos) {
     throw Error(ExitCode::usage,
                 "float arithmetic needs double precision, which '" + context().name() + "' does not have",
-                "use --device none with --arithmetic float");
+                "use --device=none with --arithmetic=float"_message);
   }
   tuning_.filter = "plain";
   tuning_.filter_width = tuning_.filter_rows = 1;

@@ -59,7 +59,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
       detector_(&detector),
       tuning_(tuning) {
   if (!detector.info().cpu_only.empty())
-    throw Error(ExitCode::usage, detector.info().cpu_only, "use --device none");
+    throw Error(ExitCode::usage, detector.info().cpu_only, "use --device=none"_message);
   const Model& model = detector.model();
   bins_ = round_up(model.bins(), 4);
   patterns_ = round_up(model.descriptor.pattern_bins(), 4);
@@ -78,7 +78,7 @@ OpenClStages::OpenClStages(const FilterbankDetector& detector, const opencl::Con
     throw Error(
         ExitCode::model,
         "windows higher than " + std::to_string((kWeightPad + 1) * kCell) + " pixels run on the CPU only",
-        "use --device none");
+        "use --device=none"_message);
   }
   buffer(kImages, &FilterbankWorkspace::images);
   buffer(kResponses, &FilterbankWorkspace::response_map);

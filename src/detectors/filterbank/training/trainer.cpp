@@ -158,16 +158,18 @@ void FilterbankTrainer::check() {
   options.classifier = classifier_ == "linear" ? ClassifierKind::linear : ClassifierKind::distance;
   options.descriptor.normalisation = parse_normalisation(normalisation_).value();
   if (contrast_sensitive_ && signed_)
-    throw Error(ExitCode::usage, "--contrast-sensitive and --signed exclude each other", "leave one out");
+    throw Error(ExitCode::usage, "--contrast-sensitive and --signed exclude each other"_message,
+                "leave one out");
   if (signed_ && options.descriptor.patch != 3)
-    throw Error(ExitCode::usage, "--signed needs 3x3 patches", "leave out --patch, or --signed");
+    throw Error(ExitCode::usage, "--signed needs 3x3 patches"_message,
+                "leave out --patch, or --signed"_message);
   if (contrast_sensitive_) options.descriptor.contrast = Contrast::sensitive;
   if (signed_) options.descriptor.contrast = Contrast::signed_value;
   options.sampling = sampling_ == "uniform" ? PatchSampling::uniform : PatchSampling::contrast;
   if (options.descriptor.patterns && !options.descriptor.exact()) {
     throw Error(ExitCode::usage,
-                "--patterns needs 3x3 patches and the normalisation l1-sqrt, and excludes --signed",
-                "leave out --patch, --normalisation and --signed, or --patterns");
+                "--patterns needs 3x3 patches and the normalisation l1-sqrt, and excludes --signed"_message,
+                "leave out --patch, --normalisation and --signed, or --patterns"_message);
   }
   if (options.descriptor.exact() &&
       *std::ranges::max_element(options.filters) > options.descriptor.max_filters()) {

@@ -29,7 +29,8 @@ class LandmarkTrainer : public training::StandaloneTrainer {
   OptionSet options() override;
   void check() override {
     if (options_.stages * options_.trees > kMaxTrees)
-      throw Error(ExitCode::usage, fmt::format("--stages times --trees must be at most {}", kMaxTrees));
+      throw Error(ExitCode::usage,
+                  "--stages times --trees"_message + fmt::format(" must be at most {}", kMaxTrees));
   }
   void train(const std::filesystem::path& state, const std::filesystem::path& output,
              const training::ReportProgress& report) override;

@@ -65,9 +65,10 @@ class RecognitionTrainer : public training::StandaloneTrainer {
   OptionSet options() override;
   void check() override {
     if (discriminant_.dims > axes_)
-      throw Error(ExitCode::usage, "--dims must be at most --axes", "give fewer dimensions, or more axes");
+      throw Error(ExitCode::usage, "--dims must be at most --axes"_message,
+                  "give fewer dimensions, or more axes");
     if (discriminant_.dims % 32 != 0)
-      throw Error(ExitCode::usage, "--dims is not a multiple of 32", "give 128, 256, ...");
+      throw Error(ExitCode::usage, "--dims is not a multiple of 32"_message, "give 128, 256, ...");
   }
   bool keeps_steps() const override { return is_learned(); }
   void train(const std::filesystem::path& state, const std::filesystem::path& output,
