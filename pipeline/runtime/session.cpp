@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kLookInterval = 50ms;  // flags are set without a notice, devices fall silent
+constexpr auto kKeeperInterval = 50ms;  // flags are set without a notice, devices fall silent
 constexpr std::size_t kMostEvents = 1000;
 
 void check(const Stream& stream) {
@@ -324,7 +324,7 @@ void Session::Impl::keep(const std::stop_token& stop) {
   Lock lock(mutex_);
   while (!stop.stop_requested()) {
     if (!changed_.wait(lock, stop, [&] { return running_ > 0; })) return;
-    std::int64_t due = now_ns() + std::chrono::nanoseconds(kLookInterval).count();
+    std::int64_t due = now_ns() + std::chrono::nanoseconds(kKeeperInterval).count();
     for (const auto& [id, s] : streams_) {
       if (s->is_parked && s->due > 0) due = std::min(due, s->due);
     }
