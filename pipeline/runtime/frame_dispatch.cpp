@@ -110,17 +110,17 @@ void Session::Impl::build_nodes(Program& program, Plan& plan) {
   const std::size_t stages = program.processor.stages().size();
   if (plan.schedule.split > 0) {
     const std::size_t partitionable = program.processor.partitionable_stages();
-    flow::sender<Slot*>* const begun = last;
-    then_on_devices(0);
+    // The CPU's edge comes first: the task of the last edge runs at once, and devices should not wait.
     Node& on_cpu = make([this](Slot* slot) {
       if (slot && !slot->is_over) run_partition(*slot);
       return slot;
     });
+    flow::make_edge(*last, on_cpu);
+    then_on_devices(0);
     Node& join = make([this](Slot* slot) {
       if (!slot || slot->partitions_left.fetch_sub(1) > 1) return static_cast<Slot*>(nullptr);
       return slot->is_over ? slot : guarded(*slot, [&](Slot& one) { return merge(one); });
     });
-    flow::make_edge(*begun, on_cpu);
     flow::make_edge(on_cpu, join);
     flow::make_edge(*last, join);
     last = &join;

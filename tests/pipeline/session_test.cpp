@@ -1,14 +1,18 @@
-// Streams that come and go in one session.
+// Streams that come and go in one session. SIGHTLINE_STRESS sets how many.
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
+#include <list>
+#include <map>
 #include <thread>
 
 #include "base/random.hpp"
+#include "pipeline/runtime/frame_queue.hpp"
 #include "pipeline/runtime/session.hpp"
 #include "support/fake_device.hpp"
 #include "support/pipeline.hpp"
@@ -50,32 +54,105 @@ class Computed : public NumberedSource {
 
 constexpr std::int64_t kEndless = 1'000'000'000;
 
+// Captures numbered frames in its own time, and drops those that nobody takes.
+class Camera : public FrameSource {
+ public:
+  Camera(std::int64_t frames, std::chrono::microseconds pause)
+      : queue_({}), thread_([this, frames, pause] {
+          static const std::vector<Frame> all = test::numbered_frames();
+          for (std::int64_t i = 0; i < frames && !queue_.closed(); ++i) {
+            queue_.put(all[static_cast<std::size_t>(i % test::kValues)].renumbered(i + 1));
+            std::this_thread::sleep_for(pause);
+          }
+          queue_.finish();
+        }) {}
+  ~Camera() override {
+    queue_.close();
+    thread_.join();
+  }
+  Reading reading() const override { return Reading::announces; }
+  std::optional<Frame> read() override { return queue_.take(); }
+  bool try_read(std::optional<Frame>& frame) override { return queue_.try_take(frame); }
+  void on_announcement(std::function<void()> call) override { queue_.on_change(std::move(call)); }
+  CaptureCounts counts() const { return queue_.counts(); }
+
+ private:
+  FrameQueue queue_;
+  std::thread thread_;
+};
+
+// A stream of any kind, and what must be true once it has ended.
+struct Guest {
+  Guest(Random& random, std::int64_t frames) {
+    const std::uint64_t kind = random.below(3);
+    if (kind == 0) numbered = std::make_unique<NumberedSource>(frames);
+    if (kind == 1) numbered = std::make_unique<Computed>(frames);
+    if (kind == 2) camera = std::make_unique<Camera>(frames, std::chrono::microseconds(random.below(500)));
+    stream.source = numbered ? static_cast<FrameSource*>(numbered.get()) : camera.get();
+    stream.sinks = {&collector};
+    stream.fails_alone = true;
+    stream.importance = 1 + static_cast<double>(random.below(3));
+    if (random.below(10) == 0) stream.rate = 2000;
+    if (numbered && random.below(10) == 0) {
+      numbered->on_read = [at = static_cast<std::int64_t>(random.below(20))](std::int64_t number) {
+        if (number > at) throw Error(ExitCode::input, "broken");
+      };
+    }
+  }
+  // Each frame that was taken has its own result, once and in order.
+  void expect_whole() const {
+    const std::int64_t taken = numbered ? numbered->delivered() : camera->counts().taken;
+    ASSERT_EQ(static_cast<std::int64_t>(collector.results.size()), taken);
+    std::int64_t last = 0;
+    for (const FrameResult& result : collector.results) {
+      ASSERT_GT(result.frame, last);
+      last = result.frame;
+      ASSERT_EQ(result.objects.front().score, static_cast<double>((last - 1) % test::kValues));
+    }
+  }
+  std::unique_ptr<NumberedSource> numbered;
+  std::unique_ptr<Camera> camera;
+  Collector collector;
+  Stream stream;
+};
+
 TEST(Session, StreamsComeAndGo) {
+  const char* const asked = std::getenv("SIGHTLINE_STRESS");
+  const int streams = asked ? std::atoi(asked) : 300;
+  const std::size_t most_at_once = asked ? 100 : 25;
   FakeDetector detector, other;
   detector.on_stage = [](std::size_t, int index) {
     std::this_thread::sleep_for(std::chrono::microseconds(index % 7 * 20));
   };
+  test::FakeStages stages(StageSet(0b11), [](int index) {
+    return test::Fate{test::Fate::Kind::done, std::chrono::microseconds(index % 5 * 30)};
+  });
   Session session({3});
   const std::array programs{session.add(detector, nullptr, test::on_cpu(4)),
-                            session.add(other, nullptr, test::on_cpu(2))};
-  std::deque<Fed> fed;
-  std::vector<std::pair<StreamId, Fed*>> running;
-  std::int64_t frames = 0;
+                            session.add(other, nullptr, test::on_cpu(2)),
+                            session.add(detector, &stages, Schedule{"custom", StageSet(0b01), 3})};
+  std::list<Guest> guests;
+  std::map<StreamId, std::list<Guest>::iterator> running;
   Random random(7);
   const auto take_out = [&](std::size_t index) {
-    const auto [id, one] = running[index];
-    const RunReport report = one->source.delivered() % 2 == 0 ? session.remove(id) : session.wait(id);
-    one->expect_whole(report);
-    frames += report.frames;
-    running.erase(running.begin() + static_cast<std::ptrdiff_t>(index));
+    const auto [id, guest] = *std::next(running.begin(), static_cast<std::ptrdiff_t>(index));
+    try {
+      const RunReport report = random.below(2) == 0 ? session.remove(id) : session.wait(id);
+      EXPECT_EQ(report.frames, static_cast<std::int64_t>(guest->collector.results.size()));
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "broken");
+    }
+    guest->expect_whole();
+    running.erase(id);
+    guests.erase(guest);
   };
-  for (int i = 0; i < 300; ++i) {
-    Fed& one = fed.emplace_back(static_cast<std::int64_t>(random.below(60)));
-    running.emplace_back(session.add(programs[random.below(2)], one.stream), &one);
-    if (running.size() > 25 || random.below(3) == 0) take_out(random.below(running.size()));
+  for (int i = 0; i < streams && !testing::Test::HasFailure(); ++i) {
+    guests.emplace_front(random, static_cast<std::int64_t>(random.below(60)));
+    running.emplace(session.add(programs[random.below(3)], guests.front().stream), guests.begin());
+    if (i % 50 == 0) session.set_schedule(programs[0], test::on_cpu(1 + i / 50 % 6));
+    if (running.size() > most_at_once || random.below(3) == 0) take_out(random.below(running.size()));
   }
   while (!running.empty()) take_out(0);
-  EXPECT_GT(frames, 300);
   EXPECT_LE(detector.most_at_once(), 3) << "more tasks than threads";
 }
 
