@@ -35,6 +35,10 @@ struct Option {
                    std::optional<double>*, std::vector<int>*, std::vector<std::string>*>;
   enum class Sign { any, positive, not_negative };
 
+  Option() = default;
+  /// Takes the name, and behind a space the value's: "-o,--output FILE".
+  Option(const std::string& name_and_value, Target its_target, std::string its_help);
+
   std::string name;  ///< "--filters", or with a short form "-o,--output"; without hyphens: a positional one
   std::string value_name;  ///< as in help: "FILE", "SECONDS", "STAGE=PLACE,..."; without ':'
   Target target;
@@ -56,31 +60,42 @@ struct Option {
   std::vector<std::string> needed;    ///< names of options that must be given with it
   std::vector<std::string> excluded;  ///< names of options that must not
 
-  /// Takes the name, and behind a space the value's: "-o,--output FILE".
-  Option& called(const std::string& name_and_value);
-  Option& alias(std::string former_name);
-  Option& between(double lowest, double highest);
-  Option& positive();
-  Option& not_negative();
-  Option& one_of(std::vector<std::string> values);
-  Option& checked_by(std::function<void(const std::string&)> refuse);
-  Option& suggest(std::function<Choices()> choices);
+  Option& alias(std::string former_name) { return append(hidden_aliases, std::move(former_name)); }
+  Option& between(double lowest, double highest) { return set(range, std::pair(lowest, highest)); }
+  Option& positive() { return set(sign, Sign::positive); }
+  Option& not_negative() { return set(sign, Sign::not_negative); }
+  Option& one_of(std::vector<std::string> values) { return set(accepted, std::move(values)); }
+  Option& checked_by(std::function<void(const std::string&)> refuse) { return set(check, std::move(refuse)); }
+  Option& suggest(std::function<Choices()> choices) { return set(suggested, std::move(choices)); }
   /// Text that is neither a file's name nor one of some values.
-  Option& free_text();
-  Option& show_default();
-  Option& show_default(std::string text);
-  Option& require();
-  Option& one_at_a_time();
-  Option& separated_by(char character);
-  Option& needs(std::string option);
-  Option& excludes(std::string option);
+  Option& free_text() {
+    return suggest([] { return Choices(); });
+  }
+  Option& show_default() { return set(shows_default, true); }
+  Option& show_default(std::string text) { return set(default_text, std::move(text)); }
+  Option& require() { return set(is_required, true); }
+  Option& one_at_a_time() { return set(takes_one, true); }
+  Option& separated_by(char character) { return set(separator, character); }
+  Option& needs(std::string option) { return append(needed, std::move(option)); }
+  Option& excludes(std::string option) { return append(excluded, std::move(option)); }
   /// Accepts the option even if nothing reads it, because its request is met anyway.
-  Option& harmless();
+  Option& harmless() { return set(is_harmless, true); }
 
   bool is_flag() const { return std::holds_alternative<bool*>(target); }
   bool is_positional() const { return !name.starts_with('-'); }
   /// "--output" of "-o,--output".
   std::string long_name() const;
+
+ private:
+  template <typename Member, typename Value>
+  Option& set(Member& member, Value value) {
+    member = std::move(value);
+    return *this;
+  }
+  Option& append(std::vector<std::string>& list, std::string value) {
+    list.push_back(std::move(value));
+    return *this;
+  }
 };
 
 /// The start of a help text, up to the end of its first clause: for lists.
@@ -91,7 +106,7 @@ class OptionSet {
  public:
   /// Heading of all options added from now on.
   void group(std::string heading) { group_ = std::move(heading); }
-  /// The name is read by Option::called. The reference is good until the next one is added.
+  /// As the constructor of Option. The reference is good until the next one is added.
   Option& add(const std::string& name, Option::Target target, std::string help);
   /// Adds a complete option; it keeps its heading unless this set has one.
   Option& add(Option option);
