@@ -247,11 +247,15 @@ void Config::leave_out(const std::string& section, const std::string& key) {
 
 std::string Config::text(const std::string& section, const std::string& key,
                          std::string_view fallback) const {
+  return optional_text(section, key).value_or(std::string(fallback));
+}
+
+std::optional<std::string> Config::optional_text(const std::string& section, const std::string& key) const {
   if (const Value* value = data_->overridden(section, key)) return given<std::string>(*value, key, "a text");
   const toml::node* node = data_->find(section, key);
-  if (!node) return std::string(fallback);
+  if (!node) return std::nullopt;
   if (!node->is_string()) data_->fail(*node, "'" + key + "' must be a text", "write it in quotation marks");
-  return node->value<std::string>().value();
+  return node->value<std::string>();
 }
 
 std::optional<double> Config::optional_number(const std::string& section, const std::string& key,
@@ -297,12 +301,16 @@ double Config::number(const std::string& section, const std::string& key, double
 }
 
 bool Config::flag(const std::string& section, const std::string& key, bool fallback) const {
+  return optional_flag(section, key).value_or(fallback);
+}
+
+std::optional<bool> Config::optional_flag(const std::string& section, const std::string& key) const {
   if (const Value* value = data_->overridden(section, key))
     return given<double>(*value, key, "true or false") != 0;
   const toml::node* node = data_->find(section, key);
-  if (!node) return fallback;
+  if (!node) return std::nullopt;
   if (!node->is_boolean()) data_->fail(*node, "'" + key + "' must be true or false");
-  return node->value<bool>().value();
+  return node->value<bool>();
 }
 
 std::optional<std::vector<double>> Config::optional_numbers(const std::string& section,

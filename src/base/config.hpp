@@ -46,6 +46,7 @@ class Config {
   /// Values by section and key; `fallback` applies if the key is missing. They throw Error (usage), with
   /// file, line and key, if the value has the wrong type or is out of range. Reading a key marks it as known.
   std::string text(const std::string& section, const std::string& key, std::string_view fallback) const;
+  std::optional<std::string> optional_text(const std::string& section, const std::string& key) const;
   double number(const std::string& section, const std::string& key, double fallback, double smallest,
                 double largest) const;
   std::optional<double> optional_number(const std::string& section, const std::string& key, double smallest,
@@ -65,6 +66,7 @@ class Config {
 
   /// Boolean value. A number from `set` is true unless it is 0.
   bool flag(const std::string& section, const std::string& key, bool fallback) const;
+  std::optional<bool> optional_flag(const std::string& section, const std::string& key) const;
 
   /// Path, resolved relative to the file's folder unless it is absolute or comes from `set`.
   std::filesystem::path path(const std::string& section, const std::string& key,
