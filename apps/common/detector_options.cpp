@@ -183,12 +183,8 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
     all.add(std::move(option));
   }
   all.group("Recognition (--config recognise)");
-  all.add("--gallery FILE", &gallery_,
-          "Gallery of people to recognise, made by `sightline faces` (default: your own)");
-  all.add("--false-accepts SHARE", &false_accepts_,
-          "Maximum share of strangers who are mistaken for somebody in the gallery; a lower one leaves more "
-          "faces unknown (default: the gallery's calibration)")
-      .between(0, 1);
+  all.add(recognition::keys::kGallery.make_option(&gallery_));
+  all.add(recognition::keys::kFalseAccepts.make_option(&false_accepts_));
   offers_schedule_ = !left_out.contains("--schedule");
   all.group("Schedule");
   add_device_options(all, schedule_);

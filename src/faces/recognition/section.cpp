@@ -2,14 +2,7 @@
 
 #include <algorithm>
 
-#include "model/size_limit.hpp"
-
 namespace sightline::recognition {
-namespace {
-
-constexpr double kFarthestDistance = 1e9;
-
-}  // namespace
 
 std::optional<int> face_label_of(const DetectorInfo& detector) {
   const auto face = std::ranges::find(detector.labels, kFaceLabel);
@@ -18,17 +11,17 @@ std::optional<int> face_label_of(const DetectorInfo& detector) {
 }
 
 bool recognises(const Config& config) {
-  return !config.text(kSection, "model", "").empty();
+  return !keys::kModel.read(config, "").empty();
 }
 
 Settings read_section(const Config& config) {
   Settings settings;
-  settings.model = config.model_path(kSection, "model", "");
-  settings.points = config.model_path(kSection, "points", "");
-  settings.gallery = config.path(kSection, "gallery", "");
-  settings.limit.distance = config.optional_number(kSection, "limit", 0, kFarthestDistance);
-  settings.limit.false_accepts = config.optional_number(kSection, "false_accepts", 0, 1);
-  settings.follow = config.flag(kSection, "follow", false);
+  settings.model = config.model_path(kSection, keys::kModel.key, "");
+  settings.points = config.model_path(kSection, keys::kPoints.key, "");
+  settings.gallery = config.path(kSection, keys::kGallery.key, "");
+  settings.limit.distance = keys::kLimit.read(config);
+  settings.limit.false_accepts = keys::kFalseAccepts.read(config);
+  settings.follow = keys::kFollow.read(config, false);
   if (settings.gallery.empty()) settings.gallery = gallery::Gallery::default_file();
   config.depends_on(settings.gallery);
   return settings;

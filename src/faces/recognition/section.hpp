@@ -6,13 +6,35 @@
 #include <optional>
 #include <span>
 
-#include "base/config.hpp"
 #include "faces/recognition/gallery_people.hpp"
 #include "faces/recognition/identification.hpp"
+#include "params/parameter.hpp"
 
 namespace sightline::recognition {
 
 inline constexpr const char* kSection = "recognition";
+
+/// Parameters of the section. The paths are read by Config::path and model_path.
+namespace keys {
+using namespace sightline::keys;
+
+inline constexpr Text kModel("model", "", "Model of faces", {.section = kSection});
+inline constexpr Text kPoints("points", "", "Model of facial points", {.section = kSection});
+inline constexpr Text kGallery(
+    "gallery", "--gallery FILE",
+    "Gallery of people to recognise, made by `sightline faces` (default: your own)", {.section = kSection});
+inline constexpr Number kLimit("limit", {0, 1e9}, "", "Maximum distance of a known face",
+                               {.section = kSection});
+inline constexpr Number kFalseAccepts(
+    "false_accepts", {0, 1}, "--false-accepts SHARE",
+    "Maximum share of strangers who are mistaken for somebody in the gallery; a lower one leaves more "
+    "faces unknown (default: the gallery's calibration)",
+    {.shows_range = true, .section = kSection});
+inline constexpr Flag kFollow("follow", "", "Whether changes of the gallery count at once",
+                              {.section = kSection});
+
+}  // namespace keys
+
 /// The label of detectors' objects that can be recognised.
 inline constexpr const char* kFaceLabel = "face";
 
