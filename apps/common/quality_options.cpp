@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "pipeline/runtime/keys.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -22,27 +23,15 @@ Config::Value value_of(const std::string& text) {
 }  // namespace
 
 void add_quality_options(OptionSet& options, pipeline::QualityRequest& request) {
+  namespace keys = pipeline::keys;
   options.group("Trade accuracy for speed while it runs");
-  options
-      .add("--hold FPS", &request.hold,
-           "Target frame rate, in frames per second: switches to a faster, less accurate setting when the "
-           "machine is too slow, and back when it has time")
-      .positive()
-      .excludes("--budget")
-      .excludes("--battery");
-  options
-      .add("--budget BUDGET", &request.budget,
-           "Energy budget, by the machine's meters: watts (40W) or joules per frame (0.2J)")
+  options.add(keys::kHold.make_option(&request.hold)).excludes("--budget").excludes("--battery");
+  options.add(keys::kBudget.make_option(&request.budget))
       .checked_by([](const std::string& text) { pipeline::parse_budget(text); })
       .free_text()
       .excludes("--battery");
-  options.add("--battery", &request.battery,
-              "Save the battery: one setting faster below 50% of its level, the fastest below 20%");
-  options
-      .add("--settings KEY=VALUE;...", &request.settings,
-           "Settings, from the most accurate to the fastest, as keys of [detector]: \"filters=50; "
-           "filters=25; filters=12,scale_step=1.2\" (default: the model's sizes, then coarser scales)")
-      .free_text();
+  options.add(keys::kBattery.make_option(&request.battery));
+  options.add(keys::kSettings.make_option(&request.settings)).free_text();
   options.add("--power-log FILE", &request.power_log,
               "CSV file of an external power meter, with columns time and watts (--budget)");
 }

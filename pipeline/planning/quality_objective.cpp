@@ -6,14 +6,9 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "pipeline/runtime/keys.hpp"
 
 namespace sightline::pipeline {
-namespace {
-
-constexpr double kMostFrames = 1e6;  // a second
-
-}  // namespace
-
 QualityObjective parse_budget(const std::string& text) {
   QualityObjective objective;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), objective.limit);
@@ -29,11 +24,10 @@ QualityObjective parse_budget(const std::string& text) {
 }
 
 void read_quality(const Config& config, QualityRequest& request) {
-  const std::string section = "knob";
-  const std::string settings = config.text(section, "settings", "");
-  const std::optional<double> hold = config.optional_number(section, "hold", 1e-3, kMostFrames);
-  const std::string budget = config.text(section, "budget", "");
-  const bool battery = config.flag(section, "battery", false);
+  const std::string settings = keys::kSettings.read(config, "");
+  const std::optional<double> hold = keys::kHold.read(config);
+  const std::string budget = keys::kBudget.read(config, "");
+  const bool battery = keys::kBattery.read(config, false);
   if (request.settings.empty()) request.settings = settings;
   if (request.has_objective()) return;
   request.hold = hold;
@@ -49,10 +43,10 @@ QualityObjective objective_of(const QualityRequest& request) {
   if (!request.budget.empty()) return parse_budget(request.budget);
   if (request.battery) return {QualityObjective::Kind::battery, 0};
   if (!request.hold) return {};
-  if (!(*request.hold > 0) || *request.hold > kMostFrames)
-    throw Error(
-        ExitCode::usage,
-        fmt::format("a rate to hold must be above 0 and no more than {:.0f} frames a second", kMostFrames));
+  const double most = keys::kHold.range.highest;
+  if (!(*request.hold > 0) || *request.hold > most)
+    throw Error(ExitCode::usage,
+                fmt::format("a rate to hold must be above 0 and no more than {:.0f} frames a second", most));
   return {QualityObjective::Kind::hold, *request.hold};
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "pipeline/runtime/keys.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -120,15 +121,14 @@ std::span<const std::string_view> schedule_names() {
 }
 
 void read_schedule(const Config& config, ScheduleRequest& request) {
-  const std::string section = "schedule";
-  const std::string name = config.text(section, "name", "");
-  const std::string map = config.text(section, "map", "");
-  const auto in_flight = static_cast<int>(config.number(section, "in_flight", 0, 0, kMostInFlight));
-  const auto batch = config.optional_whole_number(section, "batch", 1, kMostInBatch);
-  const double split = config.number(section, "split", 0, 0, 0.99);
-  const std::string goal = config.text(section, "goal", "");
-  if (request.devices.empty()) request.devices = config.text(section, "devices", "");
-  if (request.buffers.empty()) request.buffers = config.text(section, "buffers", "");
+  const std::string name = keys::kName.read(config, "");
+  const std::string map = keys::kMap.read(config, "");
+  const auto in_flight = static_cast<int>(keys::kInFlight.read(config, 0));
+  const int batch = keys::kBatch.read(config, 0);
+  const double split = keys::kSplit.read(config, 0);
+  const std::string goal = keys::kGoal.read(config, "");
+  if (request.devices.empty()) request.devices = keys::kDevices.read(config, "");
+  if (request.buffers.empty()) request.buffers = keys::kBuffers.read(config, "");
   // A request replaces the section's mapping as a whole, since its ratio for split frames or its goal would
   // contradict another schedule.
   const bool own_mapping = request.name.empty() && request.map.empty() && request.split == 0;
@@ -139,7 +139,7 @@ void read_schedule(const Config& config, ScheduleRequest& request) {
   if (own_mapping || (request.name == "split" && request.map.empty() && request.split == 0))
     request.split = split;
   if (request.in_flight == 0) request.in_flight = in_flight;
-  if (request.batch == 0 && own_mapping) request.batch = batch.value_or(0);
+  if (request.batch == 0 && own_mapping) request.batch = batch;
   if (request.goal.empty() && (own_mapping || request.name == "auto")) request.goal = goal;
 }
 
