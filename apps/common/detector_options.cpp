@@ -14,35 +14,14 @@
 #include "base/text.hpp"
 #include "detectors/registry.hpp"
 #include "faces/recognition/section.hpp"
-#include "model/size_limit.hpp"
 
 namespace sightline::apps {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = KeyOption::Kind;
+using Kind = ParameterInfo::Kind;
 
 constexpr char kDetectorGroup[] = "Detector";
-constexpr char kModelSizeHelp[] = "Maximum size of a model file, in MiB";
-
-// What a detector of any family has.
-std::vector<KeyOption> common_options() {
-  std::vector<KeyOption> options{
-      {"confidence", Kind::number, "--confidence CONFIDENCE",
-       "Report objects that are at least so likely to be right (0 to 1); lower finds more. For models that "
-       "are calibrated"},
-      {"threshold", Kind::number, "-t,--threshold SCORE",
-       "Report objects with at least this score; lower finds more. Each model has a scale of its own; networks: "
-       "0 to 1"},
-      {"max_model_size", Kind::whole_number, "--max-model-size MIB", kModelSizeHelp}};
-  options.front().option.between(0, 1);
-  options.back().option.between(1, kLargestModelSize);
-  return options;
-}
-
-bool reads(const FamilyInfo& family, const std::string& key) {
-  return std::ranges::find(family.config_keys, key) != family.config_keys.end();
-}
 
 // Whoever wrote the path should learn where it was looked for.
 void check_relative_model(const Config& config) {
@@ -79,10 +58,10 @@ Config config_of_model(const Family& family, const std::string& model) {
 }
 
 // "Detector: filter banks, census cascades": the families that have the option, unless all have it.
-std::string group_of_families(const KeyOption& option) {
+std::string group_of_families(std::string_view option) {
   const auto has_it = [&](const Family& family) {
-    return std::ranges::any_of(family.info().options,
-                               [&](const KeyOption& own) { return own.option.name == option.option.name; });
+    return std::ranges::any_of(family.info().parameters,
+                               [&](const ParameterInfo& own) { return own.option == option; });
   };
   if (std::ranges::all_of(families(), [&](const Family* family) { return has_it(*family); }))
     return kDetectorGroup;
@@ -91,11 +70,11 @@ std::string group_of_families(const KeyOption& option) {
 
 }  // namespace
 
-std::string with_remarks(std::string help, const char* key) {
+std::string with_remarks(std::string help, std::string_view key) {
   std::vector<std::pair<std::string, std::string>> remarks;  // with the families that make them
   for (const Family* family : families()) {
     for (const KeyRemark& one : family->info().remarks) {
-      if (std::string_view(one.key) != key) continue;
+      if (one.key != key) continue;
       const auto same = std::ranges::find(remarks, one.remark, &std::pair<std::string, std::string>::first);
       if (same == remarks.end()) {
         remarks.emplace_back(one.remark, family->info().title);
@@ -109,59 +88,46 @@ std::string with_remarks(std::string help, const char* key) {
 }
 
 void add_model_size_option(OptionSet& options, std::optional<int>& mebibytes) {
-  options.add("--max-model-size MIB", &mebibytes, with_remarks(kModelSizeHelp, "max_model_size"))
-      .between(1, kLargestModelSize);
-}
-
-Option::Target DetectorSetting::target() {
-  switch (description.kind) {
-    case Kind::whole_number:
-      return &whole_number;
-    case Kind::number:
-      return &number;
-    case Kind::text:
-      return &text;
-    default:
-      return &flag;
-  }
+  Option& option = options.add(keys::kMaxModelSize.make_option(&mebibytes));
+  option.help = with_remarks(option.help, keys::kMaxModelSize.key);
 }
 
 bool DetectorSetting::is_given() const {
-  return whole_number || number || !text.empty() || flag;
+  return std::visit([](const auto& one) { return one != std::decay_t<decltype(one)>(); }, value);
 }
 
 void DetectorSetting::apply_to(Config& config) const {
-  const auto value = [&]() -> Config::Value {
-    switch (description.kind) {
-      case Kind::whole_number:
-        return static_cast<double>(*whole_number);
-      case Kind::number:
-        return *number;
-      case Kind::text:
-        return text;
-      default:
-        return description.kind == Kind::sets_true ? 1.0 : 0.0;
-    }
-  };
   if (!is_given()) return;
   // A raw score on the command line replaces a confidence in the configuration, which would come first.
-  if (std::string_view(description.key) == "threshold") config.leave_out("detector", "confidence");
-  config.set("detector", description.key, value());
+  if (std::string_view(parameter.key) == "threshold") config.leave_out("detector", "confidence");
+  const auto set = [&](Config::Value given) { config.set("detector", parameter.key, std::move(given)); };
+  if (const auto* text = std::get_if<std::string>(&value)) set(*text);
+  if (const auto* whole = std::get_if<std::optional<int>>(&value)) set(static_cast<double>(**whole));
+  if (const auto* number = std::get_if<std::optional<double>>(&value)) set(**number);
+  if (std::holds_alternative<bool>(value)) set(option.name.starts_with("--no-") ? 0.0 : 1.0);
 }
 
 DetectorOptions::DetectorOptions(std::string default_config) : default_config_(std::move(default_config)) {
-  const auto add = [&](const KeyOption& option, const std::string& group) {
-    const bool known = std::ranges::any_of(settings_, [&](const DetectorSetting& setting) {
-      return setting.description.option.name == option.option.name;
-    });
-    if (known) return;
-    std::string& help =
-        settings_.emplace_back(option, std::nullopt, std::nullopt, "", false, group).description.option.help;
-    help = with_remarks(help, option.key.c_str());
+  const auto add = [&](const ParameterInfo& parameter, const std::string& group) {
+    const auto same = [&](const DetectorSetting& one) {
+      return std::string_view(one.parameter.option) == parameter.option;
+    };
+    if (std::ranges::any_of(settings_, same)) return;
+    DetectorSetting& setting =
+        settings_.emplace_back(DetectorSetting{parameter, parameter.make_option(), group, {}});
+    setting.option.help = with_remarks(setting.option.help, parameter.key);
+    if (parameter.kind == Kind::whole_number) setting.value = std::optional<int>();
+    if (parameter.kind == Kind::number) setting.value = std::optional<double>();
+    if (parameter.kind == Kind::text) setting.value = std::string();
+    if (parameter.kind == Kind::text && !parameter.suggested) setting.option.free_text();
   };
-  for (const KeyOption& option : common_options()) add(option, kDetectorGroup);
+  for (const ParameterInfo& one : {ParameterInfo(keys::kConfidence), ParameterInfo(keys::kThreshold),
+                                   ParameterInfo(keys::kMaxModelSize)})
+    add(one, kDetectorGroup);
   for (const Family* family : families()) {
-    for (const KeyOption& option : family->info().options) add(option, group_of_families(option));
+    for (const ParameterInfo& one : family->info().parameters) {
+      if (*one.option) add(one, group_of_families(one.option));
+    }
   }
 }
 
@@ -177,8 +143,8 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
   all.add("-m,--model MODEL", &model_, with_remarks("Model to search with, instead of the configuration's: a file, or the name of a shipped model", "model"))
       .suggest(model_choices);
   for (DetectorSetting& setting : settings_) {
-    Option option = setting.description.option;
-    option.target = setting.target();
+    Option option = setting.option;
+    option.target = std::visit([](auto& value) -> Option::Target { return &value; }, setting.value);
     all.group(setting.group);
     all.add(std::move(option));
   }
@@ -255,7 +221,7 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
   }
   const auto given = [&](std::string_view key) {
     return std::ranges::any_of(
-        settings_, [&](const DetectorSetting& one) { return one.is_given() && one.description.key == key; });
+        settings_, [&](const DetectorSetting& one) { return one.is_given() && one.parameter.key == key; });
   };
   if (given("threshold") && given("confidence")) {
     throw Error(ExitCode::usage, "--threshold and --confidence exclude each other",
@@ -263,24 +229,22 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
   }
   for (const DetectorSetting& setting : settings_) {
     if (!setting.is_given()) continue;
-    const std::string name = setting.description.option.long_name();
-    const bool fits_all =
-        std::string_view(setting.description.key) == "confidence";  // means the same for all
-    const auto readers = std::ranges::count_if(configs, [&](const Config& config) {
-      return reads(family_of(config).info(), setting.description.key);
-    });
+    const std::string name = setting.option.long_name();
+    const bool fits_all = std::string_view(setting.parameter.key) == "confidence";  // means the same for all
+    const auto readers = std::ranges::count_if(
+        configs, [&](const Config& config) { return family_of(config).info().reads(setting.parameter.key); });
     if (configs.size() > 1 && !fits_all && readers > 1) {
       throw Error(ExitCode::usage, name + " takes one detector, and there are several",
                   fmt::format("name one with --config, or write '{} = ...' in its [[detector]], in a "
                               "configuration of your own",
-                              setting.description.key));
+                              setting.parameter.key));
     }
     for (const Config& config : configs) {
       const FamilyInfo& family = family_of(config).info();
-      if (reads(family, setting.description.key) || (readers > 0 && !fits_all)) continue;
+      if (family.reads(setting.parameter.key) || (readers > 0 && !fits_all)) continue;
       throw Error(
           ExitCode::usage, name + " does nothing for the detector of '" + config.name() + "'",
-          fits_all && reads(family, "threshold") ? "use --threshold, for its raw scores" : "leave it out");
+          fits_all && family.reads("threshold") ? "use --threshold, for its raw scores" : "leave it out");
     }
   }
 }
@@ -289,7 +253,9 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
   const FamilyInfo& family = family_of(config).info();
   if (!model().empty()) {
     config.set("detector", "model", model());
-    for (const char* key : family.model_keys) config.leave_out("detector", key);
+    for (const ParameterInfo& one : family.parameters) {
+      if (one.of_model) config.leave_out("detector", one.key);
+    }
   }
   const auto set = [&](const std::vector<EvaluationValue>& values) {
     // These keys would discard scores that an evaluation needs.
@@ -298,7 +264,7 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
   };
   if (wanted != Wanted::objects) set(family.evaluation_values);
   for (const DetectorSetting& setting : settings_) {
-    if (reads(family, setting.description.key)) setting.apply_to(config);
+    if (family.reads(setting.parameter.key)) setting.apply_to(config);
   }
   if (wanted == Wanted::windows) {
     if (family.ungrouped_values.empty()) {
@@ -370,8 +336,9 @@ CompositeBranch DetectorOptions::make_adjustable(const Config& configuration, co
     config.expect_section("knob");
     apply_to(config, wanted);
     for (const auto& [key, value] : changes) {
-      if (!reads(family.info(), key)) {
-        const std::vector<std::string>& keys = family.info().config_keys;
+      if (!family.info().reads(key)) {
+        std::vector<std::string> keys;
+        for (const ParameterInfo& one : family.info().parameters) keys.emplace_back(one.key);
         const std::string nearest = nearest_of(key, keys);
         throw Error(ExitCode::usage,
                     fmt::format("'{}' in the settings is not a key of {}", key, family.info().title),

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "apps/cli/config_lookup.hpp"
@@ -21,18 +22,17 @@ namespace sightline::apps {
 void add_model_size_option(OptionSet& options, std::optional<int>& mebibytes);
 
 /// A help text with what it means to each family that says something of the key.
-std::string with_remarks(std::string help, const char* key);
+std::string with_remarks(std::string help, std::string_view key);
 
-/// A key of section [detector] with the value that the command line gives it.
+/// A parameter of section [detector] with the value that the command line gives it.
 struct DetectorSetting {
-  KeyOption description;
-  std::optional<int> whole_number;
-  std::optional<double> number;
-  std::string text;
-  bool flag = false;
-  std::string group;  ///< heading of its option
+  using Value = std::variant<bool, std::optional<int>, std::optional<double>, std::string>;
 
-  Option::Target target();
+  ParameterInfo parameter;
+  Option option;
+  std::string group;  ///< heading of the option
+  Value value;        ///< not given: false or empty
+
   bool is_given() const;
   void apply_to(Config& config) const;
 };

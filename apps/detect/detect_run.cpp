@@ -58,10 +58,8 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
       text += "use one detector (--config) with a smaller --min-size to find smaller objects\n";
     } else {
       const FamilyInfo& family = family_named(detector.family).info();
-      const std::vector<std::string>& keys = family.config_keys;
-      const bool has_sizes = std::ranges::find(keys, "min_size") != keys.end();
       text += fmt::format("use {}a lower {} to find more\n",
-                          has_sizes ? "a smaller --min-size to find smaller objects, " : "",
+                          family.reads("min_size") ? "a smaller --min-size to find smaller objects, " : "",
                           family.option_for_more);
     }
   }

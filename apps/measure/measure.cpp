@@ -198,8 +198,8 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
            "pictures of each folder (default: all)")
       .between(1, 10'000);
   for (ComparedKey& key : a.compared) {
-    Option option = key.axis.option.option;
-    if (key.axis.option.kind == KeyOption::Kind::whole_number) {
+    Option option = key.axis.option;
+    if (key.axis.parameter.kind == ParameterInfo::Kind::whole_number) {
       option.target = &key.numbers;
     } else {
       option.target = &key.texts;
@@ -213,7 +213,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
     }
     options.group("Detector: " + titles_where([&](const Family& family) {
                     return std::ranges::any_of(family.info().variant_axes, [&](const VariantAxis& axis) {
-                      return axis.option.option.name == option.name;
+                      return axis.option.name == option.name;
                     });
                   }));
     options.add(std::move(option)).separated_by(',');
@@ -226,7 +226,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
       .between(2, 41);
   std::vector<std::string> not_with_variants{"--schedules", "--frames", "--sweep", "--split",
                                              "--in-flight", "--batch",  "--goal"};
-  for (const ComparedKey& key : a.compared) not_with_variants.push_back(key.axis.option.option.long_name());
+  for (const ComparedKey& key : a.compared) not_with_variants.push_back(key.axis.option.long_name());
   Option& variants = options.add(
       "--variants NAME,...", &a.variants,
       "Implementations to time side by side, on one picture at a time, instead of schedules. Names separated "
@@ -277,7 +277,7 @@ void add_measure(CLI::App& app, Common& common) {
       .checked_by(OutputFile{{".html", ".htm"}});
   // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
   std::set<std::string> left_out{"--schedule", "--map", "--explain"};
-  for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.option.long_name());
+  for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.long_name());
   a->detector.add_to(options, left_out);
   CLI::App& command = add_command(app, common, "measure",
                                   "Measure schedules side by side: rates, latencies, overlap, bounds, energy",

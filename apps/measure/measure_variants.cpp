@@ -231,7 +231,7 @@ class Builder {
       if (!wanted_.contains(kernels)) continue;
       DetectorOptions options = options_;
       if (const VariantAxis* const axis = kernel_axis(family_.info()))
-        options.set({axis->option, {}, {}, kernels, false, {}});
+        options.set({axis->parameter, axis->option, {}, kernels});
       const std::shared_ptr<const Detector> variant = family_.make(options.config());
       for (const auto& [use, device] : opened) add_stages(kernels, "gpu", 0, variant, use, device);
     }

@@ -10,7 +10,6 @@ namespace sightline {
 namespace {
 
 constexpr int kImageRows = 32;  // a band's: enough work to be worth a task
-constexpr int kLargestBorder = 64;
 
 using enum PixelWindowDetector::StageIndex;
 using enum PixelWindowDetector::ResourceIndex;
@@ -28,19 +27,18 @@ constexpr StageInfo kStages[] = {
 PixelWindowOptions read_pixel_window_options(const Config& config, double threshold,
                                              const ScoreCalibration& calibration, double step) {
   PixelWindowOptions options;
-  options.scale_step = config.number("detector", "scale_step", step, 1.001, 8);
-  options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
-  options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
+  options.scale_step = keys::kScaleStep.read(config, step);
+  options.min_size = keys::kMinSize.read(config, 0);
+  options.max_size = keys::kMaxSize.read(config, 0);
   options.calibration = calibration;
   options.threshold = read_threshold(config, calibration, threshold);
   options.window_threshold = options.threshold;
-  options.border = config.optional_whole_number("detector", "border", 0, kLargestBorder).value_or(0);
-  options.clip = config.flag("detector", "clip", true);
-  options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
-  options.label = config.text("detector", "label", "");
-  options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
-                               .value_or(options.max_candidates);
-  options.kernels = config.text("detector", "kernels", "");
+  options.border = kPixelWindowBorder.read(config, 0);
+  options.clip = keys::kClip.read(config, true);
+  options.max_overlap = keys::kMaxOverlap.read(config, options.max_overlap);
+  options.label = keys::kLabel.read(config, "");
+  options.max_candidates = keys::kMaxCandidates.read(config, options.max_candidates);
+  options.kernels = keys::kKernels.read(config, "");
   return options;
 }
 

@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/config.hpp"
-#include "detection/score_calibration.hpp"
+#include "detection/keys.hpp"
 #include "detection/sliding_window.hpp"
 #include "image/pyramid.hpp"
 #include "processing/inter_stage_buffer.hpp"
@@ -36,6 +35,10 @@ struct PixelWindowOptions {
   /// Kernel variant on OpenCL devices; empty: the fastest. Does not change the result.
   std::string kernels;
 };
+
+inline constexpr keys::Whole kPixelWindowBorder(
+    "border", {0, 64}, "--border PX",
+    "Pixels of the model's window that may lie beyond the frame's edge, which is repeated there");
 
 /// Options from section [detector] of a configuration. Keys have the members' names.
 /// @param threshold    the model's own, used if the section sets none

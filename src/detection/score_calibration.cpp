@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "detection/keys.hpp"
 
 namespace sightline {
 namespace {
@@ -69,9 +70,8 @@ void ScoreCalibration::apply_to(std::vector<Detection>& detections) const {
 }
 
 double read_threshold(const Config& config, const ScoreCalibration& calibration, double of_model) {
-  const double threshold = config.number("detector", "threshold", of_model, ScoreCalibration::lowest(),
-                                         ScoreCalibration::highest());
-  const std::optional<double> confidence = config.optional_number("detector", "confidence", 0, 1);
+  const double threshold = keys::kThreshold.read(config, of_model);
+  const std::optional<double> confidence = keys::kConfidence.read(config);
   if (!confidence) return threshold;
   if (calibration.empty()) {
     throw Error(ExitCode::usage,

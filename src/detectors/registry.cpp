@@ -59,7 +59,10 @@ const Family& family_of(const Config& config) {
   for (const Family* family : families()) {
     const FamilyInfo& info = family->info();
     if (name == info.name) {
-      for (const RenamedKey& key : info.renamed_keys) config.accept_former("detector", key.name, key.former);
+      // From the last on: those with options are warned of first.
+      for (auto one = info.parameters.rbegin(); one != info.parameters.rend(); ++one) {
+        if (one->former) config.accept_former("detector", one->key, one->former);
+      }
       return *family;
     }
     known += (known.empty() ? "'" : ", '") + std::string(info.name) + "'";
@@ -85,8 +88,8 @@ constexpr const char* kOwnKeys[] = {"family", kInside};
 constexpr const char* kPart = "part";
 
 void expect_keys(const Config& config) {
-  for (const std::string& key : family_of(config).info().config_keys)
-    config.expect("detector", std::array{key.c_str()});
+  for (const ParameterInfo& one : family_of(config).info().parameters)
+    config.expect("detector", std::array{one.key});
   config.expect("detector", kOwnKeys);
 }
 
@@ -163,7 +166,7 @@ std::string setting_name(const FamilyInfo& family, const DetectorInfo& info,
   const auto is_said = [&](const std::string& key) {
     if (key == "scale_step") return true;
     return !info.variant.empty() && std::ranges::any_of(family.variant_axes, [&](const VariantAxis& axis) {
-      return axis.option.key == key && !axis.only_kernels;
+      return axis.parameter.key == key && !axis.only_kernels;
     });
   };
   const auto add = [&](const std::string& text) { name += (name.empty() ? "" : ", ") + text; };

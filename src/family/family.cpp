@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
 #include "family/counterpart.hpp"
 #include "family/family_command.hpp"
@@ -16,34 +15,14 @@ constexpr double kCoarsestStep = 1.6;  // beyond, objects are lost between the s
 
 }  // namespace
 
-KeyOption::KeyOption(std::string of_key, Kind of_kind, const std::string& option_name, std::string help)
-    : key(std::move(of_key)), kind(of_kind) {
-  option.called(option_name);
-  option.help = std::move(help);
-}
-
-std::vector<KeyOption> window_options() {
-  using Kind = KeyOption::Kind;
-  std::vector<KeyOption> options{
-      {"scale_step", Kind::number, "--scale-step RATIO",
-       "Ratio of neighbouring scales, above 1; smaller finds more, slower (OpenCV's scaleFactor)"},
-      {"min_size", Kind::number, "--min-size PX",
-       "Minimum height of an object, in pixels; smaller costs more"},
-      {"max_size", Kind::number, "--max-size PX",
-       "Maximum height of an object, in pixels (OpenCV's maxSize)"},
-      {"max_candidates", Kind::whole_number, "--max-candidates N",
-       "Maximum number of windows of a frame that are kept before overlapping ones are joined: the best"}};
-  options.back().option.between(1, kMostCandidates);
-  return options;
+bool FamilyInfo::reads(std::string_view key) const {
+  return std::ranges::any_of(parameters, [&](const ParameterInfo& own) { return own.key == key; });
 }
 
 Family::Family(FamilyInfo info) : info_(std::move(info)) {
-  std::vector<std::string>& keys = info_.config_keys;
-  const auto add = [&](const KeyOption& option) {
-    if (std::ranges::find(keys, option.key) == keys.end()) keys.push_back(option.key);
-  };
-  for (const KeyOption& option : info_.options) add(option);
-  for (const VariantAxis& axis : info_.variant_axes) add(axis.option);
+  for (const VariantAxis& axis : info_.variant_axes) {
+    if (!info_.reads(axis.parameter.key)) info_.parameters.push_back(axis.parameter);
+  }
 }
 
 std::unique_ptr<Detector> Family::make(const Config& config) const {

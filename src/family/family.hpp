@@ -12,8 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/config.hpp"
-#include "base/options.hpp"
+#include "detection/keys.hpp"
 
 namespace sightline {
 
@@ -44,22 +43,6 @@ using SweepFunction = std::vector<KernelSweep>(const FrameProcessor& processor, 
                                                std::span<const PictureView> frames,
                                                const SweepOptions& options);
 
-/// A key of section [detector] that has had another name, which goes on working.
-struct RenamedKey {
-  const char* former;
-  const char* name;
-};
-
-/// An option that sets a key of section [detector]. Families may share one: the key of both is set.
-struct KeyOption {
-  enum class Kind { whole_number, number, text, sets_true, sets_false };
-  /// The option's name is read by Option::called.
-  KeyOption(std::string key, Kind kind, const std::string& option_name, std::string help);
-  std::string key;
-  Kind kind;
-  Option option;  ///< without a target, which is the parser's
-};
-
 /// A family's remark on a key of all families: added to the help of its option.
 struct KeyRemark {
   const char* key;
@@ -74,7 +57,8 @@ struct EvaluationValue {
 
 /// Comparison for `measure`: one detector with several values of one key.
 struct VariantAxis {
-  KeyOption option;                 ///< takes several values, separated by commas
+  ParameterInfo parameter;
+  Option option;                    ///< takes several values, separated by commas; without a target
   std::vector<std::string> values;  ///< values of "all"; empty: no such list
   std::string noun;                 ///< noun for a value: "filters"
   /// Only the kernels on the device differ: the result and the windows searched stay the same.
@@ -98,12 +82,9 @@ struct FamilyInfo {
   std::string_view commands;        ///< description of the group of its own commands; empty: it has none
   std::string_view model_file;      ///< kind of model file: "Sightline's (.safetensors)"
   std::string_view shipped_config;  ///< name of a configuration that ships and uses the family; empty: none
-  /// Keys of section [detector] that its detectors read; Family adds those of `options` and `variant_axes`.
-  std::vector<std::string> config_keys;
-  std::vector<RenamedKey> renamed_keys;
-  /// Keys that say something of the configuration's own model: left out where another one is named.
-  std::vector<const char*> model_keys;
-  std::vector<KeyOption> options;  ///< beside those that all families have
+  /// Parameters of section [detector] that its detectors read, in the order of help; Family adds those of
+  /// `variant_axes`. Families may share an option: it sets the key of each.
+  std::vector<ParameterInfo> parameters;
   std::vector<KeyRemark> remarks;
   std::vector<VariantAxis> variant_axes;
   std::vector<EvaluationValue> evaluation_values;
@@ -119,11 +100,9 @@ struct FamilyInfo {
   bool needs_no_config = false;
   /// Models may be given by names that are no paths.
   bool finds_models_by_name = false;
-};
 
-/// Options of families that search with windows of several sizes: scale_step, min_size, max_size,
-/// max_candidates.
-std::vector<KeyOption> window_options();
+  bool reads(std::string_view key) const;
+};
 
 /// A family. Immutable: thread-safe. Tools are made for each command; null if the family has none.
 class Family {

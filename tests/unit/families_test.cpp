@@ -26,10 +26,6 @@ using ::testing::StartsWith;
 
 const std::string kConfigs = SIGHTLINE_SOURCE_DIR "/configs/";
 
-bool reads(const FamilyInfo& family, const std::string& key) {
-  return std::ranges::find(family.config_keys, key) != family.config_keys.end();
-}
-
 std::span<const Family* const> all_families() {
   add_more_families();
   return families();
@@ -73,16 +69,15 @@ TEST(Families, SpeakOfKeysThatTheyRead) {
   for (const Family* family : all_families()) {
     const FamilyInfo& info = family->info();
     SCOPED_TRACE(info.name);
-    const auto expect_read = [&](const std::string& key) { EXPECT_TRUE(reads(info, key)) << key; };
+    const auto expect_read = [&](const std::string& key) { EXPECT_TRUE(info.reads(key)) << key; };
     expect_read("model");
-    for (const KeyOption& option : info.options) expect_read(option.key);
     for (const KeyRemark& remark : info.remarks) expect_read(remark.key);
-    for (const VariantAxis& axis : info.variant_axes) expect_read(axis.option.key);
+    for (const VariantAxis& axis : info.variant_axes) expect_read(axis.parameter.key);
     for (const EvaluationValue& value : info.evaluation_values) expect_read(value.key);
-    for (const char* key : info.model_keys) expect_read(key);
-    for (const RenamedKey& key : info.renamed_keys) {
-      expect_read(key.name);
-      EXPECT_FALSE(reads(info, key.former)) << key.former;
+    std::set<std::string> keys;
+    for (const ParameterInfo& one : info.parameters) {
+      EXPECT_TRUE(keys.insert(one.key).second) << one.key;
+      EXPECT_FALSE(one.former && info.reads(one.former)) << one.key;
     }
   }
 }
@@ -91,12 +86,15 @@ TEST(Families, DescribeTheirOptions) {
   for (const Family* family : all_families()) {
     const FamilyInfo& info = family->info();
     SCOPED_TRACE(info.name);
+    OptionSet own;
+    for (const ParameterInfo& one : info.parameters) {
+      EXPECT_STRNE(one.meaning, "") << one.key;
+      if (*one.option) own.add(one.make_option());
+    }
+    expect_well_described(pointers(own));
     std::vector<const Option*> options;
-    for (const KeyOption& option : info.options) options.push_back(&option.option);
-    expect_well_described(options);
-    options.clear();
     for (const VariantAxis& axis : info.variant_axes) {
-      options.push_back(&axis.option.option);
+      options.push_back(&axis.option);
       EXPECT_FALSE(axis.noun.empty());
     }
     expect_well_described(options);
@@ -146,15 +144,16 @@ TEST(Families, ShipAConfigurationEach) {
 TEST(Families, TakeTheFormerNamesOfKeys) {
   for (const Family* family : all_families()) {
     const FamilyInfo& info = family->info();
-    for (const RenamedKey& key : info.renamed_keys) {
+    for (const ParameterInfo& key : info.parameters) {
+      if (!key.former) continue;
       const std::string section = "[detector]\nfamily = \"" + std::string(info.name) + "\"\n";
       const Config config = Config::parse(section + key.former + " = 3\n", "old.toml");
       config.expect_section("schedule");  // the pipeline's
       EXPECT_NO_THROW(check_detector_config(config)) << key.former;
-      EXPECT_EQ(config.optional_whole_number("detector", key.name, 0, 10), 3) << key.former;
-      const Config both = Config::parse(section + key.former + " = 3\n" + key.name + " = 4\n", "both.toml");
+      EXPECT_EQ(config.optional_whole_number("detector", key.key, 0, 10), 3) << key.former;
+      const Config both = Config::parse(section + key.former + " = 3\n" + key.key + " = 4\n", "both.toml");
       EXPECT_THAT(test::error_of(ExitCode::usage, [&] { check_detector_config(both); }),
-                  AllOf(StartsWith("both.toml:3: "), HasSubstr(key.name)));
+                  AllOf(StartsWith("both.toml:3: "), HasSubstr(key.key)));
     }
   }
 }

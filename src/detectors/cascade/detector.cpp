@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "detectors/cascade/survivors.hpp"
 #include "image/integral.hpp"
-#include "model/size_limit.hpp"
 #include "processing/opencl/kernel_variant.hpp"
 
 namespace sightline::cascade {
@@ -267,31 +266,26 @@ std::vector<std::string> names_shipped_with_opencv() {
 
 Settings read_settings(const Config& config) {
   constexpr char kDefault[] = "haarcascade_frontalface_alt2";
-  constexpr double kMaxSide = 1e6;
   Settings settings;
   Options& options = settings.options;
-  options.search.scale_step =
-      config.number("detector", "scale_step", options.search.scale_step, kSmallestStep, 8);
-  options.min_neighbors =
-      config.optional_whole_number("detector", "min_neighbors", 0, 1'000'000).value_or(options.min_neighbors);
-  const auto side = [&](const char* key) {
-    const int pixels = static_cast<int>(std::lround(config.number("detector", key, 0, 0, kMaxSide)));
+  options.search.scale_step = keys::kScaleStep.read(config, options.search.scale_step);
+  options.min_neighbors = kMinNeighbors.read(config, options.min_neighbors);
+  const auto side = [&](const Parameter<double>& parameter) {
+    const int pixels = static_cast<int>(std::lround(parameter.read(config, 0)));
     return Size{pixels, pixels};
   };
-  options.search.min_size = side("min_size");
-  options.search.max_size = side("max_size");
-  options.threshold = config.number("detector", "threshold", 0, -1e9, 1e9);
-  options.early_stages = config.optional_whole_number("detector", "early_stages", 0, kMaxStages).value_or(0);
-  options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
-                               .value_or(options.max_candidates);
-  options.label = config.text("detector", "label", "");
-  options.kernels = config.text("detector", "kernels", "");
+  options.search.min_size = side(keys::kMinSize);
+  options.search.max_size = side(keys::kMaxSize);
+  options.threshold = keys::kThreshold.read(config, 0);
+  options.early_stages = kEarlyStages.read(config, 0);
+  options.max_candidates = keys::kMaxCandidates.read(config, options.max_candidates);
+  options.label = keys::kLabel.read(config, "");
+  options.kernels = keys::kKernels.read(config, "");
   const std::string name = config.text("detector", "model", kDefault);
-  const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
-                                .value_or(kMaxModelSize);
+  const std::size_t max_mebibytes(keys::kMaxModelSize.read(config, kMaxModelSize));
   settings.file = find_model(config.path("detector", "model", kDefault), name);
   config.note_file("detector", "model", settings.file);
-  settings.model = load_model(settings.file, std::size_t(max_mebibytes) << 20);
+  settings.model = load_model(settings.file, max_mebibytes << 20);
   return settings;
 }
 

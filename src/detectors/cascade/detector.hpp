@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
+#include "detection/keys.hpp"
 #include "detection/sliding_window.hpp"
 #include "detectors/cascade/grouping.hpp"
 #include "detectors/cascade/kernels.hpp"
@@ -33,6 +33,13 @@ enum ResourceIndex : std::size_t {
 /// Variants of the kernel `scan`, see KernelTuning.
 inline constexpr std::array kKernelVariants = {
     "naive", "reduced", "tiled", "packed", "compacted", "compacted-tiled", "compacted-packed", "unrolled"};
+
+inline constexpr keys::Whole kMinNeighbors("min_neighbors", {0, 1'000'000}, "--min-neighbors N",
+                                           "Minimum number of agreeing windows per object, minus one; 0: "
+                                           "report every window (OpenCV's minNeighbors)",
+                                           {.sign = Option::Sign::not_negative});
+inline constexpr keys::Whole kEarlyStages("early_stages", {0, kMaxStages}, "",
+                                          "Boosting stages on all windows", {.former = "scan_stages"});
 
 struct Options {
   Search search;

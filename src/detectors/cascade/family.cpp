@@ -11,8 +11,6 @@
 namespace sightline::cascade {
 namespace {
 
-using Kind = KeyOption::Kind;
-
 FamilyInfo info() {
   FamilyInfo info;
   info.name = "cascade";
@@ -20,26 +18,21 @@ FamilyInfo info() {
   info.one = "a cascade";
   info.model_file = "an OpenCV cascade (.xml)";
   info.shipped_config = "faces-opencv";
-  info.config_keys = {"model", "threshold", "early_stages", "label", "max_model_size"};
-  info.renamed_keys = {{"scan_stages", "early_stages"}};
-  info.options = window_options();
-  info.options
-      .emplace_back("min_neighbors", Kind::whole_number, "--min-neighbors N",
-                    "Minimum number of agreeing windows per object, minus one; 0: report every window "
-                    "(OpenCV's minNeighbors)")
-      .option.not_negative();
+  info.parameters = {keys::kModel,         keys::kThreshold, kEarlyStages,   keys::kLabel,
+                     keys::kMaxModelSize,  keys::kScaleStep, keys::kMinSize, keys::kMaxSize,
+                     keys::kMaxCandidates, kMinNeighbors};
   info.remarks = {{"model", "an .xml file or the name of one of OpenCV's cascades; needs no --config"},
                   {"threshold", "the score is the number of agreeing windows"},
                   {"min_size", "side of the smallest box (OpenCV's minSize)"},
                   {"max_candidates", "default 100000"},
                   {"max_model_size", "default 16"}};
   const std::vector<std::string> variants(kKernelVariants.begin(), kKernelVariants.end());
-  info.variant_axes = {{{"kernels", Kind::text, "--kernels VARIANT,...",
-                         fmt::format("Cascades: kernel variants to compare, separated by commas, or all: {}",
-                                     fmt::join(variants, ", "))},
-                        variants,
-                        "kernels",
-                        true}};
+  info.variant_axes = {
+      {keys::kKernels,
+       Option("--kernels VARIANT,...", {},
+              fmt::format("Cascades: kernel variants to compare, separated by commas, or all: {}",
+                          fmt::join(variants, ", "))),
+       variants, "kernels", true}};
   // Everything that scores above -1 enters a curve. A box is reported from groups of two windows on: one
   // alone is seldom an object.
   info.evaluation_values = {{"threshold", -1.0}, {"min_neighbors", 1}};

@@ -19,7 +19,7 @@
 
 namespace sightline::cascade {
 
-/// Limits of a model file, far above real cascades. Default size limit in MiB (see model/size_limit.hpp): XML
+/// Limits of a model file, far above real cascades. Default size limit in MiB (see detection/keys.hpp): XML
 /// takes up to twenty times its file's size in memory while it is read.
 inline constexpr int kMaxModelSize = 16;
 inline constexpr int kMinWindowSide =

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "detectors/census/views.hpp"
-#include "model/size_limit.hpp"
 #include "processing/opencl/kernel_variant.hpp"
 
 namespace sightline::census {
@@ -117,14 +116,12 @@ std::vector<WorkCount> CensusDetector::count_work(PictureView frame) const {
 std::unique_ptr<CensusDetector> make_census_detector(const Config& config) {
   const std::filesystem::path file = config.model_path("detector", "model", "models/faces.safetensors");
   config.note_file("detector", "model", file);
-  const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
-                                .value_or(kMaxModelSize);
-  Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);
+  Model model = load_model(file, std::uint64_t(keys::kMaxModelSize.read(config, kMaxModelSize)) << 20);
   Options options;
   static_cast<PixelWindowOptions&>(options) =
       read_pixel_window_options(config, model.threshold, model.calibration, options.scale_step);
-  options.early_stages = config.optional_whole_number("detector", "early_stages", 0, kMaxStages).value_or(0);
-  if (config.flag("detector", "turned", false)) model = with_turned_views(model);
+  options.early_stages = kEarlyStages.read(config, 0);
+  if (kTurned.read(config, false)) model = with_turned_views(model);
   return std::make_unique<CensusDetector>(std::move(model), options);
 }
 

@@ -20,6 +20,10 @@ using enum PixelWindowDetector::ResourceIndex;
 /// Variants of the kernel `scan`, see KernelTuning (opencl/tuning.hpp).
 inline constexpr std::array kKernelVariants = {"naive", "queue"};
 
+inline constexpr keys::Whole kEarlyStages("early_stages", {0, kMaxStages}, "", "Leading stages in SIMD");
+inline constexpr keys::Flag kTurned(
+    "turned", "--turned", "Also find objects turned sideways or upside down; results name the rotation");
+
 struct Options : PixelWindowOptions {
   Options() { scale_step = 1.15; }
   /// Leading stages that evaluate adjacent windows in SIMD, before the remaining windows are gathered for the

@@ -7,18 +7,13 @@
 namespace sightline::census {
 namespace {
 
-using Kind = KeyOption::Kind;
-
 FamilyInfo info() {
-  FamilyInfo info = pixel_window_info(kKernelVariants);
+  FamilyInfo info = pixel_window_info(kKernelVariants, {kEarlyStages}, {kTurned});
   info.name = "census";
   info.title = "census cascades";
   info.one = "a census cascade";
   info.model_file = "Sightline's (.safetensors)";
   info.shipped_config = "faces";
-  info.config_keys.emplace_back("early_stages");
-  info.options.push_back({"turned", Kind::sets_true, "--turned",
-                          "Also find objects turned sideways or upside down; results name the rotation"});
   info.remarks.push_back({"scale_step", "default 1.15"});
   return info;
 }

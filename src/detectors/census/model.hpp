@@ -90,7 +90,7 @@ struct Model {
   int most_cell() const;
 };
 
-/// MiB of a file unless asked otherwise (see model/size_limit.hpp).
+/// MiB of a file unless asked otherwise (see detection/keys.hpp).
 inline constexpr int kMaxModelSize = 16;
 
 /// The text `kind` of the files.

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "detection/grouping.hpp"
-#include "model/size_limit.hpp"
 
 namespace sightline::filterbank {
 namespace {
@@ -244,9 +243,7 @@ std::filesystem::path model_file(const Config& config) {
 }
 
 std::uint64_t most_bytes(const Config& config) {
-  const int mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
-                            .value_or(kMaxModelSize);
-  return std::uint64_t(mebibytes) << 20;
+  return std::uint64_t(keys::kMaxModelSize.read(config, kMaxModelSize)) << 20;
 }
 
 }  // namespace
@@ -260,33 +257,29 @@ std::vector<int> model_sizes(const Config& config) {
 
 std::unique_ptr<FilterbankDetector> make_filterbank_detector(const Config& config) {
   Options options;
-  Model model =
-      load_model(model_file(config), config.optional_whole_number("detector", "filters", 1, kMaxFilters),
-                 most_bytes(config));
-  options.scale_step = config.number("detector", "scale_step", options.scale_step, 1.001, 8);
-  options.min_size = config.number("detector", "min_size", 0, 0, 1e6);
-  options.max_size = config.number("detector", "max_size", 0, 0, 1e6);
-  options.border =
-      config.optional_whole_number("detector", "border", 0, kLargestBorder).value_or(default_border(model));
-  options.clip = config.flag("detector", "clip", true);
-  options.max_candidates = config.optional_whole_number("detector", "max_candidates", 1, kMostCandidates)
-                               .value_or(options.max_candidates);
-  options.max_overlap = config.number("detector", "max_overlap", options.max_overlap, 0, 1);
-  options.verify = config.flag("detector", "verify", true);
+  Model model = load_model(model_file(config), keys::kFilters.read(config), most_bytes(config));
+  options.scale_step = keys::kScaleStep.read(config, options.scale_step);
+  options.min_size = keys::kMinSize.read(config, 0);
+  options.max_size = keys::kMaxSize.read(config, 0);
+  options.border = keys::kBorder.read(config, default_border(model));
+  options.clip = keys::kClip.read(config, true);
+  options.max_candidates = keys::kMaxCandidates.read(config, options.max_candidates);
+  options.max_overlap = keys::kMaxOverlap.read(config, options.max_overlap);
+  options.verify = keys::kVerify.read(config, true);
   // Without the network, a model that has one gives scores that its calibration knows nothing of.
   if (options.verify || model.network.empty()) options.calibration = model.calibration;
   options.threshold = read_threshold(config, options.calibration, model.threshold);
-  const bool verify_all = config.flag("detector", "verify_all", false);
-  options.refine = config.flag("detector", "refine", true);
-  const std::optional<int> computed = config.optional_whole_number("detector", "computed_scales", 0, 1000);
-  const std::optional<double> margin = config.optional_number("detector", "rejection_margin", 0, 1e9);
-  if (!config.flag("detector", "exact", false)) {
-    options.computed_scales = computed.value_or(kComputedScales);
+  const bool verify_all = keys::kVerifyAll.read(config, false);
+  options.refine = keys::kRefine.read(config, true);
+  const int computed = keys::kComputedScales.read(config, kComputedScales);
+  const std::optional<double> margin = keys::kRejectionMargin.read(config);
+  if (!keys::kExact.read(config, false)) {
+    options.computed_scales = computed;
     const bool verified = options.verify && !model.network.empty();
     options.rejection_margin = margin.value_or(verified ? kVerifiedRejectionMargin : kRejectionMargin);
     options.verify_all = verify_all;
   }
-  const std::string arithmetic = config.text("detector", "arithmetic", "exact");
+  const std::string arithmetic = keys::kArithmetic.read(config, "exact");
   if (arithmetic == "float") {
     options.arithmetic = Arithmetic::floating_point;
   } else if (arithmetic != "exact") {

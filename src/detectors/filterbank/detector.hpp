@@ -114,8 +114,6 @@ class FilterbankDetector : public SlidingWindowDetector {
 /// The model of a configuration that names none, relative to its file.
 inline constexpr char kDefaultModel[] = "models/people.safetensors";
 
-/// The most that a configuration may ask for, in pixels of the window.
-inline constexpr int kLargestBorder = 128;
 /// Default border: the margin of the model's window around the object in whole cells, plus one. A person who
 /// touches the edge is then in the middle of a window, and half a head may be missing.
 int default_border(const Model& model);

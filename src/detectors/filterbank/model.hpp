@@ -94,7 +94,7 @@ struct Model {
   }
 };
 
-/// Default size limit of a model file in MiB (see model/size_limit.hpp). A model in memory takes a few times
+/// Default size limit of a model file in MiB (see detection/keys.hpp). A model in memory takes a few times
 /// its file's size.
 inline constexpr int kMaxModelSize = 256;
 

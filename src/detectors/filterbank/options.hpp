@@ -3,7 +3,8 @@
 
 #include <limits>
 
-#include "detection/score_calibration.hpp"
+#include "detection/keys.hpp"
+#include "detectors/filterbank/layout.hpp"
 
 namespace sightline::filterbank {
 
@@ -46,6 +47,45 @@ struct Options {
   /// through; infinite: none are. Linear classifier and exact arithmetic only.
   double rejection_margin = std::numeric_limits<double>::infinity();
 };
+
+/// Parameters in section [detector], with those that families share.
+namespace keys {
+using namespace sightline::keys;
+
+inline constexpr Whole kFilters(
+    "filters", {1, kMaxFilters}, "--filters N",
+    "Number of filters, one of those that `sightline model show` lists: fewer filters are faster and miss "
+    "more (default: the configuration's, or the largest of --model)",
+    {.of_model = true});
+inline constexpr Whole kComputedScales(
+    "computed_scales", {0, 1000}, "--computed-scales N",
+    "Number of filtered scales per octave; the others are approximated from the nearest of them; 0: all "
+    "(default: the configuration's)",
+    {.shows_range = true, .alias = "--real-levels", .former = "real_levels"});
+inline constexpr Flag kExact(
+    "exact", "--exact",
+    "Use the plain, slower method: filter every scale, classify every window, verify all candidates");
+inline constexpr Whole kBorder(
+    "border", {0, 128}, "--border PX",
+    "Distance that windows may reach past the frame, in window pixels; edge pixels are repeated; filter "
+    "banks: a multiple of 8 (default: the window's margin and 8)",
+    {.shows_range = true});
+inline constexpr Flag kVerify(
+    "verify", "--no-verify",
+    "Skip the model's verification network, if it has one: faster, more false boxes");
+inline constexpr Flag kVerifyAll("verify_all", "", "Verify neighbours of the best windows, too");
+inline constexpr Flag kRefine(
+    "refine", "--no-refine",
+    "Report boxes of the window's size; otherwise the verification network fits them to the object");
+inline constexpr Number kRejectionMargin("rejection_margin", {0, 1e9}, "", "Margin of estimated scores",
+                                         {.former = "screen_margin"});
+inline constexpr Text kArithmetic("arithmetic", "--arithmetic KIND",
+                                  "Arithmetic: exact (integers) or float (the reference method, slow)",
+                                  {.suggested = [] {
+                                    return Choices{{{"exact", ""}, {"float", ""}}};
+                                  }});
+
+}  // namespace keys
 
 /// Defaults of a configuration. With `exact = true`, the plain method is used: it filters every level and
 /// classifies every window.

@@ -159,7 +159,7 @@ class FilterbankWindowScorer : public WindowScorer {
   std::vector<std::unique_ptr<WindowModel>> load(const Config& config,
                                                  std::optional<int> max_size) const override {
     std::vector<std::optional<int>> sizes(filters_.begin(), filters_.end());
-    if (sizes.empty()) sizes.push_back(config.optional_whole_number("detector", "filters", 1, kMaxFilters));
+    if (sizes.empty()) sizes.push_back(keys::kFilters.read(config));
     return load_sizes(config.model_path("detector", "model", kDefaultModel), std::move(sizes), max_size);
   }
 

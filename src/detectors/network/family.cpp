@@ -10,7 +10,6 @@ namespace sightline::network {
 namespace {
 
 FamilyInfo describe_family() {
-  using enum KeyOption::Kind;
   FamilyInfo info;
   info.name = "network";
   info.title = "networks";
@@ -18,23 +17,15 @@ FamilyInfo describe_family() {
   info.commands =
       "Download published networks (ONNX); explain how a network is read; compare it with other engines";
   info.model_file = "a detection network (.onnx)";
-  info.config_keys.assign(std::begin(kConfigKeys), std::end(kConfigKeys));
-  info.options = {
-      {"input_size", text, "--input-size WIDTHxHEIGHT", "Size of the network's input, where it takes any"},
-      {"model_type", text, "--model-type TYPE",
-       "Kind of network (yolox, yolov8, detr, ssd, ...), where it is not to be inferred"},
-      {"classes", text, "--classes NAME,...", "Classes to report (default: all)"},
-      {"class_thresholds", text, "--class-thresholds NAME=SCORE,...",
-       "Minimum scores of classes that differ from --threshold"},
-      {"iou_threshold", number, "--iou-threshold SHARE",
-       "Overlap above which the lower score of two boxes falls, as intersection over union (0 to 1)"},
-      {"class_agnostic", sets_true, "--class-agnostic",
-       "Suppress boxes that overlap one of another class, too"}};
-  info.options[0].option.free_text();
-  info.options[1].option.free_text();
-  info.options[2].option.free_text();
-  info.options[3].option.free_text();
-  info.options[4].option.between(0, 1);
+  info.parameters = {keys::kModel,     kInputSize,
+                     kModelType,       kResizeType,
+                     kPadValue,        kReverseInputChannels,
+                     kMeanValues,      kScaleValues,
+                     kAnchors,         kLabels,
+                     kClasses,         kClassThresholds,
+                     keys::kThreshold, kConfidenceThreshold,
+                     kIouThreshold,    kClassAgnostic,
+                     kMaxCandidates,   keys::kMaxModelSize};
   info.remarks = {{"model", "an .onnx file, or a name of `sightline network get`; no --config is needed"},
                   {"max_candidates", "default 30000"},
                   {"max_model_size", "default 512"}};

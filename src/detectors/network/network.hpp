@@ -8,14 +8,39 @@
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
+#include "detection/keys.hpp"
 #include "detectors/network/graph.hpp"
 #include "detectors/network/scheme.hpp"
 
 namespace sightline::network {
 
-/// User's settings for a network; missing ones follow from the file. Words are those of OpenVINO's
+/// Parameters in section [detector], beside those that families share. Words are those of OpenVINO's
 /// model_info.
+inline constexpr keys::Text kInputSize("input_size", "--input-size WIDTHxHEIGHT",
+                                       "Size of the network's input, where it takes any");
+inline constexpr keys::Text kModelType(
+    "model_type", "--model-type TYPE",
+    "Kind of network (yolox, yolov8, detr, ssd, ...), where it is not to be inferred");
+inline constexpr keys::Text kResizeType("resize_type", "", "How frames are resized to the input");
+inline constexpr keys::Number kPadValue("pad_value", {0, 255}, "", "Level of the padding");
+inline constexpr keys::Flag kReverseInputChannels("reverse_input_channels", "", "Whether the input is RGB");
+inline constexpr keys::Numbers kMeanValues("mean_values", {-1e6, 1e6, 3}, "", "Mean of each channel");
+inline constexpr keys::Numbers kScaleValues("scale_values", {1e-6, 1e6, 3}, "", "Divisor of each channel");
+inline constexpr keys::Text kAnchors("anchors", "", "Widths and heights in pixels, by stride");
+inline constexpr keys::Text kLabels("labels", "", "Names of the classes, or their file");
+inline constexpr keys::Text kClasses("classes", "--classes NAME,...", "Classes to report (default: all)");
+inline constexpr keys::Text kClassThresholds("class_thresholds", "--class-thresholds NAME=SCORE,...",
+                                             "Minimum scores of classes that differ from --threshold");
+inline constexpr keys::Number kConfidenceThreshold("confidence_threshold", {0, 1}, "", "Minimum score");
+inline constexpr keys::Number kIouThreshold(
+    "iou_threshold", {0, 1}, "--iou-threshold SHARE",
+    "Overlap above which the lower score of two boxes falls, as intersection over union (0 to 1)",
+    {.shows_range = true});
+inline constexpr keys::Flag kClassAgnostic("class_agnostic", "--class-agnostic",
+                                           "Suppress boxes that overlap one of another class, too");
+inline constexpr keys::Whole kMaxCandidates("max_candidates", {1, kMostCandidates}, "", "Boxes per frame");
+
+/// User's settings for a network; missing ones follow from the file.
 struct Settings {
   std::filesystem::path file;
   std::uint64_t max_bytes = 0;                        ///< of the file
@@ -36,16 +61,6 @@ struct Settings {
   int max_candidates = 30'000;
 };
 
-/// Keys of section [detector] that read_settings reads.
-inline constexpr const char* kConfigKeys[] = {"model",          "model_type",
-                                              "input_size",     "resize_type",
-                                              "pad_value",      "reverse_input_channels",
-                                              "mean_values",    "scale_values",
-                                              "anchors",        "labels",
-                                              "classes",        "class_thresholds",
-                                              "threshold",      "confidence_threshold",
-                                              "iou_threshold",  "class_agnostic",
-                                              "max_candidates", "max_model_size"};
 /// Throws Error (usage).
 Settings read_settings(const Config& config);
 

@@ -12,7 +12,7 @@ namespace sightline::network {
 
 inline constexpr int kOldestOpset = 9;
 inline constexpr int kNewestOpset = 24;
-/// MiB of a file unless asked otherwise (see model/size_limit.hpp).
+/// MiB of a file unless asked otherwise (see detection/keys.hpp).
 inline constexpr int kMaxModelSize = 512;
 
 /// Reads a file. All of it is checked; nothing outside it is read. Types of inputs are as the file has them,

@@ -2,17 +2,14 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "detection/candidate_limit.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/network.hpp"
 #include "detectors/network/onnx_file.hpp"
 #include "detectors/network/published.hpp"
-#include "model/size_limit.hpp"
 
 namespace sightline::network {
 namespace {
 
-constexpr const char* kSection = "detector";
 constexpr int kSmallestInput = 8, kLargestInput = 8192;
 
 // "640x480", or "640" for both sides.
@@ -52,21 +49,14 @@ std::vector<double> anchors_from(const std::string& text, const std::string& whe
   return anchors;
 }
 
-std::optional<bool> optional_flag(const Config& config, const char* key) {
-  // A flag that is not there differs from one that is false.
-  const bool one = config.flag(kSection, key, true), other = config.flag(kSection, key, false);
-  if (one != other) return {};
-  return one;
-}
-
 // A file of that name comes before a published network.
 std::filesystem::path model_file(const Config& config) {
-  std::filesystem::path file = config.model_path(kSection, "model", "");
+  std::filesystem::path file = config.model_path("detector", "model", "");
   std::error_code error;
-  const PublishedNetwork* const known = find_published(config.text(kSection, "model", ""));
+  const PublishedNetwork* const known = find_published(config.text("detector", "model", ""));
   if (!known || std::filesystem::is_regular_file(file, error)) return file;
   file = downloaded_file(*known);
-  config.note_file(kSection, "model", file);
+  config.note_file("detector", "model", file);
   return file;
 }
 
@@ -74,32 +64,26 @@ std::filesystem::path model_file(const Config& config) {
 
 Settings read_settings(const Config& config) {
   Settings settings;
-  const auto text = [&](const char* key) { return config.text(kSection, key, ""); };
   settings.file = model_file(config);
-  settings.max_bytes =
-      std::uint64_t(config.optional_whole_number(kSection, "max_model_size", 1, kLargestModelSize)
-                        .value_or(kMaxModelSize))
-      << 20;
-  settings.model_type = text("model_type");
-  settings.input_size = size_from(text("input_size"), config.name());
-  settings.resize_type = text("resize_type");
-  settings.pad_value = config.optional_number(kSection, "pad_value", 0, 255);
-  settings.reverse_input_channels = optional_flag(config, "reverse_input_channels");
-  settings.mean_values = config.optional_numbers(kSection, "mean_values", 3, -1e6, 1e6);
-  settings.scale_values = config.optional_numbers(kSection, "scale_values", 3, 1e-6, 1e6);
-  settings.anchors = anchors_from(text("anchors"), config.name());
-  if (!text("labels").empty())
-    settings.labels =
-        labels_from(text("labels"), config.path(kSection, "labels", "").string(), config.name());
-  settings.classes = text("classes");
-  settings.class_thresholds = text("class_thresholds");
-  settings.threshold = config.optional_number(kSection, "threshold", -1e9, 1e9);
-  const auto confidence = config.optional_number(kSection, "confidence_threshold", 0, 1);
+  settings.max_bytes = std::uint64_t(keys::kMaxModelSize.read(config, kMaxModelSize)) << 20;
+  settings.model_type = kModelType.read(config, "");
+  settings.input_size = size_from(kInputSize.read(config, ""), config.name());
+  settings.resize_type = kResizeType.read(config, "");
+  settings.pad_value = kPadValue.read(config);
+  settings.reverse_input_channels = kReverseInputChannels.read(config);
+  settings.mean_values = kMeanValues.read(config);
+  settings.scale_values = kScaleValues.read(config);
+  settings.anchors = anchors_from(kAnchors.read(config, ""), config.name());
+  if (const std::string labels = kLabels.read(config, ""); !labels.empty())
+    settings.labels = labels_from(labels, config.path("detector", "labels", "").string(), config.name());
+  settings.classes = kClasses.read(config, "");
+  settings.class_thresholds = kClassThresholds.read(config, "");
+  settings.threshold = keys::kThreshold.read(config);
+  const auto confidence = kConfidenceThreshold.read(config);
   if (!settings.threshold) settings.threshold = confidence;
-  settings.iou_threshold = config.optional_number(kSection, "iou_threshold", 0, 1);
-  settings.class_agnostic = config.flag(kSection, "class_agnostic", false);
-  settings.max_candidates = config.optional_whole_number(kSection, "max_candidates", 1, kMostCandidates)
-                                .value_or(settings.max_candidates);
+  settings.iou_threshold = kIouThreshold.read(config);
+  settings.class_agnostic = kClassAgnostic.read(config, false);
+  settings.max_candidates = kMaxCandidates.read(config, settings.max_candidates);
   return settings;
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "model/size_limit.hpp"
 #include "processing/opencl/kernel_variant.hpp"
 
 namespace sightline::waldboost {
@@ -106,13 +105,11 @@ std::unique_ptr<Made> make_of(const Config& config) {
   const std::filesystem::path file =
       config.model_path("detector", "model", "models/faces-waldboost.safetensors");
   config.note_file("detector", "model", file);
-  const int max_mebibytes = config.optional_whole_number("detector", "max_model_size", 1, kLargestModelSize)
-                                .value_or(kMaxModelSize);
-  Model model = load_model(file, std::uint64_t(max_mebibytes) << 20);
+  Model model = load_model(file, std::uint64_t(keys::kMaxModelSize.read(config, kMaxModelSize)) << 20);
   Options options{
       read_pixel_window_options(config, model.threshold, model.calibration, Options{}.scale_step)};
-  options.shares = parse_shares(config.text("detector", "shares", ""), config.name());
-  options.phases = parse_phases(config.text("detector", "phases", ""), config.name());
+  options.shares = parse_shares(kShares.read(config, ""), config.name());
+  options.phases = parse_phases(kPhases.read(config, ""), config.name());
   return std::make_unique<Made>(std::move(model), options);
 }
 

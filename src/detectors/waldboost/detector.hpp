@@ -21,6 +21,14 @@ using enum PixelWindowDetector::ResourceIndex;
 /// Variants of the kernel `scan`, see KernelTuning (opencl/tuning.hpp).
 inline constexpr std::array kKernelVariants = {"naive", "progressive", "queue"};
 
+inline constexpr keys::Text kShares(
+    "shares", "--shares N,N,...",
+    "On OpenCL devices: use the progressive kernels with these shares; 8,4,4,4: the first step passes at "
+    "most 1 window in 8 to the second, and each further step 1 in 4");
+inline constexpr keys::Text kPhases("phases", "--phases N,N,...",
+                                    "On OpenCL devices: use the progressive kernels with steps that end "
+                                    "after these numbers of weak classifiers, such as 4,12,20,28");
+
 struct Options : PixelWindowOptions {  // kernels: one of kKernelVariants
   /// Steps of the progressive kernels, see steps.hpp: divisors, and weak classifiers per step. Empty: derived
   /// from the model. If one is set and no variant, the progressive kernels run.

@@ -7,24 +7,13 @@
 namespace sightline::waldboost {
 namespace {
 
-using Kind = KeyOption::Kind;
-
 FamilyInfo info() {
-  FamilyInfo info = pixel_window_info(kKernelVariants);
+  FamilyInfo info = pixel_window_info(kKernelVariants, {}, {kShares, kPhases});
   info.name = "waldboost";
   info.title = "WaldBoost detectors";
   info.one = "a WaldBoost detector";
   info.model_file = "Sightline's (.safetensors) or <WaldBoostClassifier> (.xml)";
   info.shipped_config = "faces-waldboost";
-  const auto add = [&](const char* key, const char* name, const char* help) {
-    info.options.emplace_back(key, Kind::text, name, help).option.free_text();
-  };
-  add("shares", "--shares N,N,...",
-      "On OpenCL devices: use the progressive kernels with these shares; 8,4,4,4: the first step passes at "
-      "most 1 window in 8 to the second, and each further step 1 in 4");
-  add("phases", "--phases N,N,...",
-      "On OpenCL devices: use the progressive kernels with steps that end after these numbers of weak "
-      "classifiers, such as 4,12,20,28");
   return info;
 }
 

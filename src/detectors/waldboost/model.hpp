@@ -113,7 +113,7 @@ inline int code_of_ranks(bool is_lrp, int first, int second) {
   return is_lrp ? kBlocks * first + second : first - second + kBlocks - 1;
 }
 
-/// MiB of a file unless asked otherwise (see model/size_limit.hpp): the longest XML stays below.
+/// MiB of a file unless asked otherwise (see detection/keys.hpp): the longest XML stays below.
 inline constexpr int kMaxModelSize = 16;
 
 /// The text `kind` of Sightline's own files.

@@ -73,7 +73,7 @@ struct Model {
   int leaves_of_tree() const { return 1 << depth; }
 };
 
-/// MiB of a file unless asked otherwise (see model/size_limit.hpp).
+/// MiB of a file unless asked otherwise.
 inline constexpr int kMaxModelSize = 16;
 
 /// The text `kind` of the files.

@@ -69,7 +69,7 @@ std::optional<std::uint32_t> distance_of_strangers(const FaceModel& model, doubl
 /// every model; without a table, chi-square's unit.
 double distance_unit(const FaceModel& model);
 
-/// MiB of a file unless asked otherwise (see model/size_limit.hpp).
+/// MiB of a file unless asked otherwise.
 inline constexpr int kMaxFaceModelSize = 64;
 /// The text `kind` of the files.
 inline constexpr std::string_view kFaceModelKind = "sightline-recognition";

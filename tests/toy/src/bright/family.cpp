@@ -162,16 +162,17 @@ struct BrightTrainer : Trainer {  // the threshold lies between the mean luma of
 };
 
 // --- what the family says of itself
+constexpr Parameter<int> kBrighter("brighter", {0, 255}, "--brighter LEVELS",
+                                   "Bright cells: by how much more than the model says");
+constexpr Parameter<bool> kRed("red", "--red", "Bright cells: of red, instead of luma");
+
 FamilyInfo describe() {
   FamilyInfo info;
   info.name = "bright";
   info.title = "bright cells";
   info.one = "a detector of bright cells";
   info.model_file = "thresholds (.bright)";
-  info.config_keys = {"model"};
-  info.options = {{"brighter", KeyOption::Kind::whole_number, "--brighter LEVELS",
-                   "Bright cells: by how much more than the model says"},
-                  {"red", KeyOption::Kind::sets_true, "--red", "Bright cells: of red, instead of luma"}};
+  info.parameters = {keys::kModel, kBrighter, kRed};
   info.needs_no_config = true;
   return info;
 }
@@ -179,9 +180,9 @@ FamilyInfo describe() {
 struct BrightFamily : Family {
   BrightFamily() : Family(describe()) {}
   std::unique_ptr<Detector> make_detector(const Config& config) const override {
-    const int more = config.optional_whole_number("detector", "brighter", 0, 255).value_or(0);
+    const int more = kBrighter.read(config, 0);
     return std::make_unique<BrightDetector>(load_threshold(config.path("detector", "model", "")) + more,
-                                            config.flag("detector", "red", false));
+                                            kRed.read(config, false));
   }
   bool recognises(const std::string& model) const override { return model.ends_with(".bright"); }
   std::unique_ptr<ModelShow> make_model_show() const override { return std::make_unique<BrightShow>(); }
