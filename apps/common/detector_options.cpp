@@ -257,10 +257,10 @@ void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
       if (one.of_model) config.leave_out("detector", one.key);
     }
   }
-  const auto set = [&](const std::vector<EvaluationValue>& values) {
+  const auto set = [&](const OperatingPointChanges& values) {
     // These keys would discard scores that an evaluation needs.
     for (const char* key : {"confidence", "class_thresholds"}) config.leave_out("detector", key);
-    for (const EvaluationValue& one : values) config.set("detector", one.key, one.value);
+    for (const auto& [key, value] : values) config.set("detector", key, value);
   };
   if (wanted != Wanted::objects) set(family.evaluation_values);
   for (const DetectorSetting& setting : settings_) {

@@ -54,8 +54,7 @@ std::unique_ptr<Detector> detector_of(const Family& family, const fs::path& mode
   Config config = Config::parse("", "the sweep's models");
   config.set("detector", "family", std::string(family.info().name));
   config.set("detector", "model", fs::absolute(model).string());
-  for (const EvaluationValue& one : family.info().evaluation_values)
-    config.set("detector", one.key, one.value);
+  for (const auto& [key, value] : family.info().evaluation_values) config.set("detector", key, value);
   return family.make(config);
 }
 

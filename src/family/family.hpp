@@ -49,12 +49,6 @@ struct KeyRemark {
   const char* remark;
 };
 
-/// A value that a key has in evaluation, where low scores are wanted too, unless the user says otherwise.
-struct EvaluationValue {
-  const char* key;
-  double value;
-};
-
 /// Comparison for `measure`: one detector with several values of one key.
 struct VariantAxis {
   ParameterInfo parameter;
@@ -87,10 +81,11 @@ struct FamilyInfo {
   std::vector<ParameterInfo> parameters;
   std::vector<KeyRemark> remarks;
   std::vector<VariantAxis> variant_axes;
-  std::vector<EvaluationValue> evaluation_values;
+  /// Values in evaluation, where low scores are wanted too, unless the user says otherwise.
+  OperatingPointChanges evaluation_values;
   /// Values with which every window that is left is reported, with its score, instead of the best of
   /// neighbours. None where windows have no scores that could be compared with those of objects.
-  std::vector<EvaluationValue> ungrouped_values;
+  OperatingPointChanges ungrouped_values;
   std::vector<CommandExample> examples;  ///< examples of features that only this family has
   /// The library of make_counterpart, as `measure --variants` names it; null if there is none.
   const char* counterpart = nullptr;

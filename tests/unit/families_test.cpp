@@ -73,7 +73,7 @@ TEST(Families, SpeakOfKeysThatTheyRead) {
     expect_read("model");
     for (const KeyRemark& remark : info.remarks) expect_read(remark.key);
     for (const VariantAxis& axis : info.variant_axes) expect_read(axis.parameter.key);
-    for (const EvaluationValue& value : info.evaluation_values) expect_read(value.key);
+    for (const auto& [key, value] : info.evaluation_values) expect_read(key);
     std::set<std::string> keys;
     for (const ParameterInfo& one : info.parameters) {
       EXPECT_TRUE(keys.insert(one.key).second) << one.key;

@@ -35,7 +35,7 @@ FamilyInfo info() {
        variants, "kernels", true}};
   // Everything that scores above -1 enters a curve. A box is reported from groups of two windows on: one
   // alone is seldom an object.
-  info.evaluation_values = {{"threshold", -1.0}, {"min_neighbors", 1}};
+  info.evaluation_values = {{"threshold", -1.0}, {"min_neighbors", 1.0}};
   info.counterpart = "opencv";
   info.option_for_more = "--min-neighbors";
   info.needs_no_config = true;
