@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 constexpr double kFramePeriod = 0.04;  // seconds
 
 // 40x100 pixels with its centre at x, y.
-Detection at(double x, double y, double score = 1, int label = 0) {
+Detection object_at(double x, double y, double score = 1, int label = 0) {
   return {{x - 20, y - 50, 40, 100}, score, label};
 }
 double centre(const Detection& object) {
@@ -55,9 +55,9 @@ std::int64_t track_near(const std::vector<Detection>& objects, double x) {
 
 TEST(Tracker, AnObjectIsReportedFromItsThirdSightingOn) {
   Clip clip;
-  EXPECT_THAT(clip.frame({at(100, 100)}), IsEmpty());
-  EXPECT_THAT(clip.frame({at(100, 100)}), IsEmpty());
-  const auto& objects = clip.frame({at(100, 100, 2.5)});
+  EXPECT_THAT(clip.frame({object_at(100, 100)}), IsEmpty());
+  EXPECT_THAT(clip.frame({object_at(100, 100)}), IsEmpty());
+  const auto& objects = clip.frame({object_at(100, 100, 2.5)});
   ASSERT_THAT(objects, SizeIs(1));
   EXPECT_EQ(objects[0].track, 1);
   EXPECT_EQ(objects[0].score, 2.5);
@@ -69,7 +69,7 @@ TEST(Tracker, AnObjectIsReportedFromItsThirdSightingOn) {
 
 TEST(Tracker, OneHitIsEnoughWhereAskedFor) {
   Clip clip({.min_hits = 1});
-  const auto& objects = clip.frame({at(100, 100, 1), at(300, 100, 2)});
+  const auto& objects = clip.frame({object_at(100, 100, 1), object_at(300, 100, 2)});
   ASSERT_THAT(objects, SizeIs(2));
   EXPECT_EQ(objects[0].score, 2);  // by falling score
   EXPECT_EQ(objects[0].track, 2);  // numbered in the order given
@@ -79,23 +79,23 @@ TEST(Tracker, OneHitIsEnoughWhereAskedFor) {
 TEST(Tracker, WhatShowsUpForAMomentIsLeftOut) {
   Clip clip;
   for (int i = 0; i < 10; ++i) {
-    EXPECT_THAT(clip.frame({at(100, 100)}), IsEmpty());
-    EXPECT_THAT(clip.frame({at(100, 100)}), IsEmpty());
+    EXPECT_THAT(clip.frame({object_at(100, 100)}), IsEmpty());
+    EXPECT_THAT(clip.frame({object_at(100, 100)}), IsEmpty());
     EXPECT_THAT(clip.frame({}), IsEmpty());
     EXPECT_THAT(clip.frame({}), IsEmpty());  // the second miss in a row forgets it
   }
   EXPECT_EQ(clip.tracker().tracks(), 0u);
-  clip.frame({at(100, 100)});
+  clip.frame({object_at(100, 100)});
   clip.frame({});
-  clip.frame({at(100, 100)});
+  clip.frame({object_at(100, 100)});
   clip.frame({});
-  EXPECT_THAT(clip.frame({at(100, 100)}), SizeIs(1));  // one miss, and later another, do not
+  EXPECT_THAT(clip.frame({object_at(100, 100)}), SizeIs(1));  // one miss, and later another, do not
 }
 
 TEST(Tracker, AFlickerIsFilledWhereTheObjectHasGone) {
   Clip clip;
   double x = 100;
-  for (int i = 0; i < 20; ++i) clip.frame({at(x += 4, 100)});
+  for (int i = 0; i < 20; ++i) clip.frame({object_at(x += 4, 100)});
   for (int i = 0; i < 3; ++i) {
     const auto& objects = clip.frame({});
     x += 4;
@@ -103,14 +103,14 @@ TEST(Tracker, AFlickerIsFilledWhereTheObjectHasGone) {
     EXPECT_EQ(objects[0].track, 1);
     EXPECT_NEAR(centre(objects[0]), x, 1);
   }
-  const auto& objects = clip.frame({at(x += 4, 100)});
+  const auto& objects = clip.frame({object_at(x += 4, 100)});
   ASSERT_THAT(objects, SizeIs(1));
   EXPECT_EQ(objects[0].track, 1);
 }
 
 TEST(Tracker, AGapIsFilledSoLongAndTheScoreFalls) {
   Clip clip({.max_gap = 0.2, .lowest_score = 0.5});
-  clip.frames(5, {at(100, 100, 1.5)});
+  clip.frames(5, {object_at(100, 100, 1.5)});
   double last = 1.5;
   for (int i = 1; i <= 4; ++i) {
     const auto& objects = clip.frame({});
@@ -121,26 +121,26 @@ TEST(Tracker, AGapIsFilledSoLongAndTheScoreFalls) {
   }
   clip.frame({});
   EXPECT_THAT(clip.frame({}), IsEmpty());
-  EXPECT_THAT(clip.frame({at(100, 100)}), SizeIs(1));  // the identity was still there
+  EXPECT_THAT(clip.frame({object_at(100, 100)}), SizeIs(1));  // the identity was still there
 
   Clip none({.max_gap = 0});
-  none.frames(5, {at(100, 100)});
+  none.frames(5, {object_at(100, 100)});
   EXPECT_THAT(none.frame({}), IsEmpty());
   EXPECT_THAT(none.frame({}, 0), IsEmpty());
 
   Clip weak({.lowest_score = 0.5});  // a score below the lowest stays as it is
-  weak.frames(5, {at(100, 100, 0.25)});
-  EXPECT_EQ(weak.frame({}).at(0).score, 0.25);
+  weak.frames(5, {object_at(100, 100, 0.25)});
+  EXPECT_EQ(weak.frame({}).object_at(0).score, 0.25);
 }
 
 TEST(Tracker, AnOcclusionKeepsTheIdentityAndALongOneDoesNot) {
   for (const int hidden : {20, 40}) {
     Clip clip;
     double x = 100;
-    for (int i = 0; i < 20; ++i) clip.frame({at(x += 3, 100)});
+    for (int i = 0; i < 20; ++i) clip.frame({object_at(x += 3, 100)});
     for (int i = 0; i < hidden; ++i, x += 3) clip.frame({});
-    for (int i = 0; i < 3; ++i) clip.frame({at(x += 3, 100)});
-    const auto& objects = clip.frame({at(x += 3, 100)});
+    for (int i = 0; i < 3; ++i) clip.frame({object_at(x += 3, 100)});
+    const auto& objects = clip.frame({object_at(x += 3, 100)});
     ASSERT_THAT(objects, SizeIs(1));
     EXPECT_EQ(objects[0].track, hidden == 20 ? 1 : 2);  // 0.8 s and 1.6 s of 1 s
   }
@@ -153,8 +153,8 @@ TEST(Tracker, CrossingObjectsKeepTheirIdentities) {
     const double left = 100 + 5 * i;
     const double right = 400 - 5 * i;
     // Where they overlap, the detector finds the nearer one only.
-    std::vector<Detection> found{at(left, 100)};
-    if (std::abs(left - right) > 30) found.push_back(at(right, 112));
+    std::vector<Detection> found{object_at(left, 100)};
+    if (std::abs(left - right) > 30) found.push_back(object_at(right, 112));
     objects = clip.frame(found);
     if (i == 10) {
       EXPECT_EQ(track_near(objects, left), 1);
@@ -168,10 +168,10 @@ TEST(Tracker, CrossingObjectsKeepTheirIdentities) {
 
 TEST(Tracker, AHiddenObjectIsNotReportedOnTopOfTheOneInFront) {
   Clip clip;
-  clip.frames(5, {at(100, 100), at(115, 100)});
-  EXPECT_THAT(clip.frame({at(100, 100)}), SizeIs(1));
-  clip.frames(5, {at(100, 100)});
-  const auto& objects = clip.frame({at(100, 100), at(115, 100)});
+  clip.frames(5, {object_at(100, 100), object_at(115, 100)});
+  EXPECT_THAT(clip.frame({object_at(100, 100)}), SizeIs(1));
+  clip.frames(5, {object_at(100, 100)});
+  const auto& objects = clip.frame({object_at(100, 100), object_at(115, 100)});
   ASSERT_THAT(objects, SizeIs(2));
   EXPECT_EQ(objects[0].track + objects[1].track, 3);
 }
@@ -179,8 +179,8 @@ TEST(Tracker, AHiddenObjectIsNotReportedOnTopOfTheOneInFront) {
 TEST(Tracker, TheBestPairingWinsOverTheBestPair) {
   // The left one moved onto the middle between both; nearest first would give it the right one's box.
   Clip clip;
-  clip.frames(5, {at(100, 100), at(116, 100)});
-  const auto& objects = clip.frame({at(113, 100), at(128, 100)});
+  clip.frames(5, {object_at(100, 100), object_at(116, 100)});
+  const auto& objects = clip.frame({object_at(113, 100), object_at(128, 100)});
   ASSERT_THAT(objects, SizeIs(2));
   const bool first = objects[0].track == 1;
   EXPECT_LT(centre(objects[first ? 0 : 1]), centre(objects[first ? 1 : 0]));
@@ -189,7 +189,7 @@ TEST(Tracker, TheBestPairingWinsOverTheBestPair) {
 TEST(Tracker, LabelsNeverMix) {
   Clip clip({.min_hits = 1});
   for (int i = 0; i < 10; ++i) {
-    const auto& objects = clip.frame({at(100, 100, 2, 0), at(100, 100, 1, 1)});
+    const auto& objects = clip.frame({object_at(100, 100, 2, 0), object_at(100, 100, 1, 1)});
     ASSERT_THAT(objects, SizeIs(2));
     EXPECT_EQ(objects[0].label, 0);
     EXPECT_EQ(objects[0].track, 1);
@@ -198,7 +198,7 @@ TEST(Tracker, LabelsNeverMix) {
   }
   // In place of both, something else: it is new, and they are missing.
   std::map<std::int64_t, int> labels;
-  for (const Detection& object : clip.frame({at(100, 100, 2, 7)})) labels[object.track] = object.label;
+  for (const Detection& object : clip.frame({object_at(100, 100, 2, 7)})) labels[object.track] = object.label;
   EXPECT_EQ(labels, (std::map<std::int64_t, int>{{1, 0}, {2, 1}, {3, 7}}));
 }
 
@@ -207,7 +207,7 @@ TEST(Tracker, UnevenTimesAreTakenAsTheyAre) {
   Clip clip({.max_gap = 1});
   for (int i = 0; i < 6; ++i) {
     for (const double step : {0.04, 0.12, 0.08})
-      clip.frame({at(100 + 100 * (clip.time() + step), 100)}, step);
+      clip.frame({object_at(100 + 100 * (clip.time() + step), 100)}, step);
   }
   const auto& objects = clip.frame({}, 0.24);
   ASSERT_THAT(objects, SizeIs(1));
@@ -223,7 +223,7 @@ TEST(Tracker, BoxesAreSteadierThanWhatWasFound) {
   for (int i = 0; i < 200; ++i) {
     const double x = 100 + 4 * i;
     const double shift = noise(random);
-    const auto& objects = clip.frame({at(x + shift, 100)});
+    const auto& objects = clip.frame({object_at(x + shift, 100)});
     if (i < 20) continue;
     ASSERT_THAT(objects, SizeIs(1));
     found += shift * shift;
@@ -234,24 +234,24 @@ TEST(Tracker, BoxesAreSteadierThanWhatWasFound) {
 
 TEST(Tracker, WeakObjectsOnlyContinueTracks) {
   Clip clip({.max_gap = 0, .start_score = 1});
-  for (int i = 0; i < 10; ++i) EXPECT_THAT(clip.frame({at(300, 100, 0.9)}), IsEmpty());
+  for (int i = 0; i < 10; ++i) EXPECT_THAT(clip.frame({object_at(300, 100, 0.9)}), IsEmpty());
   EXPECT_EQ(clip.tracker().tracks(), 0u);
-  clip.frames(5, {at(100, 100, 1)});
-  const auto& objects = clip.frame({at(100, 100, 0.9), at(300, 100, 0.9)});
+  clip.frames(5, {object_at(100, 100, 1)});
+  const auto& objects = clip.frame({object_at(100, 100, 0.9), object_at(300, 100, 0.9)});
   ASSERT_THAT(objects, SizeIs(1));
   EXPECT_EQ(objects[0].track, 1);
   EXPECT_EQ(objects[0].score, 0.9);
   // A strong one has the first choice, even where a weak one fits better.
-  const auto& both = clip.frame({at(100, 100, 0.5), at(110, 100, 3)});
+  const auto& both = clip.frame({object_at(100, 100, 0.5), object_at(110, 100, 3)});
   ASSERT_THAT(both, SizeIs(1));
   EXPECT_EQ(both[0].score, 3);
 }
 
 TEST(Tracker, TheKnownHaveTheFirstChoice) {
   Clip clip;
-  clip.frames(10, {at(100, 100)});
-  clip.frame({at(100, 100), at(120, 100)});          // a newcomer
-  const auto& objects = clip.frame({at(112, 100)});  // nearer to the newcomer
+  clip.frames(10, {object_at(100, 100)});
+  clip.frame({object_at(100, 100), object_at(120, 100)});          // a newcomer
+  const auto& objects = clip.frame({object_at(112, 100)});  // nearer to the newcomer
   ASSERT_THAT(objects, SizeIs(1));
   EXPECT_EQ(objects[0].track, 1);
   EXPECT_GT(centre(objects[0]), 102);
@@ -262,7 +262,7 @@ TEST(Tracker, IdentitiesAreNeverUsedAgain) {
   std::int64_t last = 0;
   for (int i = 0; i < 6; ++i) {
     for (int n = 0; n < 4; ++n) {
-      for (const Detection& object : clip.frame({at(100 + 300 * (i % 2), 100)}))
+      for (const Detection& object : clip.frame({object_at(100 + 300 * (i % 2), 100)}))
         if (n == 3 && std::abs(centre(object) - (100 + 300 * (i % 2))) < 1) last = object.track;
     }
     EXPECT_EQ(last, i + 1);
@@ -275,13 +275,13 @@ TEST(Tracker, IdentitiesAreNeverUsedAgain) {
 TEST(Tracker, APauseOrAStepBackEndsAllTracks) {
   for (const double step : {3.5, -0.04, std::nan("")}) {
     Clip clip;
-    clip.frames(5, {at(100, 100)});
-    EXPECT_THAT(clip.frame({at(100, 100)}, step), IsEmpty()) << step;
+    clip.frames(5, {object_at(100, 100)});
+    EXPECT_THAT(clip.frame({object_at(100, 100)}, step), IsEmpty()) << step;
     EXPECT_EQ(clip.tracker().tracks(), 1u);
   }
   Clip clip;
-  clip.frames(5, {at(100, 100)});
-  EXPECT_THAT(clip.frame({at(100, 100)}, 0), SizeIs(1));  // the same time again is no step back
+  clip.frames(5, {object_at(100, 100)});
+  EXPECT_THAT(clip.frame({object_at(100, 100)}, 0), SizeIs(1));  // the same time again is no step back
 }
 
 TEST(Tracker, NothingAndNonsense) {
@@ -292,8 +292,8 @@ TEST(Tracker, NothingAndNonsense) {
                           {{0, 0, 0, 10}, 1, 0},
                           {{0, 0, 10, -1}, 1, 0},
                           {{0, 0, INFINITY, 10}, 1, 0},
-                          at(50, 60, nan),
-                          at(50, 60, INFINITY)}),
+                          object_at(50, 60, nan),
+                          object_at(50, 60, INFINITY)}),
               IsEmpty());
   EXPECT_THROW(Tracker({.min_hits = 0}), std::invalid_argument);
   EXPECT_THROW(Tracker({.min_overlap = 0}), std::invalid_argument);
@@ -307,8 +307,8 @@ TEST(Tracker, PredictShowsWhatIsLikelyAndChangesNothing) {
   double x = 100;
   for (int i = 0; i < 20; ++i) {
     x += 4;
-    clip.frame({at(x, 100, 2)});
-    undisturbed.frame({at(x, 100, 2)});
+    clip.frame({object_at(x, 100, 2)});
+    undisturbed.frame({object_at(x, 100, 2)});
   }
   const std::vector<Detection> ahead = clip.tracker().predict(clip.time() + 0.5);
   ASSERT_THAT(ahead, SizeIs(1));
@@ -317,7 +317,7 @@ TEST(Tracker, PredictShowsWhatIsLikelyAndChangesNothing) {
   EXPECT_EQ(ahead[0].track, 1);
   EXPECT_THAT(clip.tracker().predict(clip.time() + 1.5), IsEmpty());
   EXPECT_THAT(clip.tracker().predict(clip.time() - 0.1), IsEmpty());
-  EXPECT_EQ(clip.frame({at(x + 4, 100)}), undisturbed.frame({at(x + 4, 100)}));
+  EXPECT_EQ(clip.frame({object_at(x + 4, 100)}), undisturbed.frame({object_at(x + 4, 100)}));
 }
 
 // A crowd that walks, with misses and false alarms.
@@ -337,9 +337,9 @@ std::vector<std::vector<Detection>> crowd(int people, int frames) {
     std::vector<Detection> found;
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] += speed[i];
-      if (random() % 10) found.push_back(at(x[i] + uniform(-2, 2), y[i] + uniform(-2, 2), uniform(0, 3)));
+      if (random() % 10) found.push_back(object_at(x[i] + uniform(-2, 2), y[i] + uniform(-2, 2), uniform(0, 3)));
     }
-    found.push_back(at(uniform(0, 4000), -500, 1));
+    found.push_back(object_at(uniform(0, 4000), -500, 1));
     std::shuffle(found.begin(), found.end(), random);
     result.push_back(found);
   }
@@ -356,7 +356,7 @@ class SomeNames : public KnownNames {
 
 // Ann, or Bob who looks almost like her.
 Detection ann_at(double x) {
-  Detection object = at(x, 100);
+  Detection object = object_at(x, 100);
   DetectionAttributes attributes;
   attributes.name = "Ann";
   attributes.distance = 0.5;
@@ -446,7 +446,7 @@ TEST(TrackingSink, PassesFramesOnAndDoesNotCountUnsearchedOnesAsMisses) {
   Kept second;
   pipeline::TrackingSink sink({.min_hits = 2, .max_misses = 0, .max_gap = 0}, {&kept, &second});
   for (int i = 1; i <= 6; ++i) {
-    FrameResult result{"a.mp4", i, i * kFramePeriod, FrameStatus::ok, 768, 576, {at(100 + 4 * i, 100)}, ""};
+    FrameResult result{"a.mp4", i, i * kFramePeriod, FrameStatus::ok, 768, 576, {object_at(100 + 4 * i, 100)}, ""};
     if (i == 2) result = {"a.mp4", i, i * kFramePeriod, FrameStatus::failed, 768, 576, {}, "lost"};
     if (i == 4) result = {"a.mp4", i, i * kFramePeriod, FrameStatus::skipped, 768, 576, {}, "small"};
     sink.accept({}, result);
