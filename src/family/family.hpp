@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "detection/keys.hpp"
+#include "params/parameter.hpp"
 
 namespace sightline {
 

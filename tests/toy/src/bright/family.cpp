@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "detection/sliding_window.hpp"
+#include "detection/keys.hpp"
 #include "family/family.hpp"
 #include "family/model_show.hpp"
 #include "model/safetensors.hpp"
