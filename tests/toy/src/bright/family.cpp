@@ -2,8 +2,8 @@
 // it.
 #include <algorithm>
 
-#include "detection/sliding_window.hpp"
 #include "detection/keys.hpp"
+#include "detection/sliding_window.hpp"
 #include "family/family.hpp"
 #include "family/model_show.hpp"
 #include "model/safetensors.hpp"
