@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "detection/keys.hpp"
 #include "detectors/registry.hpp"
 #include "faces/recognition/section.hpp"
 

@@ -130,7 +130,7 @@ TEST(Tracker, AGapIsFilledSoLongAndTheScoreFalls) {
 
   Clip weak({.lowest_score = 0.5});  // a score below the lowest stays as it is
   weak.frames(5, {object_at(100, 100, 0.25)});
-  EXPECT_EQ(weak.frame({}).object_at(0).score, 0.25);
+  EXPECT_EQ(weak.frame({}).at(0).score, 0.25);
 }
 
 TEST(Tracker, AnOcclusionKeepsTheIdentityAndALongOneDoesNot) {
