@@ -10,7 +10,8 @@
 
 namespace sightline::pipeline {
 
-/// Throughput estimator of one device: an exponentially weighted mean of what frames add to its work.
+/// Throughput estimator of one device: an exponentially weighted mean of what frames add to its work. It must
+/// recover from a slow moment, since a device that seems slow gets no frames that would show otherwise.
 /// Thread-safety: one thread at a time.
 class DeviceThroughput {
  public:
@@ -33,15 +34,24 @@ class DeviceThroughput {
   void add(double all, std::size_t frames) {
     if (all <= 0) return;
     const double seconds = all / static_cast<double>(frames);
-    seconds_ = seconds_ > 0 ? seconds_ + kEwmaAlpha * (seconds - seconds_) : seconds;
+    if (known_ > 1)
+      seconds_ += kEwmaAlpha * (seconds - seconds_);
+    else  // the first one often includes preparations
+      seconds_ = ++known_ == 1 ? seconds : std::min(seconds_, seconds);
+    trust_ = 1;
   }
 
+  /// A frame went elsewhere while the device had none: what is known of it grows old.
+  void pass_over() { trust_ *= 1 - 1.0 / 1024; }
+
   /// 0: not known yet.
-  double seconds_a_frame() const { return seconds_; }
+  double seconds_a_frame() const { return known_ > 1 ? trust_ * seconds_ : 0; }
 
  private:
   static constexpr double kEwmaAlpha = 1.0 / 8;
   double seconds_ = 0;
+  double trust_ = 1;
+  int known_ = 0;                ///< submissions added, at most 2
   std::int64_t busy_until_ = 0;  ///< end of the device's last finished work
 };
 

@@ -207,6 +207,13 @@ void DispatchQueue::leave(Batch& batch) {
   seconds_ = throughput_.seconds_a_frame();
 }
 
+void DispatchQueue::pass_over() {
+  if (load_ > 0) return;
+  const std::lock_guard lock(mutex_);
+  throughput_.pass_over();
+  seconds_ = throughput_.seconds_a_frame();
+}
+
 void DispatchQueue::disable(const std::string& error) {
   if (!lost_.exchange(true)) on_loss_(error);
 }

@@ -47,6 +47,8 @@ class DispatchQueue : public PendingSubmission::Receiver {
   void add_load(int change) { load_ += change; }
   /// Seconds that a frame keeps the device busy, lately; 0: not known yet.
   double seconds_a_frame() const { return seconds_; }
+  /// A frame was dealt to another device; if this one has none, what is known of it grows old.
+  void pass_over();
 
   /// Makes a part known to the watchdog. It must outlive the queue.
   void watch_part(DevicePart& part);

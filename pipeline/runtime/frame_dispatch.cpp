@@ -246,6 +246,8 @@ bool Session::Impl::deal(Slot& slot) {
   }
   if (slot.dealt == Slot::kNoDevice) return false;
   queues[slot.dealt]->add_load(1);
+  for (std::size_t i = 0; i < queues.size(); ++i)
+    if (i != slot.dealt && takes_part(i)) queues[i]->pass_over();
   return true;
 }
 
