@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <exception>
-#include <filesystem>
+#include <vector>
 
 #include "apps/cli/stop.hpp"
 #include "apps/live/live_report.hpp"
@@ -27,11 +28,12 @@ display::HudMode parse_hud(const std::string& text) {
                              : display::HudMode::full;
 }
 
-// A file's without its folders: there is little room.
-std::string short_name(const std::string& input) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(input, error) ? std::filesystem::path(input).filename().string()
-                                                        : input;
+constexpr auto kTilesRefresh = 16ms;  // of several inputs at most, however fast they are together
+
+std::string title_of(const LiveArguments& arguments) {
+  std::string title = "Sightline: " + arguments.inputs.front().name;
+  if (arguments.has_several_inputs()) title += fmt::format(" and {} more", arguments.inputs.size() - 1);
+  return title;
 }
 
 class LiveWindow {
@@ -41,23 +43,27 @@ class LiveWindow {
                  [this] {
                    if (display::Window* const window = awake_) window->wake();
                  }),
-        report_(session_, arguments.status_every, arguments.duration, verbosity) {
+        report_(session_, arguments.status_every, arguments.duration, verbosity),
+        tiles_(session_.streams().size()),
+        hud_(parse_hud(arguments.hud)) {
     // No output is touched before there is a screen.
-    const pipeline::CaptureStatus source = session_.source().status();
+    const pipeline::CaptureStatus source = stream().source().status();
     display::WindowOptions options;
     options.software = arguments.software;
     options.full_screen = arguments.full_screen;
     options.vsync = arguments.vsync;
-    if (source.opened) options.sample_aspect = source.info.sample_aspect;
-    window_ = std::make_unique<display::Window>("Sightline: " + arguments.input,
-                                                source.opened ? source.info.size : Size{1280, 720}, options);
+    if (source.opened && tiles_.size() == 1) options.sample_aspect = source.info.sample_aspect;
+    window_ = std::make_unique<display::Window>(
+        title_of(arguments), source.opened ? source.info.size : Size{1280, 720}, options, tiles_.size());
     awake_ = window_.get();
     session_.begin();
-    overlay_.hud = parse_hud(arguments.hud);
-    overlay_.labels = session_.detector().info().labels;
-    overlay_.source = short_name(arguments.input);
-    overlay_.processors = session_.processors();
-    overlay_.lane_window = kLaneWindow;
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      display::Overlay& overlay = tiles_[i].overlay;
+      overlay.labels = session_.detector().info().labels;
+      overlay.source = session_.streams()[i]->short_name();
+      overlay.processors = session_.processors();
+      overlay.lane_window = kLaneWindow;
+    }
   }
 
   void run() {
@@ -74,14 +80,28 @@ class LiveWindow {
   }
 
  private:
+  // An input, as the window shows it.
+  struct ShownInput {
+    pipeline::Showable shown;
+    display::Overlay overlay;
+  };
+
+  LiveStream& stream() { return *session_.streams()[chosen_]; }
+
   void follow() {
     bool quits = false;
     while (!quits && !stop_requested() && !session_.has_ended() && !report_.is_over()) {
-      if (const auto command = window_->wait(kRefresh)) quits = !obey(*command);
-      if (const auto saved = session_.saved_picture()) say(*saved);
+      if (const auto command = window_->wait(time_to_wait())) quits = !obey(*command);
+      for (const auto& one : session_.streams())
+        if (const auto saved = one->saved_picture()) say(*saved);
       show();
       report_.tell();
     }
+  }
+
+  std::chrono::milliseconds time_to_wait() const {
+    if (!has_fresh_) return kRefresh;
+    return std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(next_drawing_ - Clock::now()));
   }
 
   // False: quit.
@@ -94,25 +114,34 @@ class LiveWindow {
     }
     switch (command) {
       case pause:
-        session_.pause();
+        stream().pause();
         break;
       case step:
-        session_.step();
+        stream().step();
         break;
       case drop_policy:
-        say(session_.next_drop_policy());
+        say(stream().next_drop_policy());
+        break;
+      case next_tile:
+        chosen_ = (chosen_ + 1) % tiles_.size();
+        break;
+      case choose_tile:
+        chosen_ = window_->clicked_tile();
+        break;
+      case enlarge_tile:
+        is_alone_ = !is_alone_;
         break;
       case overlay:
-        overlay_.hud = display::next(overlay_.hud);
+        hud_ = display::next(hud_);
         break;
       case help:
-        overlay_.help = !overlay_.help;
+        has_help_ = !has_help_;
         break;
       case save_picture:
-        say(session_.save_picture(shown_));
+        say(stream().save_picture(tiles_[chosen_].shown));
         break;
       case record:
-        say(session_.switch_recording());
+        say(stream().switch_recording());
         break;
       case more_accurate:
         say(session_.change_operating_point(-1));
@@ -132,93 +161,130 @@ class LiveWindow {
   }
 
   void say(const std::string& message) {
-    overlay_.message = message;
+    message_ = message;
     message_until_ = Clock::now() + display::kMessageTime;
   }
 
-  // The newest picture; where there is none, now and then the one before with what has become of the run.
+  // The newest pictures; where there are none, now and then those before with what has become of the run.
   void show() {
-    auto fresh = session_.mailbox().fetch();
-    if (!fresh && Clock::now() < refresh_) return;
-    refresh_ = Clock::now() + kRefresh;
-    if (fresh) {
-      shown_ = std::move(*fresh);
-      overlay_.objects = shown_.objects;
-      overlay_.stale = !shown_.is_own();
+    for (std::size_t i = 0; i < tiles_.size(); ++i) fetch(i);
+    const auto now = Clock::now();
+    if (has_fresh_ ? now < next_drawing_ : now < refresh_) return;
+    refresh_ = now + kRefresh;
+    next_drawing_ = tiles_.size() > 1 ? now + kTilesRefresh : now;
+    has_fresh_ = false;
+    if (now > message_until_) message_.clear();
+    std::vector<display::Tile> drawn;
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      if (is_alone_ && i != chosen_) continue;
+      update_overlay(i);
+      drawn.push_back({tiles_[i].shown.frame, tiles_[i].overlay});
     }
-    update_overlay();
-    window_->present(shown_.frame, overlay_);
-    if (fresh && shown_.counts) {
-      session_.statistics().shown(shown_.frame.number(), shown_.frame.times().captured, pipeline::now_ns(),
-                                  shown_.is_own());
-    }
+    window_->present(std::move(drawn), is_alone_ ? 0 : chosen_);
+    count_shown();
   }
 
-  void update_overlay() {
-    if (Clock::now() > message_until_) overlay_.message.clear();
-    overlay_.paused = session_.source().paused();
-    overlay_.state.clear();
-    const pipeline::CaptureStatus capture = session_.source().status();
-    switch (capture.state) {
-      case pipeline::CaptureState::stalled:
-        overlay_.state = fmt::format("stalled: no frame for {:.1f} s", capture.since_frame);
-        overlay_.state_kind = display::StateKind::waiting;
-        break;
-      case pipeline::CaptureState::opening:
-      case pipeline::CaptureState::reopening:
-        overlay_.state = fmt::format(
-            "{}{}{}", to_string(capture.state),
-            capture.next_attempt > 0.05 ? fmt::format(" in {:.1f} s", capture.next_attempt) : std::string(),
-            capture.reason.empty() ? "" : ": " + capture.reason);
-        overlay_.state_kind = display::StateKind::waiting;
-        break;
-      case pipeline::CaptureState::failed:
-        overlay_.state = capture.reason;
-        overlay_.state_kind = display::StateKind::bad;
-        break;
-      default:
-        if (session_.is_planning()) {
-          overlay_.state = "schedule auto: measuring the stages";
-          overlay_.state_kind = display::StateKind::good;
-        }
-        break;
-    }
-    if (overlay_.hud == display::HudMode::off) return;
+  void fetch(std::size_t i) {
+    auto fresh = session_.streams()[i]->mailbox().fetch();
+    if (!fresh) return;
+    ShownInput& tile = tiles_[i];
+    tile.shown = std::move(*fresh);
+    tile.overlay.objects = tile.shown.objects;
+    tile.overlay.stale = !tile.shown.is_own();
+    fresh_.push_back(i);
+    has_fresh_ = has_fresh_ || !is_alone_ || i == chosen_;
+  }
 
-    const std::int64_t now = pipeline::now_ns();
-    const auto snapshot = session_.statistics().snapshot(now, kLaneWindow);
-    overlay_.rates = {capture.frame_rate, snapshot.detected_rate, snapshot.shown_rate};
-    overlay_.latency = {};
-    if (snapshot.recent.frames > 0) {
-      overlay_.latency = {1e3 * snapshot.latest, 1e3 * snapshot.recent.median, 1e3 * snapshot.recent.p95,
-                          1e3 * snapshot.recent.own};
+  void count_shown() {
+    for (const std::size_t i : fresh_) {
+      const pipeline::Showable& shown = tiles_[i].shown;
+      if (!shown.counts || (is_alone_ && i != chosen_)) continue;
+      session_.streams()[i]->statistics().shown(shown.frame.number(), shown.frame.times().captured,
+                                                pipeline::now_ns(), shown.is_own());
     }
-    const pipeline::CaptureCounts counts = session_.source().counts();
-    overlay_.drops.clear();
+    fresh_.clear();
+  }
+
+  void update_overlay(std::size_t i) {
+    LiveStream& of = *session_.streams()[i];
+    display::Overlay& overlay = tiles_[i].overlay;
+    overlay.hud = hud_;
+    overlay.help = has_help_;
+    overlay.message = message_;
+    overlay.paused = of.source().paused();
+    const pipeline::CaptureStatus capture = of.source().status();
+    set_state(capture, overlay);
+    const auto recording = of.recording();
+    overlay.recording.reset();
+    if (recording && recording->recording) overlay.recording = {recording->file, recording->seconds};
+    if (hud_ == display::HudMode::off) return;
+
+    const bool has_lanes = hud_ == display::HudMode::full && i == chosen_;
+    const std::int64_t now = pipeline::now_ns();
+    const auto snapshot = of.statistics().snapshot(now, has_lanes ? kLaneWindow : 0);
+    overlay.rates = {capture.frame_rate, snapshot.detected_rate, snapshot.shown_rate};
+    overlay.latency = {};
+    if (snapshot.recent.frames > 0) {
+      overlay.latency = {1e3 * snapshot.latest, 1e3 * snapshot.recent.median, 1e3 * snapshot.recent.p95,
+                         1e3 * snapshot.recent.own};
+    }
+    const pipeline::CaptureCounts counts = of.source().counts();
+    overlay.drops.clear();
     for (const pipeline::DropCause cause : pipeline::kDropCauses) {
       if (counts.dropped(cause) > 0)
-        overlay_.drops.push_back({std::string(to_string(cause)), counts.dropped(cause)});
+        overlay.drops.push_back({std::string(to_string(cause)), counts.dropped(cause)});
+    }
+    if (recording) {
+      const std::int64_t lost = recording->busy + recording->failed;
+      if (lost > 0) overlay.drops.push_back({media::kRecorderBusy, lost});
     }
     const pipeline::Schedule schedule = session_.schedule();
-    overlay_.schedule = session_.schedule_name();
-    overlay_.mapping = schedule.uses_device() ? describe(schedule, session_.detector()) : "";
-    overlay_.setting = session_.setting();
-    overlay_.setting_by = session_.setting_chosen_by();
-    overlay_.drop_policy = to_string(session_.source().drop());
-    overlay_.recording.reset();
-    if (const auto recording = session_.recording()) {
-      if (recording->recording) overlay_.recording = {recording->file, recording->seconds};
-      const std::int64_t lost = recording->busy + recording->failed;
-      if (lost > 0) overlay_.drops.push_back({media::kRecorderBusy, lost});
-    }
-    overlay_.lanes.clear();
+    overlay.schedule = session_.schedule_name();
+    overlay.mapping = schedule.uses_device() ? describe(schedule, session_.detector()) : "";
+    overlay.setting = session_.setting();
+    overlay.setting_by = session_.setting_chosen_by();
+    overlay.drop_policy = to_string(of.source().drop());
+    overlay.lanes.clear();
     for (const pipeline::StageActivity& stage : snapshot.stages) {
       display::Lane lane{stage.name, static_cast<int>(stage.processor), {}};
       for (const auto& interval : stage.intervals) {
         lane.intervals.push_back(
             {interval.begin - (now - kLaneWindow), interval.end - (now - kLaneWindow), interval.frame});
       }
-      overlay_.lanes.push_back(std::move(lane));
+      overlay.lanes.push_back(std::move(lane));
+    }
+  }
+
+  void set_state(const pipeline::CaptureStatus& capture, display::Overlay& overlay) const {
+    overlay.state.clear();
+    switch (capture.state) {
+      case pipeline::CaptureState::stalled:
+        overlay.state = fmt::format("stalled: no frame for {:.1f} s", capture.since_frame);
+        overlay.state_kind = display::StateKind::waiting;
+        break;
+      case pipeline::CaptureState::opening:
+      case pipeline::CaptureState::reopening:
+        overlay.state = fmt::format(
+            "{}{}{}", to_string(capture.state),
+            capture.next_attempt > 0.05 ? fmt::format(" in {:.1f} s", capture.next_attempt) : std::string(),
+            capture.reason.empty() ? "" : ": " + capture.reason);
+        overlay.state_kind = display::StateKind::waiting;
+        break;
+      case pipeline::CaptureState::failed:
+        overlay.state = capture.reason;
+        overlay.state_kind = display::StateKind::bad;
+        break;
+      case pipeline::CaptureState::ended:
+        if (tiles_.size() == 1) break;  // ends the run
+        overlay.state = to_string(capture.state);
+        overlay.state_kind = display::StateKind::waiting;
+        break;
+      default:
+        if (session_.is_planning()) {
+          overlay.state = "schedule auto: measuring the stages";
+          overlay.state_kind = display::StateKind::good;
+        }
+        break;
     }
   }
 
@@ -226,10 +292,16 @@ class LiveWindow {
   std::atomic<display::Window*> awake_{nullptr};
   LiveSession session_;
   LiveReport report_;
-  display::Overlay overlay_;
-  pipeline::Showable shown_;
+  std::vector<ShownInput> tiles_;   // by input
+  std::vector<std::size_t> fresh_;  // inputs with pictures that have not been drawn
+  bool has_fresh_ = false;          // one of them is to be seen
+  std::size_t chosen_ = 0;          // the input that the keys are for
+  bool is_alone_ = false;           // it alone is shown
+  display::HudMode hud_;
+  bool has_help_ = false;
+  std::string message_;
   Clock::time_point message_until_{};
-  Clock::time_point refresh_{};
+  Clock::time_point refresh_{}, next_drawing_{};
 };
 
 }  // namespace

@@ -10,7 +10,8 @@ std::vector<RunReport> Pipeline::run(std::span<const Stream> streams, const RunO
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].number = static_cast<int>(i);
     all[i].stop = options.stop;
-    all[i].traces = options.traces;
+    for (TraceSink* sink : all[i].traces) sink->begin(info);
+    all[i].traces.insert(all[i].traces.end(), options.traces.begin(), options.traces.end());
   }
   std::vector<RunReport> reports;
   std::exception_ptr error;

@@ -33,7 +33,8 @@ class Pipeline {
   bool device_lost() const { return session_.device_lost(program_); }
 
   /// Runs until the sources end or `stop` is set. The sources share the pipeline evenly. Returns one report
-  /// per stream. Throws the first error of a source or a sink, which ends all.
+  /// per stream. Throws the first error of a source or a sink, which ends all; that of a stream which fails
+  /// alone is in its report. Traces of streams get the frames of those, the options' get all.
   std::vector<RunReport> run(std::span<const Stream> streams, const RunOptions& options = {});
   /// Runs one stream.
   RunReport run(const Stream& stream, const RunOptions& options = {}) {

@@ -266,8 +266,9 @@ RunReport Session::Impl::wait(StreamId id, bool ends_it) {
   lock.unlock();
   s.stream.source->on_announcement(nullptr);
   lock.lock();
-  const std::exception_ptr error = s.error;
+  const std::exception_ptr error = s.stream.fails_alone ? nullptr : s.error;
   RunReport report = report_of(s);
+  report.error = s.error;
   report.decode_errors = s.stream.source->decode_errors();
   report.stopped = s.was_stopped || (s.stream.stop && s.stream.stop->load());
   s.stream = {};

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,6 +59,7 @@ struct RunReport {
   bool stopped = false;           ///< stopped by request before the end of the source
   std::vector<StageTime> stages;  ///< decode, the processor's stages, transfers if any, output
   std::string first_failure;      ///< message of the first failed frame
+  std::exception_ptr error;       ///< what ended the stream, if it fails alone
   /// Use of each operating point, from the most accurate to the fastest; empty if there is only one. Counts
   /// only searched frames.
   std::vector<OperatingPointUse> settings;
@@ -81,7 +83,7 @@ struct Stream {
   /// An error of the source or of a sink ends this stream only. Otherwise it ends all streams.
   bool fails_alone = false;
   const std::atomic<bool>* stop = nullptr;  ///< ends the stream early, cleanly, once it is set; may be null
-  std::vector<TraceSink*> traces = {};      ///< get its frames; `begin` is the caller's to call
+  std::vector<TraceSink*> traces = {};      ///< get its frames; `begin` is the caller's of Session to call
   int number = 0;                           ///< FrameTrace::source
 };
 
@@ -159,7 +161,8 @@ class Session {
   void set_rate(StreamId stream, double rate);
   /// What the stream has done so far.
   RunReport report(StreamId stream) const;
-  /// Waits for the end of the stream, and forgets it. Throws what ended it.
+  /// Waits for the end of the stream, and forgets it. Throws what ended it, unless the stream fails alone:
+  /// then the report has the error.
   RunReport wait(StreamId stream);
   /// Ends the stream: no frame is read any more, those in flight are delivered. A source that blocks in
   /// `read` is waited for. Then as `wait`.

@@ -24,4 +24,34 @@ Rect place_picture(Size picture, double pixel_aspect, Size output) {
           placed.height};
 }
 
+Size tile_grid(std::size_t count, Size output) {
+  const int tiles = std::max(1, static_cast<int>(count));
+  Size best{1, tiles};
+  double widest = 0;
+  for (int columns = 1; columns <= tiles; ++columns) {
+    const int rows = (tiles + columns - 1) / columns;
+    const double width =
+        std::min(static_cast<double>(output.width) / columns, 16.0 / 9 * output.height / rows);
+    if (width <= widest) continue;
+    widest = width;
+    best = {columns, rows};
+  }
+  return best;
+}
+
+std::vector<Rect> tile_places(std::size_t count, Size output, int gap) {
+  const Size grid = tile_grid(count, output);
+  const auto edge = [gap](int length, int parts, int i) {
+    return static_cast<int>(static_cast<long>(length + gap) * i / parts);
+  };
+  std::vector<Rect> places;
+  for (int i = 0; i < static_cast<int>(count); ++i) {
+    const int column = i % grid.width, row = i / grid.width;
+    const int x = edge(output.width, grid.width, column), y = edge(output.height, grid.height, row);
+    places.push_back({x, y, std::max(0, edge(output.width, grid.width, column + 1) - gap - x),
+                      std::max(0, edge(output.height, grid.height, row + 1) - gap - y)});
+  }
+  return places;
+}
+
 }  // namespace sightline::display

@@ -1,6 +1,9 @@
 #pragma once
 /// Rectangles of pixels, and where a picture goes in a window.
 
+#include <cstddef>
+#include <vector>
+
 #include "image/view.hpp"
 
 namespace sightline::display {
@@ -22,5 +25,10 @@ Rect intersection(const Rect& a, const Rect& b);
 /// The largest rectangle of the picture's shape within the output, centred; never empty unless the output is.
 /// `pixel_aspect` is width : height of one of the picture's pixels; a value that is not positive counts as 1.
 Rect place_picture(Size picture, double pixel_aspect, Size output);
+
+/// Columns and rows of a grid with room for `count` tiles, in which a picture of 16:9 is shown largest.
+Size tile_grid(std::size_t count, Size output);
+/// The places of `count` tiles in that grid, row by row, `gap` pixels apart. One takes the whole output.
+std::vector<Rect> tile_places(std::size_t count, Size output, int gap);
 
 }  // namespace sightline::display

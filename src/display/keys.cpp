@@ -14,10 +14,12 @@ struct Entry {
   std::size_t count;
 };
 
-constexpr std::array<Entry, 12> kTable{{
+constexpr std::array<Entry, 14> kTable{{
     {{"space", "pause and continue"}, {{{' ', Command::pause, false}}}, 1},
     {{"s", "pause and advance one frame"}, {{{'s', Command::step, true}}}, 1},
     {{"d", "next drop policy"}, {{{'d', Command::drop_policy, false}}}, 1},
+    {{"Tab, click", "choose a source, of several"}, {{{'\t', Command::next_tile, true}}}, 1},
+    {{"Enter", "show the chosen source alone, and all again"}, {{{'\r', Command::enlarge_tile, false}}}, 1},
     {{"1\u20136", "schedule, switched while running"},
      {{{'1', Command::schedule_1, false},
        {'2', Command::schedule_2, false},

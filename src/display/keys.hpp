@@ -15,7 +15,10 @@ enum class Command {
   help,
   save_picture,
   record,
-  full_screen,  ///< done by the window itself, and still reported
+  full_screen,   ///< done by the window itself, and still reported
+  next_tile,     ///< the next source is the chosen one
+  choose_tile,   ///< the one that was clicked on (Window::clicked_tile)
+  enlarge_tile,  ///< the chosen source alone, or all again
   schedule_1,
   schedule_2,
   schedule_3,
@@ -35,7 +38,7 @@ constexpr std::optional<int> schedule_index(Command command) {
 }
 
 struct Key {
-  char code;  ///< character without modifiers; 27 for Escape
+  char code;  ///< character without modifiers; 27 for Escape, 9 for Tab, 13 for Enter
   Command command;
   bool repeats;  ///< goes on while held down
 };

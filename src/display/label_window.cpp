@@ -91,9 +91,7 @@ struct LabelWindow::Impl {
     media::DisplayPlanes part;
     if (!frame.empty() && !view.part.empty() && !view.place.empty()) {
       part = cropped(planes, view.part);
-      screen_view.planes = &part;
-      screen_view.is_new = is_new;
-      screen_view.place = view.place;
+      screen_view.pictures.push_back({&part, is_new, view.place});
     }
     rows = add_labels(scene, base.text(), overlay, base.screen().size(), density());
     base.screen().draw(screen_view);

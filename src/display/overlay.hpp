@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "frame/frame.hpp"
 #include "frame/frame_result.hpp"
 
 namespace sightline::display {
@@ -94,6 +95,12 @@ struct Overlay {
   std::vector<Lane> lanes;
   std::vector<std::string> processors;     ///< names: "CPU", "device"
   std::int64_t lane_window = 500'000'000;  ///< nanoseconds that the bars span
+};
+
+/// A source in the window.
+struct Tile {
+  Frame frame;  ///< empty: a dark picture
+  Overlay overlay;
 };
 
 }  // namespace sightline::display

@@ -427,7 +427,66 @@ class Panels : private PanelPainter {
   std::vector<int> slack_;
 };
 
+class TilePainter : private PanelPainter {
+ public:
+  TilePainter(Scene& scene, TextCache& text, const Overlay& overlay, Size output, const Rect& place,
+              double density)
+      : PanelPainter(scene, text, output, density), overlay_(overlay), place_(place) {
+    // Letters that leave room for the picture.
+    const int least = static_cast<int>(std::lround(9 * density));
+    set_size(std::clamp(place.height / 18, least, std::max(least, natural_size())));
+  }
+
+  void add(bool is_chosen) {
+    if (!overlay_.state.empty() && overlay_.state_kind != StateKind::good) fill(place_, {13, 16, 20, 150});
+    if (is_chosen) frame();
+    if (place_.width < 4 * em_ || place_.height < pill_height() + 2 * margin_) return;
+    const std::vector<Part> parts = caption();
+    if (parts.empty()) return;
+    const int limit = place_.width - 2 * margin_;
+    pill(place_.x + margin_, place_.y + margin_, std::min(limit, width_of(parts) + 2 * padding_), parts);
+  }
+
+ private:
+  void frame() {
+    const int width = std::max(2, static_cast<int>(std::lround(2 * density_)));
+    fill({place_.x, place_.y, place_.width, width}, kBright);
+    fill({place_.x, place_.bottom() - width, place_.width, width}, kBright);
+    fill({place_.x, place_.y + width, width, place_.height - 2 * width}, kBright);
+    fill({place_.right() - width, place_.y + width, width, place_.height - 2 * width}, kBright);
+  }
+
+  std::vector<Part> caption() const {
+    std::vector<Part> parts;
+    if (overlay_.recording) parts.push_back({"\u25CF REC  ", kBad});
+    if (overlay_.paused) parts.push_back({"\u275A\u275A  ", kWaiting});
+    if (overlay_.hud == HudMode::off && overlay_.state.empty()) return parts;
+    parts.push_back({overlay_.source, kBright, true});
+    if (!overlay_.state.empty()) {
+      parts.push_back({"  \u25CF ", ink_of(overlay_.state_kind)});
+      parts.push_back({overlay_.state, kBright});
+      return parts;
+    }
+    const auto add_value = [&](const std::string& value, const char* unit) {
+      parts.push_back({"   " + value, kBright});
+      parts.push_back({unit, kDim});
+    };
+    add_value(std::to_string(overlay_.objects.size()), " found");
+    add_value(number(overlay_.rates.detected), " frames/s");
+    add_value(number(overlay_.latency.p50), " ms");
+    return parts;
+  }
+
+  const Overlay& overlay_;
+  const Rect place_;
+};
+
 }  // namespace
+
+void add_tile(Scene& scene, TextCache& text, const Overlay& overlay, Size output, const Rect& place,
+              bool is_chosen, double density) {
+  TilePainter(scene, text, overlay, output, place, density).add(is_chosen);
+}
 
 void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output, double density) {
   Panels(scene, text, overlay, output, density).add();

@@ -52,10 +52,14 @@ class RendererScreen final : public Screen {
     SDL_SetRenderDrawBlendMode(r, SDL_BLENDMODE_BLEND);
     SDL_SetRenderDrawColor(r, kSurround.red, kSurround.green, kSurround.blue, 255);
     SDL_RenderClear(r);
-    if (view.planes) {
-      if (view.is_new || !picture_) upload(*view.planes);
-      const SDL_Rect place = to_sdl(view.place);
-      if (SDL_RenderCopy(r, picture_.get(), nullptr, &place) != 0) throw_sdl_error("cannot draw a picture");
+    pictures_.resize(std::max(pictures_.size(), view.pictures.size()));
+    for (std::size_t i = 0; i < view.pictures.size(); ++i) {
+      const ShownPicture& picture = view.pictures[i];
+      Uploaded& uploaded = pictures_[i];
+      if (picture.is_new || !uploaded.texture) upload(*picture.planes, uploaded);
+      const SDL_Rect place = to_sdl(picture.place);
+      if (SDL_RenderCopy(r, uploaded.texture.get(), nullptr, &place) != 0)
+        throw_sdl_error("cannot draw a picture");
     }
     for (const auto& item : *view.scene) {
       if (const auto* fill = std::get_if<Fill>(&item)) {
@@ -80,7 +84,7 @@ class RendererScreen final : public Screen {
   }
 
   void reset() override {
-    picture_.reset();
+    pictures_.clear();
     text_.clear();
   }
 
@@ -98,43 +102,50 @@ class RendererScreen final : public Screen {
                                                       : SDL_YUV_CONVERSION_BT601;
   }
 
-  void upload(const media::DisplayPlanes& planes) {
+  struct Uploaded {
+    TexturePtr texture;
+    Uint32 format = 0;
+    SDL_YUV_CONVERSION_MODE mode = SDL_YUV_CONVERSION_AUTOMATIC;
+    Size size;
+  };
+
+  void upload(const media::DisplayPlanes& planes, Uploaded& to) {
     const Uint32 format =
         is_uploaded_as_is(planes) ? texture_format(planes.kind) : Uint32{SDL_PIXELFORMAT_BGRA32};
     // Global in SDL, and taken over when a texture is made, which therefore must be new for another.
     const SDL_YUV_CONVERSION_MODE mode = conversion(planes);
-    if (!picture_ || format_ != format || size_ != planes.size || mode_ != mode) {
+    if (!to.texture || to.format != format || to.size != planes.size || to.mode != mode) {
       SDL_SetYUVConversionMode(mode);
-      mode_ = mode;
-      picture_.reset(SDL_CreateTexture(renderer_.get(), format, SDL_TEXTUREACCESS_STREAMING,
-                                       planes.size.width, planes.size.height));
-      if (!picture_)
+      to.mode = mode;
+      to.texture.reset(SDL_CreateTexture(renderer_.get(), format, SDL_TEXTUREACCESS_STREAMING,
+                                         planes.size.width, planes.size.height));
+      if (!to.texture)
         throw_sdl_error("cannot create a texture of " + std::to_string(planes.size.width) + "x" +
                         std::to_string(planes.size.height) + " pixels");
-      format_ = format;
-      size_ = planes.size;
-      SDL_SetTextureBlendMode(picture_.get(), SDL_BLENDMODE_NONE);
-      SDL_SetTextureScaleMode(picture_.get(), SDL_ScaleModeLinear);
+      to.format = format;
+      to.size = planes.size;
+      SDL_SetTextureBlendMode(to.texture.get(), SDL_BLENDMODE_NONE);
+      SDL_SetTextureScaleMode(to.texture.get(), SDL_ScaleModeLinear);
     }
+    SDL_Texture* const texture = to.texture.get();
     const auto stride = [&](int plane) { return static_cast<int>(planes.stride[plane]); };
     int failed = 0;
     if (!is_uploaded_as_is(planes)) {
       void* data = nullptr;
       int pitch = 0;
-      failed = SDL_LockTexture(picture_.get(), nullptr, &data, &pitch);
+      failed = SDL_LockTexture(texture, nullptr, &data, &pitch);
       if (failed == 0) {
-        scaler_.draw(planes, {0, 0, size_.width, size_.height},
-                     {static_cast<std::uint8_t*>(data), size_, pitch});
-        SDL_UnlockTexture(picture_.get());
+        scaler_.draw(planes, {0, 0, to.size.width, to.size.height},
+                     {static_cast<std::uint8_t*>(data), to.size, pitch});
+        SDL_UnlockTexture(texture);
       }
     } else if (planes.kind == media::PlaneKind::i420) {
-      failed = SDL_UpdateYUVTexture(picture_.get(), nullptr, planes.data[0], stride(0), planes.data[1],
-                                    stride(1), planes.data[2], stride(2));
+      failed = SDL_UpdateYUVTexture(texture, nullptr, planes.data[0], stride(0), planes.data[1], stride(1),
+                                    planes.data[2], stride(2));
     } else if (planes.kind == media::PlaneKind::nv12) {
-      failed =
-          SDL_UpdateNVTexture(picture_.get(), nullptr, planes.data[0], stride(0), planes.data[1], stride(1));
+      failed = SDL_UpdateNVTexture(texture, nullptr, planes.data[0], stride(0), planes.data[1], stride(1));
     } else {
-      failed = SDL_UpdateTexture(picture_.get(), nullptr, planes.data[0], stride(0));
+      failed = SDL_UpdateTexture(texture, nullptr, planes.data[0], stride(0));
     }
     if (failed != 0) throw_sdl_error("cannot upload a picture");
   }
@@ -176,10 +187,7 @@ class RendererScreen final : public Screen {
   TextCache& text_;
   bool converts_yuv_;
   PictureScaler scaler_;
-  TexturePtr picture_;
-  Uint32 format_ = 0;
-  SDL_YUV_CONVERSION_MODE mode_ = SDL_YUV_CONVERSION_AUTOMATIC;
-  Size size_;
+  std::vector<Uploaded> pictures_;
   std::vector<std::uint32_t> pixels_;
 };
 

@@ -39,6 +39,11 @@ using Scene = std::vector<std::variant<Fill, Words>>;
 void add_boxes(Scene& scene, TextCache& text, const Overlay& overlay, Size frame, const Rect& place,
                double density = 1);
 
+/// Adds to a tile, which is at `place`, the name and the state of its source. A tile whose source is lost is
+/// greyed out, and the chosen one has a frame.
+void add_tile(Scene& scene, TextCache& text, const Overlay& overlay, Size output, const Rect& place,
+              bool is_chosen, double density = 1);
+
 /// Adds the head-up display, notices and help for an output of this size; parts that do not fit are left out.
 void add_panels(Scene& scene, TextCache& text, const Overlay& overlay, Size output, double density = 1);
 

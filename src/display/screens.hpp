@@ -28,11 +28,15 @@ using TexturePtr = std::unique_ptr<SDL_Texture, SdlDelete<SDL_DestroyTexture>>;
 /// Colour around the picture.
 inline constexpr Ink kSurround{10, 11, 13, 255};
 
-/// Input of a drawing.
-struct View {
-  const media::DisplayPlanes* planes = nullptr;  ///< null: no picture
+struct ShownPicture {
+  const media::DisplayPlanes* planes = nullptr;  ///< never null
   bool is_new = false;                           ///< the planes are not those of the last call
   Rect place;                                    ///< may reach past the screen, by at most the screen's size
+};
+
+/// Input of a drawing.
+struct View {
+  std::vector<ShownPicture> pictures;  ///< from the back to the front
   const Scene* scene = nullptr;
 };
 

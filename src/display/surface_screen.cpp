@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "display/screens.hpp"
@@ -29,11 +30,12 @@ class SurfaceScreen final : public Screen {
       pixels.data = apart_.data();
       pixels.stride = static_cast<std::ptrdiff_t>(target->w) * 4;
     }
-    if (view.planes) {
-      draw_picture(view, pixels);
-    } else {
-      fill_around({0, 0, 0, 0}, kSurround, pixels);
-    }
+    const Rect screen{0, 0, pixels.size.width, pixels.size.height};
+    const bool is_alone = view.pictures.size() == 1;
+    fill_around(is_alone ? intersection(view.pictures.front().place, screen) : Rect{}, kSurround, pixels);
+    scalers_.resize(std::max(scalers_.size(), view.pictures.size()));
+    for (std::size_t i = 0; i < view.pictures.size(); ++i)
+      draw_picture(view.pictures[i], scalers_[i], pixels);
     paint(*view.scene, text_, pixels);
     if (!is_direct)
       SDL_ConvertPixels(target->w, target->h, SDL_PIXELFORMAT_RGB888, pixels.data,
@@ -57,17 +59,16 @@ class SurfaceScreen final : public Screen {
   }
 
  private:
-  void draw_picture(const View& view, const Pixels& pixels) {
-    const Rect place = view.place;
+  void draw_picture(const ShownPicture& picture, PictureScaler& scaler, const Pixels& pixels) {
+    const Rect place = picture.place;
     const Rect seen = intersection(place, {0, 0, pixels.size.width, pixels.size.height});
-    fill_around(seen, kSurround, pixels);
-    if (seen == place) return scaler_.draw(*view.planes, place, pixels);
+    if (seen == place) return scaler.draw(*picture.planes, place, pixels);
     if (seen.empty()) return;
     // A part of a picture whose last pixels are cut by the screen's edge: drawn apart, whole.
     cut_.resize(static_cast<std::size_t>(place.width) * static_cast<std::size_t>(place.height) * 4);
     const Pixels whole{
         cut_.data(), {place.width, place.height}, static_cast<std::ptrdiff_t>(place.width) * 4};
-    scaler_.draw(*view.planes, {0, 0, place.width, place.height}, whole);
+    scaler.draw(*picture.planes, {0, 0, place.width, place.height}, whole);
     for (int y = seen.y; y < seen.bottom(); ++y)
       std::memcpy(pixels.at(seen.x, y), whole.at(seen.x - place.x, y - place.y),
                   static_cast<std::size_t>(seen.width) * 4);
@@ -82,7 +83,7 @@ class SurfaceScreen final : public Screen {
 
   SDL_Window* window_;
   TextCache& text_;
-  PictureScaler scaler_;
+  std::vector<PictureScaler> scalers_;  // by picture
   std::vector<std::uint8_t> apart_, cut_;
 };
 

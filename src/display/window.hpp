@@ -35,8 +35,11 @@ struct WindowOptions {
 /// `poll` and `wait`; until then drawing does nothing.
 class Window {
  public:
+  /// @param first_frame  for which it opens: of one tile
+  /// @param tiles        there will be
   /// @throws Error (failed) if there is no screen, with `--headless` as the remedy
-  Window(const std::string& title, Size first_frame, const WindowOptions& options = {});
+  Window(const std::string& title, Size first_frame, const WindowOptions& options = {},
+         std::size_t tiles = 1);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -45,6 +48,10 @@ class Window {
   /// that is shown already is not uploaded again. An empty frame is a dark picture. Draws nothing while
   /// minimised.
   void present(const Frame& frame, const Overlay& overlay);
+  /// Draws several sources side by side; `chosen` is the number of the one that has the keys. Each tile shows
+  /// its boxes, name, state, rates and recording; the chosen one's `hud`, `help` and `message` count for the
+  /// window. One tile is drawn as by the function above.
+  void present(std::vector<Tile> tiles, std::size_t chosen);
   /// Presents the last content again.
   void redraw();
 
@@ -54,6 +61,9 @@ class Window {
   std::optional<Command> wait(std::chrono::milliseconds timeout);
   /// Ends the `wait` in progress, or the next. Any thread, while the window lives.
   void wake() noexcept;
+
+  /// The tile that the last Command::choose_tile means.
+  std::size_t clicked_tile() const;
 
   void set_title(const std::string& title);
   void set_full_screen(bool on);

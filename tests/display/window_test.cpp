@@ -153,6 +153,89 @@ TEST(DisplayWindow, PixelsThatAreNotSquare) {
   EXPECT_GE(wide.at(50, 25)[0], 254);
 }
 
+TEST(DisplayTiles, FillTheOutputWithoutOverlap) {
+  EXPECT_EQ(tile_places(1, {320, 200}, 3), (std::vector<Rect>{{0, 0, 320, 200}}));
+  EXPECT_EQ(tile_places(2, {320, 90}, 4), (std::vector<Rect>{{0, 0, 158, 90}, {162, 0, 158, 90}}));
+  EXPECT_EQ(tile_grid(4, {1920, 1080}), (Size{2, 2}));
+  EXPECT_EQ(tile_grid(3, {300, 1000}), (Size{1, 3}));
+  for (const Size output : {Size{1920, 1080}, Size{333, 777}, Size{40, 3}, Size{1, 1}})
+    for (std::size_t count = 1; count <= 20; ++count) {
+      const std::vector<Rect> places = tile_places(count, output, 3);
+      ASSERT_EQ(places.size(), count);
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(intersection(places[i], {0, 0, output.width, output.height}).width, places[i].width);
+        for (std::size_t k = 0; k < i; ++k) ASSERT_TRUE(intersection(places[i], places[k]).empty());
+      }
+    }
+}
+
+TEST(DisplayTiles, EachShowsItsSource) {
+  HiddenWindow window({323, 183});  // two by two of 160x90
+  const auto tile = [](int level) { return Tile{flat_frame({160, 90}, level), nothing()}; };
+  const auto level_at = [](const Shown& shown, int x, int y) { return shown.at(x, y)[1]; };
+  window->present({tile(235), tile(126), Tile{{}, nothing()}, tile(70)}, 3);
+  Shown shown = window.shown();
+  EXPECT_GE(level_at(shown, 80, 45), 254);
+  EXPECT_NEAR(level_at(shown, 240, 45), 128, 3);
+  EXPECT_EQ(level_at(shown, 80, 140), kSurround.green);  // nothing yet
+  EXPECT_NEAR(level_at(shown, 240, 140), 63, 3);
+  EXPECT_EQ(level_at(shown, 161, 45), kSurround.green);
+  EXPECT_GT(level_at(shown, 164, 140), 200);  // the frame of the chosen one
+
+  // The third gets a picture, and the first is lost.
+  Tile lost = tile(235);
+  lost.overlay.state = "reopening";
+  lost.overlay.state_kind = StateKind::waiting;
+  window->present({lost, tile(126), tile(200), tile(70)}, 0);
+  shown = window.shown();
+  EXPECT_LT(level_at(shown, 80, 70), 140);
+  EXPECT_NEAR(level_at(shown, 240, 45), 128, 3);
+  EXPECT_NEAR(level_at(shown, 80, 140), 214, 3);
+  EXPECT_NEAR(level_at(shown, 240, 140), 63, 3);
+
+  window->present({tile(70)}, 0);  // alone
+  shown = window.shown();
+  for (const int x : {2, 161, 320}) EXPECT_NEAR(level_at(shown, x, 100), 63, 3);
+}
+
+TEST(DisplayTiles, AreChosenByTheMouse) {
+  HiddenWindow window({323, 183});
+  const auto click = [](int x, int y) {
+    SDL_Event event{};
+    event.type = SDL_MOUSEBUTTONDOWN;
+    event.button.button = SDL_BUTTON_LEFT;
+    event.button.clicks = 1;
+    event.button.x = x;
+    event.button.y = y;
+    ASSERT_EQ(SDL_PushEvent(&event), 1);
+  };
+  const Tile tile{flat_frame({160, 90}, 100), nothing()};
+  window->present({tile, tile, tile}, 0);
+  click(240, 20);
+  EXPECT_EQ(window->poll(), Command::choose_tile);
+  EXPECT_EQ(window->clicked_tile(), 1u);
+  click(240, 150);  // nothing there
+  EXPECT_EQ(window->poll(), std::nullopt);
+  window->present({tile}, 0);
+  click(240, 20);
+  EXPECT_EQ(window->poll(), std::nullopt);
+}
+
+// Everything there can be, at any size: no crash, and nothing beside the tile.
+TEST(DisplayTiles, CaptionsStayWithin) {
+  TextCache text;
+  for (const Size output : {Size{1920, 1080}, Size{320, 200}, Size{60, 300}, Size{9, 9}})
+    for (const Rect& place : tile_places(5, output, 3)) {
+      Scene scene;
+      add_tile(scene, text, everything(), output, place, true);
+      for (const auto& item : scene) {
+        const Rect r =
+            std::holds_alternative<Fill>(item) ? std::get<Fill>(item).rect : std::get<Words>(item).bounds;
+        EXPECT_EQ(intersection(r, place), r);
+      }
+    }
+}
+
 TEST(DisplayWindow, OddSizesAndChangesOfSize) {
   HiddenWindow window({97, 61});
   int number = 0;
@@ -301,7 +384,7 @@ TEST_P(DisplayRenderers, ShowWhatOurOwnDrawingShows) {
         const Frame frame = to_frame(picture);
         media::PlaneStore store;
         const media::DisplayPlanes planes = media::planes_of(frame, store);
-        card->draw({&planes, true, place, &scene});
+        card->draw({{{&planes, true, place}}, &scene});
         const std::vector<std::uint8_t> shown = card->read();
         card->show();
         PictureScaler().draw(planes, place, pixels);
@@ -359,6 +442,9 @@ TEST(DisplayKeys, EachCommands) {
                                                     {SDLK_p, Command::save_picture},
                                                     {SDLK_r, Command::record},
                                                     {SDLK_f, Command::full_screen},
+                                                    {SDLK_TAB, Command::next_tile},
+                                                    {SDLK_RETURN, Command::enlarge_tile},
+                                                    {SDLK_KP_ENTER, Command::enlarge_tile},
                                                     {SDLK_1, Command::schedule_1},
                                                     {SDLK_2, Command::schedule_2},
                                                     {SDLK_3, Command::schedule_3},
@@ -374,7 +460,7 @@ TEST(DisplayKeys, EachCommands) {
                                                     {SDLK_a, Command::follow_policy},
                                                     {SDLK_q, Command::quit},
                                                     {SDLK_ESCAPE, Command::quit}};
-  std::set<Command> seen;
+  std::set<Command> seen{Command::choose_tile};  // by the mouse
   for (const auto& [code, command] : wanted) {
     press(code);
     EXPECT_EQ(window->poll(), command) << SDL_GetKeyName(code);
@@ -382,7 +468,7 @@ TEST(DisplayKeys, EachCommands) {
     seen.insert(command);
   }
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(Command::quit) + 1) << "a command without a key";
-  for (const SDL_Keycode code : {SDLK_x, SDLK_7, SDLK_0, SDLK_RETURN, SDLK_F1, SDLK_LSHIFT}) {
+  for (const SDL_Keycode code : {SDLK_x, SDLK_7, SDLK_0, SDLK_F1, SDLK_LSHIFT}) {
     press(code);
     EXPECT_EQ(window->poll(), std::nullopt) << SDL_GetKeyName(code);
   }
@@ -412,6 +498,8 @@ TEST(DisplayKeys, TheHelpSpeaksOfEach) {
   for (const Key& key : keys()) {
     const std::string name = key.code == ' '                      ? "space"
                              : key.code == 27                     ? "Esc"
+                             : key.code == '\t'                   ? "Tab"
+                             : key.code == '\r'                   ? "Enter"
                              : key.code >= '1' && key.code <= '6' ? "1\u20136"
                                                                   : std::string(1, key.code);
     EXPECT_NE(all.find(name + ","), std::string::npos) << name;

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -115,6 +116,47 @@ TEST(Live, TracksAndTellsHowItIsDoing) {
   EXPECT_GE(lines[5].at("objects")[0].at("track").get<int>(), 1);
 }
 
+TEST(Live, SeveralInputsAreSearchedSideBySide) {
+  const TempDir folder;
+  media::test::make_clip(folder / "gate.mkv", "testsrc=size=160x200:rate=10:duration=1.2");
+  media::test::make_clip(folder / "yard.mkv", "testsrc2=size=200x240:rate=10:duration=0.8");
+  const Words inputs{folder / "gate.mkv", folder / "yard.mkv"};
+  const Words searched = inputs + kFindsSome;
+  const Outcome detected = expect_run(0, Words{"detect", "-d", "-", "--device", "none"} + searched);
+  const Outcome outcome = expect_run(0, Words{"live", "--pace", "0", "--record", folder / "", "--preset",
+                                              "ultrafast", "--status", "0.1", "-d", "-"} +
+                                            searched + kHeadless);
+  const auto by_source = [](const std::string& output, const std::string& source) {
+    std::vector<Json> lines;
+    for (const Json& line : parse_lines(output))
+      if (line.at("source") == source) lines.push_back(line);
+    return lines;
+  };
+  for (const std::string& input : inputs)
+    EXPECT_EQ(by_source(outcome.out, input), by_source(detected.out, input));
+  EXPECT_THAT(outcome.err, ContainsRegex("gate.mkv: 12 frames captured"));
+  EXPECT_THAT(outcome.err, ContainsRegex("yard.mkv: 8 frames captured"));
+  std::map<std::string, std::size_t> recorded;
+  for (const auto& entry : fs::directory_iterator(folder / "")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() == ".mp4")
+      recorded[name.substr(name.rfind('-') + 1)] = media::test::read_all(entry.path().string()).size();
+  }
+  EXPECT_EQ(recorded, (std::map<std::string, std::size_t>{{"gate.mp4", 12}, {"yard.mp4", 8}}));
+}
+
+TEST(Live, AnInputThatFailsLeavesTheOthersAlone) {
+  const TempDir folder;
+  const std::string whole = moving_clip(320, 240, 30);
+  const Outcome outcome =
+      expect_run(kInput, Words{"live", "http://127.0.0.1:1/gone", whole, "--give-up-after", "0.3", "-d",
+                               folder / "live.jsonl", "--report", folder / "page.html"} +
+                             kFindsSome + kHeadless);
+  EXPECT_THAT(outcome.err, HasSubstr("http://127.0.0.1:1/gone"));
+  EXPECT_EQ(line_count(folder / "live.jsonl"), 30u);
+  EXPECT_GT(fs::file_size(folder / "page.html"), 1000u);
+}
+
 TEST(Live, EndsWhenAskedWithAllThatWasWritten) {
   const TempDir folder;
   const std::string detections = folder / "live.jsonl";
@@ -171,6 +213,8 @@ TEST(Live, WrongUsage) {
   expect_run(kUsage, "--rotate", live(clip, {"--record", "x.mp4", "--rotate", "10q", "--headless"}));
   expect_run(kUsage, "--pace", live("http://127.0.0.1:1/x", {"--pace", "2", "--headless"}));
   expect_run(kUsage, "--loop", live("rtsp://127.0.0.1:1/x", {"--loop", "2", "--headless"}));
+  expect_run(kUsage, "--pace", live(clip, {"rtsp://127.0.0.1:1/x", "--pace", "2", "--headless"}));
+  expect_run(kUsage, "mot", live(clip, {clip, "-d", "x.mot", "-f", "mot", "--headless"}));
   expect_run(kInput, live("/nowhere/clip.mp4", {"--headless"}));
   if (!fs::exists("/dev/video0")) {
     expect_run(kInput, {"live", "--headless"});
@@ -359,6 +403,36 @@ TEST_F(LiveWindow, ObeysItsKeys) {
   const std::int64_t left = account.detected - account.shown - account.replaced;
   EXPECT_TRUE(left == 0 || left == 1) << program_->output();
   EXPECT_EQ(left == 1, program_->output().find("1 not shown yet") != std::string::npos);
+}
+
+TEST_F(LiveWindow, SeveralInputsShareIt) {
+  const std::string first = moving_clip(320, 240, 100000), second = moving_clip(160, 120, 100000);
+  ASSERT_NO_FATAL_FAILURE(open(first, kFindsSome + Words{second, "--min-size", "64"}));
+  const auto count = [&](const std::string& source) {
+    std::size_t sum = 0;
+    const std::string text = fs::exists(detections()) ? bytes_of(detections()) : "";
+    const std::string field = "\"source\":\"" + source + "\"";
+    for (std::size_t at = text.find(field); at != std::string::npos; at = text.find(field, at + 1)) ++sum;
+    return sum;
+  };
+  EXPECT_TRUE(becomes_true([&] { return count(first) > 2 && count(second) > 2; })) << program_->output();
+  // The second one is chosen, and rests; the first goes on.
+  press("Tab");
+  press("space");
+  std::size_t standing = 0;
+  EXPECT_TRUE(becomes_true([&] {
+    standing = count(second);
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    return count(second) == standing;
+  }));
+  const std::size_t before = count(first);
+  EXPECT_TRUE(becomes_true([&] { return count(first) > before + 3; })) << program_->output();
+  EXPECT_EQ(count(second), standing);
+  for (const char* key : {"Return", "o", "o", "Return", "1", "6"}) press(key);
+  press("space");
+  EXPECT_TRUE(becomes_true([&] { return count(second) > standing + 3; })) << program_->output();
+  press("q");
+  EXPECT_EQ(program_->wait(kPatience), 0) << program_->output();
 }
 
 TEST_F(LiveWindow, ShowsEveryFrameWhereAsked) {
