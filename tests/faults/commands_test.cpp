@@ -302,7 +302,7 @@ TEST_F(FaultsInCommands, Auto) {
   const long last = is_thorough() ? 0 : automatic.calls("opencl") / 10;
   for (const bool onwards : {false, true}) {
     automatic.over(
-        "opencl", onwards, onwards ? 3 : 7,
+        "opencl", onwards, onwards ? 6 : 14,
         [](const FaultRun& run) {
           const bool begun = fs::exists(run.folder + "/o.jsonl");
           exits_with({begun || run.struck.empty() ? 0 : 5})(run);

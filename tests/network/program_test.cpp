@@ -15,6 +15,7 @@
 #include "support/http_server.hpp"
 #include "support/program.hpp"
 #include "support/temp_dir.hpp"
+#include "support/thorough.hpp"
 
 namespace sightline::test {
 namespace {
@@ -155,9 +156,11 @@ TEST_F(NetworkProgram, GivesTheSameBoxesUnderAllSchedulesAndBatches) {
   };
   const std::string expected = found({"--schedule", "cpu"});
   EXPECT_GT(expected.size(), 1000U);
-  EXPECT_EQ(found({"--schedule", "gpu"}), expected);
   EXPECT_EQ(found({"--schedule", "gpu", "--batch", "4"}), expected);
-  EXPECT_EQ(found({"--schedule", "overlap", "--batch", "2"}), expected);
+  if (is_thorough()) {
+    EXPECT_EQ(found({"--schedule", "gpu"}), expected);
+    EXPECT_EQ(found({"--schedule", "overlap", "--batch", "2"}), expected);
+  }
   EXPECT_EQ(found({"--map", "network_2=gpu", "--batch", "8"}), expected);
 }
 
