@@ -28,6 +28,8 @@
 #include "base/columns.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/log.hpp"
+#include "base/process_policy.hpp"
 #include "base/utf8.hpp"
 #include "media/secrets.hpp"
 #include "media/tiff_reader.hpp"
@@ -121,6 +123,7 @@ void configure_logging(int verbosity) {
                     : verbosity < 0 ? spdlog::level::err
                                     : spdlog::level::info);
   spdlog::set_default_logger(logger);
+  sightline::set_logger(logger);
 }
 
 int code_of(sightline::ExitCode code) {
@@ -179,6 +182,7 @@ int main(int argc, char** argv) try {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error with a message, not a silent end
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow any further
 
+  sightline::set_process_policy(sightline::kOwnProcess);
   sightline::media::set_tiff_reader(&sightline::tiles::tiff_reader());
   sightline::apps::Parser parser;
   // The shell asks what may come next: `sightline complete -- WORD...`. What is half typed is not to be

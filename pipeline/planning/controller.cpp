@@ -1,12 +1,12 @@
 #include "pipeline/planning/controller.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "pipeline/runtime/now.hpp"
 
@@ -61,7 +61,7 @@ Controller::Controller(Pipeline& pipeline, const FrameProcessor& processor, cons
   const QualityObjective::Kind kind = options_.quality.kind;
   if (kind == power || kind == energy) {
     sensor_ = std::make_unique<EnergySensor>(options_.quality_energy, options_.energy_interval);
-    spdlog::info("the setting keeps '{}', measured by {}", describe(options_.quality), sensor_->name());
+    logger().info("the setting keeps '{}', measured by {}", describe(options_.quality), sensor_->name());
   }
   if (kind == battery && !(options_.battery && options_.battery()))
     throw Error(ExitCode::device, "there is no battery",
@@ -104,7 +104,7 @@ void Controller::begin(const TraceInfo& info) {
     options_.plan_energy->start();
   } catch (const Error& e) {
     plan_->is_watched = false;
-    spdlog::warn("auto: the energy meter failed; the plan is not watched: {}", e.what());
+    logger().warn("auto: the energy meter failed; the plan is not watched: {}", e.what());
   }
 }
 
@@ -116,13 +116,13 @@ void Controller::accept(const FrameTrace& trace) {
     if (!by_hand_ && !failed_) control_quality(trace);
   } catch (const std::exception& e) {
     failed_ = true;
-    spdlog::warn("the setting remains {}: {}", name(pipeline_.setting()), e.what());
+    logger().warn("the setting remains {}: {}", name(pipeline_.setting()), e.what());
   }
   try {
     if (plan_ && plan_->is_watched) control_schedule(trace);
   } catch (const Error& e) {
     plan_->is_watched = false;
-    spdlog::warn("auto: the energy meter failed; the plan is no longer watched: {}", e.what());
+    logger().warn("auto: the energy meter failed; the plan is no longer watched: {}", e.what());
   }
 }
 
@@ -159,14 +159,14 @@ void Controller::judge_plan(std::int64_t now, const RunWindow& window) {
     case keep:
       return;
     case plan_is_back:
-      spdlog::info("auto: the plan is back to its predicted {}: {}", what, describe(home, processor_));
+      logger().info("auto: the plan is back to its predicted {}: {}", what, describe(home, processor_));
       return;
     case try_plan:
       return switch_to(home, now);
     case plan_holds:
       if (plan.running != home) {
-        spdlog::info("auto: the processors are back to their planned {}: {}", what,
-                     describe(home, processor_));
+        logger().info("auto: the processors are back to their planned {}: {}", what,
+                      describe(home, processor_));
         switch_to(home, now);
       }
       return plan.drift.returned();
@@ -189,14 +189,14 @@ void Controller::weigh_again(std::int64_t now, const RunWindow& window) {
              : fmt::format("the CPU takes {:.2g} times and the device {:.2g} times as long as planned", cpu,
                            device);
   if (!better) {
-    spdlog::debug("auto: {}; no other mapping is 10% better", seen);
+    logger().debug("auto: {}; no other mapping is 10% better", seen);
     return plan.drift.accept();
   }
-  spdlog::info("auto: the schedule is now {}, {} in flight, because {}{}",
-               describe(better->schedule, processor_), counted(better->schedule.in_flight, "frame"), seen,
-               energy ? fmt::format("; predicted: {:.3g} mJ per frame instead of {:.3g}", 1e3 * better->cost,
-                                    1e3 * better->running_cost)
-                      : "");
+  logger().info("auto: the schedule is now {}, {} in flight, because {}{}",
+                describe(better->schedule, processor_), counted(better->schedule.in_flight, "frame"), seen,
+                energy ? fmt::format("; predicted: {:.3g} mJ per frame instead of {:.3g}", 1e3 * better->cost,
+                                     1e3 * better->running_cost)
+                       : "");
   switch_to(better->schedule, now);
 }
 
@@ -239,7 +239,7 @@ void Controller::judge_rate(std::int64_t now, const RunWindow& window) {
         fmt::format("{} {:.1f} frames/s",
                     window.limited_by_outputs ? "the outputs accept" : "the source delivers", delivered);
     if (!std::exchange(told_idle_, true) && !options_.source_rate) {
-      spdlog::info(
+      logger().info(
           "{}, and the detector is idle {:.0f}% of the time; a faster setting would not raise the "
           "rate",
           limited_by_, 100 * window.idle_share);
@@ -277,12 +277,12 @@ void Controller::judge(std::int64_t now, double load, const std::string& seen) {
   if (const auto setting = quality_.observe(1e-9 * static_cast<double>(now), load)) {
     change_to(*setting, seen);
   } else if (load > kHeld && quality_.setting() + 1 == settings() && !std::exchange(told_too_slow_, true)) {
-    spdlog::warn("the fastest setting does not keep '{}': {}", describe(options_.quality), seen);
+    logger().warn("the fastest setting does not keep '{}': {}", describe(options_.quality), seen);
   }
 }
 
 void Controller::change_to(std::size_t setting, const std::string& why) {
-  spdlog::info("the setting is now {} ({}): {}", name(setting), describe(options_.quality), why);
+  logger().info("the setting is now {} ({}): {}", name(setting), describe(options_.quality), why);
   pipeline_.set_setting(setting);
   ++changes_;
   restart_quality();

@@ -1,13 +1,12 @@
 #include "pipeline/planning/energy_model.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/json_problem.hpp"
 #include "base/json_store.hpp"
+#include "base/log.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -172,10 +171,10 @@ std::optional<StageEnergies> stored_energies(const std::filesystem::path& file, 
   try {
     StageEnergies energies = energies_from_json(json);
     if (fits(energies, stages, processors)) return energies;
-    spdlog::warn("{}: an entry does not match the stages; measuring their energy again", file.string());
+    logger().warn("{}: an entry does not match the stages; measuring their energy again", file.string());
   } catch (const nlohmann::json::exception& e) {
-    spdlog::warn("{}: cannot read an entry ({}); measuring the stages' energy again", file.string(),
-                 json_problem(e));
+    logger().warn("{}: cannot read an entry ({}); measuring the stages' energy again", file.string(),
+                  json_problem(e));
   }
   return std::nullopt;
 }

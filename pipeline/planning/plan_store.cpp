@@ -1,13 +1,12 @@
 #include "pipeline/planning/plan_store.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
 #include "base/json_store.hpp"
+#include "base/log.hpp"
 
 namespace sightline::pipeline {
 
@@ -102,8 +101,8 @@ std::optional<Planned> remembered_plan(const std::string& key, const FrameProces
     check_schedule(planned.schedule, processor, devices);
     return planned;
   } catch (const std::exception& e) {
-    spdlog::warn("{}: cannot read an entry ({}); measuring the stages again", store.file().string(),
-                 json_problem(e));
+    logger().warn("{}: cannot read an entry ({}); measuring the stages again", store.file().string(),
+                  json_problem(e));
     return std::nullopt;
   }
 }
@@ -116,7 +115,7 @@ void remember_plan(const std::filesystem::path& file, const std::string& key, co
   try {
     JsonStore(file).store(key, json);
   } catch (const Error& e) {
-    spdlog::debug("{}", e.what());
+    logger().debug("{}", e.what());
   }
 }
 

@@ -1,12 +1,12 @@
 #include "pipeline/planning/plan_trial.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/median.hpp"
 #include "pipeline/planning/successive_elimination.hpp"
 #include "pipeline/runtime/sources.hpp"
@@ -99,11 +99,11 @@ std::size_t PlanTrials::race(std::vector<Alternative>& some, const TrialRule& ru
     some[i].joules_error = result.tried[i].error;
   }
   if (result.tied.size() > 1 && result.best) {
-    spdlog::info("auto: {} {} do not differ significantly in energy; auto takes {}", result.tied.size(),
-                 by_prediction ? "schedules" : "numbers of frames",
-                 by_prediction ? "the one with the lowest prediction"
-                               : fmt::format("the fewest within {:.0f}% of the lowest energy",
-                                             100 * (rule.tolerance - 1)));
+    logger().info("auto: {} {} do not differ significantly in energy; auto takes {}", result.tied.size(),
+                  by_prediction ? "schedules" : "numbers of frames",
+                  by_prediction ? "the one with the lowest prediction"
+                                : fmt::format("the fewest within {:.0f}% of the lowest energy",
+                                              100 * (rule.tolerance - 1)));
   }
   return result.best.value_or(0);
 }

@@ -1,12 +1,11 @@
 #include "pipeline/planning/planner.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/log.hpp"
 #include "pipeline/planning/plan_store.hpp"
 #include "pipeline/planning/plan_trial.hpp"
 #include "pipeline/planning/weigh.hpp"
@@ -156,19 +155,19 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
   auto stored = stored_energies(options.energy_file, key, options.energy->name(), processor.stages().size(),
                                 devices.size() + 1);
   if (stored || !options.measure_energies) return stored;
-  spdlog::info(
+  logger().info(
       "auto: measuring the energy of each stage on each processor, {:g} s each; the results are stored",
       options.energy_seconds);
   try {
     stored = options.measure_energies(frame, options.energy_seconds);
   } catch (const Error& e) {
-    if (!is_set(options.stop)) spdlog::warn("cannot measure the stages' energy: {}", e.what());
+    if (!is_set(options.stop)) logger().warn("cannot measure the stages' energy: {}", e.what());
     return std::nullopt;
   }
   try {
     store_energies(options.energy_file, key, *stored);
   } catch (const Error& e) {
-    spdlog::debug("{}", e.what());
+    logger().debug("{}", e.what());
   }
   return stored;
 }
@@ -208,7 +207,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   }
 
   const auto start = std::chrono::steady_clock::now();
-  spdlog::info("auto: measuring stages and schedules");
+  logger().info("auto: measuring stages and schedules");
   std::optional<CalibrationLimit> limit;
   if (options.frames_to_come && !energy) limit = CalibrationLimit{*options.frames_to_come};
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
@@ -219,7 +218,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   const bool is_calibrated = !limit || !limit->is_reached;
   if (!is_calibrated) leave_unshared(all, devices);
   if (energy) {
-    spdlog::info(
+    logger().info(
         "auto: comparing the energy of the best schedules by turns, for at most {:.0f} s, then variants of "
         "the best",
         options.energy_trials * options.energy_trial_seconds);

@@ -1,13 +1,13 @@
 #include "pipeline/runtime/live_source.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -205,7 +205,7 @@ void LiveSource::release(Frame frame) {
   if (!options_.live || times.captured == 0) times.captured = ns(now);
   if (!options_.live || times.decoded == 0) times.decoded = ns(now);
   frame = in_sequence(frame, now).stamped(times);
-  if (attempt_ > 0) spdlog::info("'{}' is back", options_.name);
+  if (attempt_ > 0) logger().info("'{}' is back", options_.name);
   attempt_ = 0;
   if (options_.on_frame) options_.on_frame(frame);
   const CaptureClock::duration waited = queue_.put(std::move(frame));
@@ -262,8 +262,8 @@ bool LiveSource::wait_to_reopen(const std::string& reason) {
   }
   watch_.lost(reason, next);
   if (attempt_++ == 0) {
-    spdlog::warn("'{}' is {}: {}; retrying", options_.name, number_ > 0 ? "lost" : "not available yet",
-                 reason);
+    logger().warn("'{}' is {}: {}; retrying", options_.name, number_ > 0 ? "lost" : "not available yet",
+                  reason);
   }
   return queue_.sleep_until(next);
 }

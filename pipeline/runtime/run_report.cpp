@@ -1,8 +1,8 @@
 #include "pipeline/runtime/run_report.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+
+#include "base/log.hpp"
 
 namespace sightline::pipeline {
 
@@ -31,9 +31,9 @@ void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
     ++counts_.settings[setting].frames;
   if (result.status == FrameStatus::failed && counts_.failed++ == 0) {
     counts_.first_failure = result.message;
-    spdlog::warn("cannot search {}: {}",
-                 result.picture.empty() ? fmt::format("frame {}", result.frame) : "'" + result.picture + "'",
-                 result.message);
+    logger().warn("cannot search {}: {}",
+                  result.picture.empty() ? fmt::format("frame {}", result.frame) : "'" + result.picture + "'",
+                  result.message);
   }
   const std::size_t stages = info_.stages.size();
   for (const Span& span : trace.spans) {

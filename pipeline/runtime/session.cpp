@@ -1,12 +1,13 @@
 #include "pipeline/runtime/session.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "base/log.hpp"
+#include "base/process_policy.hpp"
 #include "pipeline/runtime/session_impl.hpp"
 
 namespace sightline::pipeline {
@@ -27,10 +28,11 @@ void check(const Stream& stream) {
 }  // namespace
 
 Session::Impl::Impl(const SessionOptions& options)
-    : options_(options),
-      arena_(options.threads > 0 ? options.threads : hardware_threads(), 0),
-      workers_(oneapi::tbb::global_control::max_allowed_parallelism,
-               static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1) {
+    : options_(options), arena_(options.threads > 0 ? options.threads : hardware_threads(), 0) {
+  if (process_policy().raises_tbb_limit) {
+    workers_.emplace(oneapi::tbb::global_control::max_allowed_parallelism,
+                     static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1);
+  }
   // The graph runs its tasks in the arena that it is made in.
   arena_.execute([&] { graph_ = std::make_unique<flow::graph>(); });
   admissions_ =
@@ -144,10 +146,10 @@ void Session::Impl::lose_device(const ComputeDevice& device, const std::string& 
     note({Event::Kind::device_lost, {}, error}, nullptr);
   }
   if (others) {
-    spdlog::warn("{}. The device '{}' is disabled: the others search this frame and all later ones", error,
-                 name);
+    logger().warn("{}. The device '{}' is disabled: the others search this frame and all later ones", error,
+                  name);
   } else {
-    spdlog::warn("{}. The device is disabled: the CPU searches this frame and all later ones", error);
+    logger().warn("{}. The device is disabled: the CPU searches this frame and all later ones", error);
   }
 }
 

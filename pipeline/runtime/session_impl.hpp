@@ -170,7 +170,7 @@ class Session::Impl {
 
   const SessionOptions options_;
   oneapi::tbb::task_arena arena_;
-  oneapi::tbb::global_control workers_;
+  std::optional<oneapi::tbb::global_control> workers_;  ///< TBB's limit of threads, raised
   std::unique_ptr<flow::graph> graph_;
   std::unique_ptr<flow::function_node<Program*>> admissions_;  ///< calls admit_waiting
 

@@ -1,6 +1,5 @@
 #include "base/config.hpp"
 
-#include <spdlog/spdlog.h>
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/fingerprint.hpp"
+#include "base/log.hpp"
 #include "base/nearest.hpp"
 #include "base/shipped_files.hpp"
 #include "base/text.hpp"
@@ -29,7 +29,7 @@ struct Config::Data {
   std::map<std::pair<std::string, std::string>, Value> overrides;
   std::set<std::pair<std::string, std::string>> left_out;
   mutable std::set<std::pair<std::string, std::string>> known;
-  mutable std::map<std::pair<std::string, std::string>, fs::path> noted;  // by key
+  mutable std::map<std::pair<std::string, std::string>, fs::path> noted;            // by key
   mutable std::map<std::pair<std::string, std::string>, std::string> former_names;  // as used in the file
   // Keys of the file that have already been reported; shared, because tables are made anew for each call.
   std::shared_ptr<std::set<const toml::node*>> told = std::make_shared<std::set<const toml::node*>>();
@@ -428,7 +428,7 @@ void Config::accept_former(const std::string& section, const std::string& key,
     data_->fail(*node, "'" + former + "' is the former name of '" + key + "', which is there as well",
                 "leave out one of them");
   if (data_->told->insert(node).second)
-    spdlog::warn("{}:{}: '{}' is called '{}' now", data_->name, node->source().begin.line, former, key);
+    logger().warn("{}:{}: '{}' is called '{}' now", data_->name, node->source().begin.line, former, key);
   data_->former_names[{section, key}] = former;
   data_->known.insert({section, former});
 }

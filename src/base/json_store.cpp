@@ -1,7 +1,5 @@
 #include "base/json_store.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
+#include "base/log.hpp"
 #include "base/private_file.hpp"
 #include "base/text.hpp"
 
@@ -19,7 +18,8 @@ namespace {
 void warn_of_shared(const fs::path& file, const std::string& problem) {
   static std::atomic_flag warned = ATOMIC_FLAG_INIT;
   if (problem.empty() || warned.test_and_set()) return;
-  spdlog::warn("'{}' is not used: {}; delete it, or make it yours alone (chmod 600)", file.string(), problem);
+  logger().warn("'{}' is not used: {}; delete it, or make it yours alone (chmod 600)", file.string(),
+                problem);
 }
 
 // The whole file; an empty object where there is none or it is damaged.

@@ -7,11 +7,10 @@
 #include <cstring>
 #include <fstream>
 
-#include <spdlog/spdlog.h>
-
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/input_file.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 
@@ -90,8 +89,8 @@ void EmptyBoxes::report() const {
     throw Error(ExitCode::input, first_inverted_ + ": the box has no area",
                 "check that the columns have the meaning and order that this format has");
   if (empty_ > 0)
-    spdlog::warn("{}: the box has no area; {} left out", first_,
-                 empty_ == 1 ? "it is" : "it and " + std::to_string(empty_ - 1) + " more" + " are");
+    logger().warn("{}: the box has no area; {} left out", first_,
+                  empty_ == 1 ? "it is" : "it and " + std::to_string(empty_ - 1) + " more" + " are");
 }
 
 void check_size(const std::filesystem::path& file) {

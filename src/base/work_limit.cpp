@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/memory_use.hpp"
+#include "base/process_policy.hpp"
 #include "base/utf8.hpp"
 
 namespace sightline {
@@ -35,7 +37,7 @@ class Watchdog {
     return *one;
   }
 
-  void add(const WorkLimit& limit) {
+  void add(WorkLimit& limit) {
     const std::lock_guard lock(mutex_);
     limits_.push_back(&limit);
     if (!std::exchange(is_running_, true)) std::thread([this] { run(); }).detach();
@@ -61,14 +63,19 @@ class Watchdog {
       } else {
         wake_.wait_for(lock, kInterval);
       }
-      for (const WorkLimit* const limit : limits_) {
+      for (WorkLimit* const limit : limits_) {
         if (const auto passed = limit->passed(kSlack); passed != WorkLimit::Passed::nothing)
-          end(limit->problem(passed));
+          act(*limit, limit->problem(passed));
       }
     }
   }
 
-  [[noreturn]] static void end(const std::string& problem) {
+  static void act(WorkLimit& limit, const std::string& problem) {
+    if (!process_policy().ends_at_work_limit) {
+      if (!std::exchange(limit.is_told_, true))
+        logger().error("{}; the file is damaged or made to do so", printable(problem));
+      return;
+    }
     const std::string text =
         "error: " + printable(problem) + ", and is ended; the file is damaged or made to do so\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -77,7 +84,7 @@ class Watchdog {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<const WorkLimit*> limits_;
+  std::vector<WorkLimit*> limits_;
   bool is_running_ = false;
   bool is_idle_ = false;
 };

@@ -9,10 +9,10 @@
 namespace sightline {
 
 /// Limits the processor time and memory of the calling thread's work in a library, from the constructor to
-/// the destructor. If the library has callbacks, they end the call when `is_passed` is true. If not, a
-/// watchdog thread ends the program with a message and exit code 3 (input) soon after a limit is passed,
-/// because nothing else can end a computation inside a library. Thread-safety: one thread at a time, and the
-/// destructor runs in the thread of the constructor.
+/// the destructor. If the library has callbacks, they end the call when `is_passed` is true. If not, nothing
+/// but the end of the process ends a computation inside a library: soon after a limit is passed, a watchdog
+/// thread ends it with a message and exit code 3 (input), or logs an error, once, as the process policy says.
+/// Thread-safety: one thread at a time, and the destructor runs in the thread of the constructor.
 class WorkLimit {
  public:
   struct Limits {
@@ -42,6 +42,7 @@ class WorkLimit {
 
   const std::string work_;
   Limits limits_;
+  bool is_told_ = false;  // the watchdog's
   clockid_t clock_{};
   double began_ = 0;           // start on that clock
   std::int64_t resident_ = 0;  // when it began

@@ -1,7 +1,5 @@
 #include "characterisation/record.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "base/json_problem.hpp"
 #include "base/json_store.hpp"
 #include "base/json_text.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "opencl/tuning.hpp"
 
@@ -233,8 +232,8 @@ std::optional<Characteristics> remembered(const opencl::DeviceInfo& device,
       return from_json(found.at("processor"));
     });
   } catch (const Error& error) {
-    spdlog::warn("{}: entry for '{}' is not understood ({}); run `sightline devices --characterise`",
-                 file.string(), device.name, error.what());
+    logger().warn("{}: entry for '{}' is not understood ({}); run `sightline devices --characterise`",
+                  file.string(), device.name, error.what());
     return std::nullopt;
   }
 }

@@ -1,10 +1,9 @@
 #include "characterisation/session.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 
 namespace sightline::characterisation {
@@ -27,7 +26,7 @@ void DeviceSession::build(const std::vector<ProgramName>& names) {
       try {
         built[i] = made(names[i]);
       } catch (const std::exception& error) {
-        spdlog::debug("{}", error.what());  // reported again on use
+        logger().debug("{}", error.what());  // reported again on use
       }
     });
   });

@@ -1,12 +1,12 @@
 #include "detection/candidate_limit.hpp"
 
-#include <spdlog/spdlog.h>
+#include "base/log.hpp"
 
 namespace sightline {
 
 void CandidateLimit::tell(std::size_t found) const {
   if (told_.exchange(true)) return;
-  spdlog::warn(
+  logger().warn(
       "a frame has {} candidate windows, and only the best {} of a frame are grouped; use a higher "
       "--threshold, "
       "or a higher --max-candidates",

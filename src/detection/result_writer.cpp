@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/log.hpp"
 #include "base/utf8.hpp"
 #include "detection/result_writer_parts.hpp"
 
@@ -179,7 +179,7 @@ ResultWriter::~ResultWriter() {
   try {
     finish();
   } catch (const std::exception& error) {
-    spdlog::error("{}", error.what());
+    logger().error("{}", error.what());
   }
 }
 

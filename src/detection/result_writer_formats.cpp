@@ -9,10 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include <spdlog/spdlog.h>
-
 #include "base/error.hpp"
 #include "base/json_text.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "detection/result_writer_parts.hpp"
 
@@ -184,8 +183,8 @@ class Mot final : public ResultWriter::Format {
  public:
   explicit Mot(std::vector<std::string> given) : Format(std::move(given)) {
     if (labels().size() > 1)
-      spdlog::warn("the mot format has no place for classes: '{}' and the others cannot be told apart in it",
-                   labels().front());
+      logger().warn("the mot format has no place for classes: '{}' and the others cannot be told apart in it",
+                    labels().front());
   }
   std::string frame(const FrameResult& result) override {
     if (!source_) source_ = result.source;

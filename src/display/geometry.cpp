@@ -48,8 +48,9 @@ std::vector<Rect> tile_places(std::size_t count, Size output, int gap) {
   for (int i = 0; i < static_cast<int>(count); ++i) {
     const int column = i % grid.width, row = i / grid.width;
     const int x = edge(output.width, grid.width, column), y = edge(output.height, grid.height, row);
-    places.push_back({x, y, std::max(0, edge(output.width, grid.width, column + 1) - gap - x),
-                      std::max(0, edge(output.height, grid.height, row + 1) - gap - y)});
+    places.push_back(intersection({x, y, edge(output.width, grid.width, column + 1) - gap - x,
+                                   edge(output.height, grid.height, row + 1) - gap - y},
+                                  {0, 0, output.width, output.height}));
   }
   return places;
 }

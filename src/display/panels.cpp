@@ -450,10 +450,11 @@ class TilePainter : private PanelPainter {
  private:
   void frame() {
     const int width = std::max(2, static_cast<int>(std::lround(2 * density_)));
-    fill({place_.x, place_.y, place_.width, width}, kBright);
-    fill({place_.x, place_.bottom() - width, place_.width, width}, kBright);
-    fill({place_.x, place_.y + width, width, place_.height - 2 * width}, kBright);
-    fill({place_.right() - width, place_.y + width, width, place_.height - 2 * width}, kBright);
+    const Rect& p = place_;
+    for (const Rect& side : {Rect{p.x, p.y, p.width, width}, Rect{p.x, p.bottom() - width, p.width, width},
+                             Rect{p.x, p.y + width, width, p.height - 2 * width},
+                             Rect{p.right() - width, p.y + width, width, p.height - 2 * width}})
+      fill(intersection(side, p), kBright);
   }
 
   std::vector<Part> caption() const {

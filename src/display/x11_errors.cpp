@@ -2,10 +2,11 @@
 
 #include <SDL_syswm.h>
 #include <X11/Xlib.h>
-#include <spdlog/spdlog.h>
 
 #include <array>
 #include <string>
+
+#include "base/log.hpp"
 
 namespace sightline::display {
 namespace {
@@ -16,9 +17,9 @@ int log_error(Display* display, XErrorEvent* error) {
   XGetErrorText(display, error->error_code, reason.data(), static_cast<int>(reason.size()));
   XGetErrorDatabaseText(display, "XRequest", code.c_str(), code.c_str(), request.data(),
                         static_cast<int>(request.size()));
-  spdlog::log(error->error_code == BadWindow ? spdlog::level::debug : spdlog::level::warn,
-              "the X server refused a request ({}: {}); the window may look wrong", request.data(),
-              reason.data());
+  logger().log(error->error_code == BadWindow ? spdlog::level::debug : spdlog::level::warn,
+               "the X server refused a request ({}: {}); the window may look wrong", request.data(),
+               reason.data());
   return 0;
 }
 
@@ -26,7 +27,7 @@ int log_error(Display* display, XErrorEvent* error) {
 int log_lost_connection(Display* display) {
   static std::atomic<bool> is_said{false};  // Xlib comes here again with each request that follows
   if (!is_said.exchange(true))
-    spdlog::warn("the connection to the X server '{}' broke", DisplayString(display));
+    logger().warn("the connection to the X server '{}' broke", DisplayString(display));
   return 0;
 }
 

@@ -1,8 +1,7 @@
 #include "family/show_options.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace sightline {
 namespace fs = std::filesystem;
@@ -46,7 +45,7 @@ std::vector<float> survivor_shares(const PixelWindowDetector& detector, std::siz
   });
   std::vector<float> shares;
   if (windows == 0) {
-    spdlog::warn("no picture in '{}' is as large as the model's window", path);
+    logger().warn("no picture in '{}' is as large as the model's window", path);
     return shares;
   }
   for (const std::int64_t count : left)

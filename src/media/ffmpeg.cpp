@@ -1,13 +1,13 @@
 #include "media/ffmpeg.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cstdarg>
 #include <mutex>
 #include <new>
 #include <string_view>
 
 #include "base/fault.hpp"
+#include "base/log.hpp"
+#include "base/process_policy.hpp"
 #include "media/secrets.hpp"
 
 namespace sightline::media {
@@ -15,15 +15,15 @@ namespace {
 
 // FFmpeg's log lines are all debug lines. Errors that matter to the user come as return values and are
 // reported from there.
-void log_to_spdlog(void* object, int level, const char* format, va_list arguments) {
-  if (level > AV_LOG_INFO || !spdlog::should_log(spdlog::level::debug)) return;
+void log_message(void* object, int level, const char* format, va_list arguments) {
+  if (level > AV_LOG_INFO || !logger().should_log(spdlog::level::debug)) return;
   try {
     char line[1024];
     int print_prefix = 1;
     av_log_format_line2(object, level, format, arguments, line, sizeof line, &print_prefix);
     std::string_view text(line);
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-    if (!text.empty()) spdlog::debug("ffmpeg: {}", redacted(text));
+    if (!text.empty()) logger().debug("ffmpeg: {}", redacted(text));
   } catch (...) {  // called by C code, which an exception must not cross
   }
 }
@@ -73,7 +73,7 @@ std::string error_text(int code) {
 void start_ffmpeg() {
   static std::once_flag once;
   std::call_once(once, [] {
-    av_log_set_callback(log_to_spdlog);
+    if (process_policy().takes_ffmpeg_messages) av_log_set_callback(log_message);
     avformat_network_init();
   });
 }

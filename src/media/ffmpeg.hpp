@@ -75,7 +75,8 @@ bool has_option(const AVOutputFormat& container, const char* name);
 /// FFmpeg's words for one of its error codes.
 std::string error_text(int code);
 
-/// Readies the network and sends FFmpeg's log to spdlog as debug messages. Idempotent, thread-safe;
+/// Readies the network, and sends FFmpeg's messages to the log at level debug, if the process policy allows
+/// it. Idempotent, thread-safe;
 /// everything here that opens something calls it first.
 void start_ffmpeg();
 

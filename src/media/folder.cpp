@@ -1,6 +1,5 @@
 // Images of a folder, each opened in turn, so that types and sizes may differ.
 
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "media/folder.hpp"
 #include "media/source.hpp"
@@ -154,7 +154,7 @@ std::string why_unreadable(const fs::path& image) {
 std::vector<fs::path> readable(std::vector<fs::path> images) {
   std::erase_if(images, [](const fs::path& image) {
     const std::string reason = why_unreadable(image);
-    if (!reason.empty()) spdlog::warn("skipped '{}': {}", image.string(), reason);
+    if (!reason.empty()) logger().warn("skipped '{}': {}", image.string(), reason);
     return !reason.empty();
   });
   return images;
@@ -194,7 +194,7 @@ class Folder final : public Source {
     errors_.add_concealed(frame.damage);
     const std::string problem = "cannot read '" + file + "': " + frame.damage;
     if (options_.keep_going) {
-      spdlog::error("{}", problem);
+      logger().error("{}", problem);
       return frame;
     }
     failure_.emplace(ExitCode::input, problem,
@@ -228,19 +228,19 @@ class Folder final : public Source {
         throw Error(ExitCode::input, problem,
                     "check it, or use --keep-going=true to continue with the others"_message);
       errors_.add_concealed(problem);
-      spdlog::error("{}", problem);
+      logger().error("{}", problem);
     }
     for (const fs::path& link : contents.lost)
-      spdlog::warn("skipped '{}': {}", link.string(), why_unreadable(link));
+      logger().warn("skipped '{}': {}", link.string(), why_unreadable(link));
     if (contents.other_files > 0)
-      spdlog::info("{}: skipped {} that {} no picture's name", folder, counted(contents.other_files, "file"),
-                   contents.other_files == 1 ? "has" : "have");
+      logger().info("{}: skipped {} that {} no picture's name", folder, counted(contents.other_files, "file"),
+                    contents.other_files == 1 ? "has" : "have");
     if (contents.folders > 0)
-      spdlog::info("{}: skipped {} (use --recursive to read them)", folder,
-                   counted(contents.folders, "sub-folder"));
+      logger().info("{}: skipped {} (use --recursive to read them)", folder,
+                    counted(contents.folders, "sub-folder"));
     if (contents.known_folders > 0)
-      spdlog::info("{}: skipped {} to folders that are read already", folder,
-                   counted(contents.known_folders, "link"));
+      logger().info("{}: skipped {} to folders that are read already", folder,
+                    counted(contents.known_folders, "link"));
   }
 
   bool is_stopped() const { return options_.stop && options_.stop->load(); }

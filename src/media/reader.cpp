@@ -1,13 +1,12 @@
 #include "media/reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cmath>
 #include <deque>
 #include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "media/decoded_picture.hpp"
 #include "media/input_kind.hpp"
 #include "media/scaler.hpp"
@@ -234,7 +233,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
 void DecodeErrors::add(const std::string& reason) {
   ++total_;
   last_ = reason;
-  spdlog::debug("{}: {}", input_, reason);
+  logger().debug("{}: {}", input_, reason);
   if (++in_a_row_ >= kMaxInARow)
     throw Error(
         ExitCode::input,

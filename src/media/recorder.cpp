@@ -1,7 +1,6 @@
 #include "media/recorder.hpp"
 
 #include <sched.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -15,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file_names.hpp"
+#include "base/log.hpp"
 #include "base/message.hpp"
 
 namespace sightline::media {
@@ -37,7 +37,7 @@ struct Order {
 void remove_file(const std::string& file) {
   std::error_code error;
   if (fs::is_regular_file(file, error) && !fs::remove(file, error) && error)
-    spdlog::warn("cannot delete '{}' ({})", file, error.message());
+    logger().warn("cannot delete '{}' ({})", file, error.message());
 }
 
 }  // namespace
@@ -208,7 +208,7 @@ struct Recorder::Impl {
       return true;
     } catch (const Error& error) {
       if (error.code() == ExitCode::input && !std::exchange(warned_, true))
-        spdlog::warn("the recording skips a frame: {}", error.what());
+        logger().warn("the recording skips a frame: {}", error.what());
       if (error.code() != ExitCode::input) fail(order, error.what());
     } catch (const std::exception& error) {
       fail(order, error.what());
@@ -218,7 +218,7 @@ struct Recorder::Impl {
 
   void fail(const Order& order, std::string_view reason) {
     failed_ = true;
-    spdlog::error("the recording has ended: {}", reason);
+    logger().error("the recording has ended: {}", reason);
     try {
       writer_.reset();  // ends the file as well as it can
       if (frames_ == 0) remove_empty();

@@ -1,7 +1,5 @@
 // Decodes the video stream of one opened container.
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/log.hpp"
 #include "media/container_end.hpp"
 #include "media/live_packets.hpp"
 #include "media/orientation.hpp"
@@ -427,14 +426,14 @@ class Stream final : public Source {
                                    ? av_get_pix_fmt_name(static_cast<AVPixelFormat>(got.format))
                                    : avcodec_get_name(got.codec_id);
     if (asked.size.width > 0 && asked.size != Size{got.width, got.height})
-      spdlog::warn("{} delivers {}x{}, not {}x{}", name_, got.width, got.height, asked.size.width,
-                   asked.size.height);
+      logger().warn("{} delivers {}x{}, not {}x{}", name_, got.width, got.height, asked.size.width,
+                    asked.size.height);
     if (!asked.pixel_format.empty() && format && asked.pixel_format != format)
-      spdlog::warn("{} delivers {}, not {}", name_, format, asked.pixel_format);
+      logger().warn("{} delivers {}, not {}", name_, format, asked.pixel_format);
     const double rate = av_q2d(video_->avg_frame_rate);
     if (asked.frame_rate > 0 && video_->avg_frame_rate.num > 0 &&
         std::abs(rate / asked.frame_rate - 1) > 0.01)
-      spdlog::warn("{} delivers {:.4g} frames/s, not {:.4g}", name_, rate, asked.frame_rate);
+      logger().warn("{} delivers {:.4g} frames/s, not {:.4g}", name_, rate, asked.frame_rate);
   }
 
   void note_error(int code) {

@@ -1,7 +1,6 @@
 #include "media/stream_input.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cctype>
@@ -15,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "media/capture.hpp"
 #include "media/input_policy.hpp"
@@ -165,7 +165,7 @@ void StreamInput::open(const ReadOptions& options) {
   if (const auto sequence = find_sequence(url_)) {
     settings.set("start_number", std::to_string(sequence->first));
     if (sequence->further > 0)
-      spdlog::warn(
+      logger().warn(
           "'{}': picture {} is missing; it and {} with higher numbers are not read; name the folder to "
           "read all of its pictures",
           input_, sequence->end, counted(sequence->further, "picture"));

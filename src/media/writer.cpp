@@ -1,7 +1,5 @@
 #include "media/writer.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -15,6 +13,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "base/log.hpp"
 #include "media/encoder.hpp"
 #include "media/file_io.hpp"
 #include "media/fragments.hpp"
@@ -119,8 +118,8 @@ struct Writer::Impl {
   void add_audio() {
     const AVCodecParameters& parameters = audio_->parameters();
     if (!can_hold(*output_->oformat, parameters, audio_->time_base())) {
-      spdlog::warn("{}: {} files cannot hold the sound of the input ({}); written without sound", path_,
-                   output_->oformat->name, avcodec_get_name(parameters.codec_id));
+      logger().warn("{}: {} files cannot hold the sound of the input ({}); written without sound", path_,
+                    output_->oformat->name, avcodec_get_name(parameters.codec_id));
       audio_.reset();
       return;
     }
@@ -346,14 +345,14 @@ struct Writer::Impl {
                   unfinished ? "the video is in '" + file_->place().string() + "'" : "");
     }
     file_->keep();
-    if (unfinished) spdlog::warn("'{}' is left, without its end", file_->place().string());
+    if (unfinished) logger().warn("'{}' is left, without its end", file_->place().string());
   }
 
   // Joins the fragments to a video with one index. If that fails (such as without room for both), the
   // fragments remain a playable video.
   bool join() {
     constexpr std::int64_t kLong = std::int64_t{1} << 30;
-    if (in_file_ > kLong) spdlog::info("'{}' is copied once more, to have one index", path_);
+    if (in_file_ > kLong) logger().info("'{}' is copied once more, to have one index", path_);
     std::string problem = "no room for another file";
     try {
       AtomicFile joined(path_);
@@ -368,7 +367,7 @@ struct Writer::Impl {
     } catch (const Error& error) {
       problem = error.what();
     }
-    spdlog::debug("'{}' stays in fragments ({})", path_, problem);
+    logger().debug("'{}' stays in fragments ({})", path_, problem);
     return false;
   }
 
@@ -466,7 +465,7 @@ Writer::~Writer() {
     impl_->finish();
   } catch (const std::exception& error) {
     try {
-      spdlog::error("{}", error.what());
+      logger().error("{}", error.what());
     } catch (...) {  // a destructor must not throw
     }
   }

@@ -1,8 +1,8 @@
 #include "opencl/compilation.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -59,8 +59,9 @@ void CompilationMonitor::watch(const std::stop_token& stop) {
   while (changed_.wait(lock, stop, [&] { return running_ > 0; })) {
     if (seconds() >= moment_) {
       if (!std::exchange(announced_, true)) {
-        spdlog::info("'{}' compiles its kernels: the first start takes longer, later ones use stored kernels",
-                     device_);
+        logger().info(
+            "'{}' compiles its kernels: the first start takes longer, later ones use stored kernels",
+            device_);
       }
       if (compilation_display()) {
         shown_ = true;

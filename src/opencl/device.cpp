@@ -1,7 +1,5 @@
 #include "opencl/device.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -9,6 +7,7 @@
 #include <tuple>
 
 #include "base/fault.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "opencl/api.hpp"
 #include "opencl/driver_check.hpp"
@@ -123,7 +122,7 @@ void add_platform(std::vector<DeviceInfo>& all, cl_platform_id platform,
     const auto end = std::find_if(
         first, all.end(), [&](const DeviceInfo& d) { return d.platform_handle != first->platform_handle; });
     if (std::equal(first, end, own.begin(), own.end(), are_same)) {
-      spdlog::debug("OpenCL platform '{}' is registered twice; its devices count once", first->platform);
+      logger().debug("OpenCL platform '{}' is registered twice; its devices count once", first->platform);
       return;
     }
     first = end;
@@ -155,8 +154,8 @@ std::vector<DeviceInfo> list_devices_unchecked() {
     if (fault::strikes(fault::Kind::opencl, "clGetDeviceIDs")) code = CL_OUT_OF_HOST_MEMORY;
     if (code != CL_SUCCESS) {
       if (code != CL_DEVICE_NOT_FOUND) {
-        spdlog::warn("OpenCL platform '{}' was skipped: {}",
-                     text(platform, CL_PLATFORM_NAME, clGetPlatformInfo), error_name(code));
+        logger().warn("OpenCL platform '{}' was skipped: {}",
+                      text(platform, CL_PLATFORM_NAME, clGetPlatformInfo), error_name(code));
       }
       continue;
     }

@@ -1,7 +1,6 @@
 #include "opencl/driver_check.hpp"
 
 #include <dlfcn.h>
-#include <spdlog/spdlog.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 
 #include "base/child_trial.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/process_policy.hpp"
 #include "opencl/api.hpp"
 #include "opencl/device.hpp"
 
@@ -139,7 +140,7 @@ void remember(const JsonStore& memory, const std::string& key, const std::vector
   try {
     memory.store(key, {{"failed", problems}, {"boot", boot}});
   } catch (const Error& error) {
-    spdlog::debug("every start will test the OpenCL drivers again: {}", error.what());
+    logger().debug("every start will test the OpenCL drivers again: {}", error.what());
   }
 }
 
@@ -158,6 +159,7 @@ bool is_loaded(const RegisteredDriver& driver) {
 }
 
 std::optional<std::string> ask_in_child(const fs::path& vendors) {
+  if (!process_policy().tries_drivers_in_copies) return std::nullopt;
   return try_in_child(
       [&] {
         setenv(kVendors, vendors.c_str(), 1);
@@ -193,7 +195,7 @@ void load(const std::vector<RegisteredDriver>& drivers, bool is_systems_list) {
 
 void warn_of(const std::vector<FailedDriver>& left_out) {
   for (const FailedDriver& driver : left_out) {
-    spdlog::warn(
+    logger().warn(
         "OpenCL driver '{}' was skipped: when asked for its devices, {}; to test it again, delete '{}'",
         driver.name, driver.problem, driver_memory_file().string());
   }
@@ -224,8 +226,8 @@ DriverReport check_and_load() {
     report.loaded.push_back(driver);
     if (is_adopted) {
       report.adopted.emplace_back(driver.library);
-      spdlog::info("using the unregistered OpenCL driver '{}'; to register it, {}", driver.library,
-                   how_to_register(driver.library));
+      logger().info("using the unregistered OpenCL driver '{}'; to register it, {}", driver.library,
+                    how_to_register(driver.library));
     }
   }
   return report;

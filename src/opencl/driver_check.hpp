@@ -31,8 +31,8 @@ struct DriverReport {
 
 /// Tests the drivers and makes the loader load only working ones. The first call of a process does the test,
 /// warns of each driver that does not answer, and makes the loader load the others, including unregistered
-/// ones. It must precede other OpenCL calls; `list_devices` ensures this. If a driver is already loaded or no
-/// test is possible, none is left out. Results are stored in `driver_memory_file`. Takes up to 30 s for a
+/// ones. It must precede other OpenCL calls; `list_devices` ensures this. If a driver is already loaded, or
+/// no test is possible or allowed (ProcessPolicy), none is left out. Results are stored in `driver_memory_file`. Takes up to 30 s for a
 /// driver that hangs, less than 1 s for others, and no time for drivers with stored results. Never throws
 /// because of the machine's state.
 const DriverReport& driver_report();

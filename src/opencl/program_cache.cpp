@@ -1,7 +1,6 @@
 #include "opencl/program_cache.hpp"
 
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/fault.hpp"
 #include "base/fnv.hpp"
 #include "base/json_store.hpp"
+#include "base/log.hpp"
 #include "base/private_file.hpp"
 
 namespace sightline::opencl {
@@ -32,8 +32,8 @@ struct Header {
 void warn_once(const fs::path& folder, const std::string& reason) {
   static std::atomic_flag warned = ATOMIC_FLAG_INIT;
   if (!warned.test_and_set()) {
-    spdlog::warn("cannot use the kernel cache '{}' ({}): every start will build the kernels again",
-                 folder.string(), reason);
+    logger().warn("cannot use the kernel cache '{}' ({}): every start will build the kernels again",
+                  folder.string(), reason);
   }
 }
 
@@ -113,7 +113,7 @@ std::optional<std::vector<std::byte>> ProgramCache::load(const std::string& key)
     if (!problem.empty()) {
       static std::atomic_flag warned = ATOMIC_FLAG_INIT;
       if (!warned.test_and_set())
-        spdlog::warn("stored kernels '{}' are not used: {}; they are built again", file.string(), problem);
+        logger().warn("stored kernels '{}' are not used: {}; they are built again", file.string(), problem);
       remove(key);
     }
     return std::nullopt;
@@ -172,7 +172,7 @@ bool ProgramCache::is_private() const {
     warn_once(folder_, problem);
     return false;
   }
-  spdlog::warn("the kernel cache '{}' is emptied: {}", folder_.string(), problem);
+  logger().warn("the kernel cache '{}' is emptied: {}", folder_.string(), problem);
   if (::chmod(folder_.c_str(), status.st_mode & 0700) != 0) {
     warn_once(folder_, problem);
     return false;
@@ -189,8 +189,8 @@ void ProgramCache::end_failed_trials() const {
     const std::string name = entry->path().filename().string();
     const std::string loading = key_of_mark(name, kLoading), running = key_of_mark(name, kRunning);
     if ((loading.empty() && running.empty()) || !is_left_behind(entry->path())) continue;
-    spdlog::info("a process died while it used the stored kernels '{}': they are built again",
-                 (folder_ / (loading + running)).string());
+    logger().info("a process died while it used the stored kernels '{}': they are built again",
+                  (folder_ / (loading + running)).string());
     std::error_code ignored;
     fs::remove(entry->path(), ignored);
     remove(loading + running);

@@ -1,7 +1,5 @@
 #include "opencl/tuning.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -9,6 +7,7 @@
 
 #include "base/fingerprint.hpp"
 #include "base/json_text.hpp"
+#include "base/log.hpp"
 
 namespace sightline::opencl {
 namespace {
@@ -168,7 +167,7 @@ std::optional<TuningValues> TuningDatabase::find(const DeviceInfo& device, const
     }
   }
   if (is_possible(table, values)) return values;
-  spdlog::warn("{}: the entry for '{}' is invalid; run `sightline tune`", file().string(), device.name);
+  logger().warn("{}: the entry for '{}' is invalid; run `sightline tune`", file().string(), device.name);
   return std::nullopt;
 }
 

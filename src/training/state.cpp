@@ -1,9 +1,9 @@
 #include "training/state.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <functional>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace sightline::training {
 
@@ -36,7 +36,7 @@ std::optional<Safetensors> TrainingState::find(const std::string& step) const {
     Safetensors arrays = Safetensors::load(path);
     const auto found = arrays.metadata.find("signature");
     if (found != arrays.metadata.end() && found->second == signature_) return arrays;
-    spdlog::info("{}: made with other options or pictures, starting again", path.string());
+    logger().info("{}: made with other options or pictures, starting again", path.string());
   } catch (const Error& damage) {
     report_damage(damage);
   }
@@ -44,7 +44,7 @@ std::optional<Safetensors> TrainingState::find(const std::string& step) const {
 }
 
 void TrainingState::report_damage(const Error& error) {
-  spdlog::warn("{}; repeating the step", error.what());
+  logger().warn("{}; repeating the step", error.what());
 }
 
 void TrainingState::save(const std::string& step, Safetensors arrays) const {

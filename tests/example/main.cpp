@@ -7,6 +7,8 @@
 
 #include <sightline/base/config.hpp>
 #include <sightline/base/error.hpp>
+#include <sightline/base/log.hpp>
+#include <sightline/base/process_policy.hpp>
 #include <sightline/detectors/registry.hpp>
 #include <sightline/media/reader.hpp>
 #include <sightline/opencl/device.hpp>
@@ -28,6 +30,8 @@ class Printer : public sightline::pipeline::Sink {
 
 int main(int argc, char** argv) try {
   if (argc != 3) return std::fprintf(stderr, "usage: %s CONFIGURATION.toml VIDEO\n", argv[0]), 2;
+  sightline::set_process_policy(sightline::kOwnProcess);  // the program does nothing else
+  sightline::set_logger(spdlog::default_logger());
   const auto detector = sightline::make_detector(sightline::Config::load(argv[1]));
   std::vector<std::unique_ptr<sightline::DeviceStages>> stages;
   std::vector<const sightline::DeviceStages*> devices;

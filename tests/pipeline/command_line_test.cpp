@@ -1,6 +1,7 @@
 // The command line explains itself: versions, manual pages, what the shell completes, and what was misspelt.
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
@@ -12,6 +13,8 @@
 
 namespace sightline::test {
 namespace {
+
+using media::test::make_clip;
 
 Words lines_of(const std::string& text) {
   Words lines;
@@ -484,7 +487,7 @@ TEST(CommandLine, WrongUsesSayWhatToDo) {
     Words words;
     std::string fact;
   } cases[] = {
-      {{"live", "a.mp4", "b.mp4"}, "one input"},
+      {{"measure", "a.mp4", "b.mp4"}, "one input"},
       {{"devices", "a.mp4"}, "no input"},
       {{"faces"}, "add"},
       {{"detect"}, "input"},

@@ -3,14 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/null_sink.h>
-#include <spdlog/spdlog.h>
 
+#include "media/reader.hpp"
 #include "opencl/error.hpp"
 #include "pipeline/histogram_processor.hpp"
 #include "pipeline/planning/planner.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
 #include "support/filterbank.hpp"
+#include "support/log_capture.hpp"
 #include "support/pipeline.hpp"
 
 namespace sightline::pipeline {
@@ -175,9 +175,7 @@ TEST_F(FrameOutputs, ScheduleAuto) {
 
 // Frames that a device fails on are retried on the CPU, and so are all that follow.
 TEST_F(FrameOutputs, OfADeviceThatFails) {
-  const auto logger = spdlog::default_logger();
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>()));
+  const sightline::test::LogCapture log;
   for (const opencl::DeviceInfo& device : usable_devices()) {
     const opencl::Context context({device, 0, "test"});
     HistogramStages stages(processor_, context);
@@ -195,7 +193,6 @@ TEST_F(FrameOutputs, OfADeviceThatFails) {
       }
     }
   }
-  spdlog::set_default_logger(logger);
 }
 
 TEST_F(FrameOutputs, SayWhereTheyDiffer) {

@@ -5,6 +5,9 @@
 #include <ctime>
 #include <vector>
 
+#include "base/process_policy.hpp"
+#include "support/log_capture.hpp"
+
 namespace sightline {
 namespace {
 
@@ -50,6 +53,23 @@ TEST(WorkLimit, EndsWhatTakesMemory) {
         compute();
       },
       testing::ExitedWithCode(3), "more than 64 MiB of memory");
+}
+
+// In another program's process.
+TEST(WorkLimit, LeavesAProcessAloneThatIsNotItsOwn) {
+  set_process_policy({});
+  test::LogCapture log;
+  {
+    const WorkLimit limit("opening 'a'", {.seconds = 0.1});
+    while (log.str().empty()) {
+    }
+    volatile double sum = 0;  // told once
+    for (const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 2; std::clock() < end;) sum = sum + 1;
+  }
+  set_process_policy(kOwnProcess);
+  const std::string problem = "opening 'a' takes more than 0 s of processor time";
+  EXPECT_NE(log.str().find(problem), std::string::npos);
+  EXPECT_EQ(log.str().find(problem), log.str().rfind(problem));
 }
 
 // Limits that come and go leave the watchdog asleep or awake.

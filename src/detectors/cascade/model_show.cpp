@@ -1,8 +1,8 @@
 // `sightline model show` of cascades.
-#include <spdlog/spdlog.h>
 
-#include "detectors/cascade/detector.hpp"
 #include "detectors/cascade/model_show.hpp"
+#include "base/log.hpp"
+#include "detectors/cascade/detector.hpp"
 #include "detectors/cascade/model_text.hpp"
 #include "detectors/cascade/survivors.hpp"
 #include "family/show_options.hpp"
@@ -30,7 +30,7 @@ class CascadeShow : public ModelShow {
     context.pictures(survivors_.pictures,
                      [&](PictureView picture) { count_survivors(detector, picture, survivors); });
     if (survivors.windows == 0)
-      spdlog::warn("no picture in '{}' is as large as the cascade's window", survivors_.pictures);
+      logger().warn("no picture in '{}' is as large as the cascade's window", survivors_.pictures);
     context.print(model_text(file, model, &survivors));
   }
 

@@ -1,11 +1,11 @@
 #include "detectors/network/detector.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "detectors/network/interpreter.hpp"
 #include "processing/frame_luma.hpp"
@@ -149,8 +149,8 @@ void NetworkDetector::look_for_errors(const std::vector<const Tensor*>& outputs,
   const Message error = error_in(outputs, boxes);
   const int left = error.empty() ? looks_left_.fetch_sub(1) : looks_left_.exchange(0);
   if (error.empty() || left <= 0) return;  // another frame has warned
-  spdlog::warn("{}: {} (`sightline network explain MODEL PICTURE` shows more)", network_.name,
-               error.text(Words::command_line));
+  logger().warn("{}: {} (`sightline network explain MODEL PICTURE` shows more)", network_.name,
+                error.text(Words::command_line));
 }
 
 Message NetworkDetector::error_in(const std::vector<const Tensor*>& outputs,
@@ -227,13 +227,13 @@ std::unique_ptr<NetworkDetector> make_network_detector(const Config& config) {
   config.note_file("detector", "model", settings.file);
   Network network = load_network(settings);
   const Size size = network.preprocessing.size;
-  spdlog::info("{}: {}, {}, input {}x{}{}, scores from {:g}", network.name, network.scheme.type,
-               counted(static_cast<std::int64_t>(network.labels.size()), "class"), size.width, size.height,
-               network.has_usual_size ? " (it takes any; --input-size chooses another)" : "",
-               network.threshold);
-  spdlog::debug("{}: {}; input {}", network.name, network.scheme.reason, text_of(network.preprocessing));
+  logger().info("{}: {}, {}, input {}x{}{}, scores from {:g}", network.name, network.scheme.type,
+                counted(static_cast<std::int64_t>(network.labels.size()), "class"), size.width, size.height,
+                network.has_usual_size ? " (it takes any; --input-size chooses another)" : "",
+                network.threshold);
+  logger().debug("{}: {}; input {}", network.name, network.scheme.reason, text_of(network.preprocessing));
   if (!network.scheme.doubt.empty())
-    spdlog::warn("{}: {}", network.name, doubt_text(network.scheme).text(Words::command_line));
+    logger().warn("{}: {}", network.name, doubt_text(network.scheme).text(Words::command_line));
   return std::make_unique<NetworkDetector>(std::move(network));
 }
 

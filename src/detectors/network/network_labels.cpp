@@ -1,9 +1,9 @@
 #include "detectors/network/network_labels.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/network_outputs.hpp"
@@ -65,8 +65,8 @@ void set_labels(Network& network, const Settings& settings, const GivenLabels& g
   check_labels(given.names);
   network.labels = given.names;
   if (given.is_unreadable) {
-    spdlog::warn("{}: the class names in its metadata cannot be read; classes are called by their number",
-                 network.name);
+    logger().warn("{}: the class names in its metadata cannot be read; classes are called by their number",
+                  network.name);
     network.labels.assign(static_cast<std::size_t>(classes), "");
   } else if (given.names.empty()) {
     network.labels = default_labels(scheme);
@@ -79,8 +79,8 @@ void set_labels(Network& network, const Settings& settings, const GivenLabels& g
     ++unnamed;
   }
   if (unnamed > 0 && !given.is_unreadable)
-    spdlog::warn("{}: {} of its {} classes have no name and are called by their number", network.name,
-                 unnamed, classes);
+    logger().warn("{}: {} of its {} classes have no name and are called by their number", network.name,
+                  unnamed, classes);
 }
 
 }  // namespace sightline::network

@@ -1,6 +1,5 @@
 #include "faces/recognition/gallery_people.hpp"
 
-#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <mutex>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -57,7 +57,7 @@ class FollowedGallery : public PeopleSource {
       : file_(std::move(file)), recogniser_(std::move(recogniser)), limit_(limit), follow_(follow) {
     look(Gallery::kPatience);
     if (!gallery_) {
-      spdlog::warn(
+      logger().warn(
           "no people are known: there is no gallery '{}' (make it with `sightline faces add --name NAME`)",
           file_.string());
     } else if (follow) {
@@ -92,7 +92,7 @@ class FollowedGallery : public PeopleSource {
     looked_at_ = stamp;
     const FileStamp before = seen_.value_or(FileStamp{});
     if (!Gallery::is_there(file_)) {
-      if (gallery_) spdlog::warn("no people are known: the gallery '{}' is gone", file_.string());
+      if (gallery_) logger().warn("no people are known: the gallery '{}' is gone", file_.string());
       gallery_.reset();
       people_ = nobody(*recogniser_);
       seen_ = stamp;
@@ -100,7 +100,8 @@ class FollowedGallery : public PeopleSource {
     }
     const bool is_other = stamp.device != before.device || stamp.node != before.node;
     if (gallery_ && is_other)
-      spdlog::info("the gallery '{}' was replaced by another file: reading its people again", file_.string());
+      logger().info("the gallery '{}' was replaced by another file: reading its people again",
+                    file_.string());
     if (gallery_ && !is_other) {
       const bool changed = gallery_->changed();
       if (!changed && stamp == before) return;
@@ -128,7 +129,7 @@ class FollowedGallery : public PeopleSource {
   }
 
   void warn_once(const std::string& text) const {
-    if (told_ != text) spdlog::warn("{}", text);
+    if (told_ != text) logger().warn("{}", text);
     told_ = text;
   }
 

@@ -1,13 +1,12 @@
 #include "texture/tiles/media_tiff.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "texture/tiles/picture.hpp"
 #include "texture/tiles/tiff_pages.hpp"
@@ -53,8 +52,8 @@ class MediaTiffReader final : public media::TiffReader {
     const media::TiffRows rows = make({info.width, info.height, info.has_colour ? 3 : 1, pages.pixel_aspect});
     const auto width = static_cast<int>(info.width), height = static_cast<int>(info.height);
     if (pages.left_out > 0)
-      spdlog::warn("'{}' has several pages: the first is read, {} skipped; split it with tiffsplit", name,
-                   counted(pages.left_out, "page") + (pages.left_out == 1 ? " is" : " are"));
+      logger().warn("'{}' has several pages: the first is read, {} skipped; split it with tiffsplit", name,
+                    counted(pages.left_out, "page") + (pages.left_out == 1 ? " is" : " are"));
     for (int y = 0; y < height; y += info.block.height) {
       const int count = std::min(info.block.height, height - y);
       const std::vector<Damage> damage = read_rows(*file, y, count, rows);

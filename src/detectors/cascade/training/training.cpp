@@ -1,7 +1,6 @@
 #include "detectors/cascade/training/training.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 #include "base/random.hpp"
 #include "detectors/cascade/training/negatives.hpp"
@@ -193,11 +193,11 @@ class Training {
                  search_cost(options_, number));
     const FoundNegatives found = all_negatives_.draw(model, number, clock_);
     const NegativeCounts& counts = found.counts;
-    spdlog::info("stage {}: the stages before pass {} of {} windows ({:.3g}%) of {} pictures; {} drawn",
-                 number + 1, counts.passed, counts.windows,
-                 100 * static_cast<double>(counts.passed) /
-                     static_cast<double>(std::max<std::int64_t>(counts.windows, 1)),
-                 counts.pictures, found.samples.size());
+    logger().info("stage {}: the stages before pass {} of {} windows ({:.3g}%) of {} pictures; {} drawn",
+                  number + 1, counts.passed, counts.windows,
+                  100 * static_cast<double>(counts.passed) /
+                      static_cast<double>(std::max<std::int64_t>(counts.windows, 1)),
+                  counts.pictures, found.samples.size());
     if (found.samples.size() < kFewestNegatives) {
       if (counts.windows == 0)
         throw Error(ExitCode::input,
@@ -205,7 +205,7 @@ class Training {
                                 options_.window.height),
                     "give larger pictures, or a smaller --window"_message);
       if (number > 0)
-        spdlog::warn(
+        logger().warn(
             "negatives ran out: {} stages of {} pass only {} of {} windows of the negative pictures, too few "
             "to train another; give more --negatives for more stages",
             number, options_.stages, counts.passed, counts.windows);
@@ -227,7 +227,7 @@ class Training {
     }
     const std::size_t positives = pixels.size();
     if (positives == 0) {
-      spdlog::warn("stage {}: no objects are left; training ends here", number + 1);
+      logger().warn("stage {}: no objects are left; training ends here", number + 1);
       return std::nullopt;
     }
     for (std::size_t i = 0; i < windows.size(); ++i) pixels.add(windows.view(i));
@@ -235,16 +235,16 @@ class Training {
     table_.assign(trained.integrals(), positives);
     const TrainedStage stage = add_stumps(trained, number);
     if (stage.stumps.empty() || stage.false_alarm >= 1) {
-      spdlog::warn(
+      logger().warn(
           "stage {}: no feature separates the remaining negatives from the objects; training ends here",
           number + 1);
       return std::nullopt;
     }
     reject(stage);
     if (stage.false_alarm > options_.stage.max_false_alarm)
-      spdlog::warn("stage {}: {} weak classifiers are not enough, {:.1f}% of the negatives pass", number + 1,
-                   stage.stumps.size(), 100 * stage.false_alarm);
-    spdlog::info(
+      logger().warn("stage {}: {} weak classifiers are not enough, {:.1f}% of the negatives pass", number + 1,
+                    stage.stumps.size(), 100 * stage.false_alarm);
+    logger().info(
         "stage {}: {} weak classifiers, hit rate {:.2f}%, false alarms {:.1f}%; {:.2f}% of the {}objects "
         "left",
         number + 1, stage.stumps.size(), 100 * stage.hit_rate, 100 * stage.false_alarm,

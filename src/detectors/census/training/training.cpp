@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 #include "detectors/census/scan.hpp"
 #include "detectors/census/training/boosting.hpp"
@@ -109,14 +109,14 @@ class Training {
     const NegativeSearch counted = search(model, round, 0);
     const double share = counted.passed > 0 ? options_.negatives / static_cast<double>(counted.passed) : 0;
     const NegativeSearch found = search(model, round, std::min(share, 1.0));
-    spdlog::info("stage {}: {} of {} windows are left ({:.4g}%), {} drawn", stage + 1, counted.passed,
-                 counted.windows,
-                 100.0 * static_cast<double>(counted.passed) /
-                     static_cast<double>(std::max<std::int64_t>(counted.windows, 1)),
-                 found.drawn.size());
+    logger().info("stage {}: {} of {} windows are left ({:.4g}%), {} drawn", stage + 1, counted.passed,
+                  counted.windows,
+                  100.0 * static_cast<double>(counted.passed) /
+                      static_cast<double>(std::max<std::int64_t>(counted.windows, 1)),
+                  found.drawn.size());
     if (found.drawn.size() < kFewestNegatives) {
-      spdlog::warn("{} windows of the negative pictures are left after {} stages: training ends here",
-                   found.drawn.size(), stage);
+      logger().warn("{} windows of the negative pictures are left after {} stages: training ends here",
+                    found.drawn.size(), stage);
       return false;
     }
     CodeTable negatives(options_.window, options_.cells);
@@ -130,8 +130,8 @@ class Training {
     model.views.front().unit =
         append_stage(model, boosted, held_out_, alive_after(model, held_out_), options_.stage_loss);
     model.views.front().end = static_cast<int>(model.stages.size());
-    spdlog::info("stage {}: {} weak classifiers; {:.2f}% of held-out objects left", stage + 1, boosted.size(),
-                 100 * share_of(alive_after(model, held_out_)));
+    logger().info("stage {}: {} weak classifiers; {:.2f}% of held-out objects left", stage + 1,
+                  boosted.size(), 100 * share_of(alive_after(model, held_out_)));
     return true;
   }
 
@@ -144,7 +144,7 @@ class Training {
       model.survivors.push_back(static_cast<float>(static_cast<double>(left) / windows));
       text += fmt::format("{}{:.4g}%", text.empty() ? "" : ", ", 100.0 * static_cast<double>(left) / windows);
     }
-    spdlog::info("held-out windows left after each stage: {}", text);
+    logger().info("held-out windows left after each stage: {}", text);
     const auto allowed =
         static_cast<std::size_t>(options_.false_positives * static_cast<double>(last.held_out_pictures));
     if (allowed < last.best_held_out.size())

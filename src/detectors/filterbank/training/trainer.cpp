@@ -1,10 +1,10 @@
 // `sightline train filterbank`: the trainer's options.
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "detectors/filterbank/training/training.hpp"
 #include "training/trainer.hpp"
 
@@ -205,8 +205,8 @@ void FilterbankTrainer::train(const training::ImageSet& positives, const trainin
                               const std::filesystem::path& state, const std::filesystem::path& output,
                               const training::ReportProgress& report) {
   if (!options_.descriptor.exact()) {
-    spdlog::info("descriptor: {}; such a model uses the reference method, on the CPU only",
-                 describe(options_.descriptor));
+    logger().info("descriptor: {}; such a model uses the reference method, on the CPU only",
+                  describe(options_.descriptor));
   }
   save_models(filterbank::train(positives, negatives, options_, state, report), output);
 }

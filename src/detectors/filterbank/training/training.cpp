@@ -1,12 +1,11 @@
 #include "detectors/filterbank/training/training.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "detectors/filterbank/centre_window.hpp"
 #include "detectors/filterbank/detector.hpp"
 #include "detectors/filterbank/training/state.hpp"
@@ -216,8 +215,8 @@ class ClassifierTrainer {
         detector.copy_features(workspace.levels.at(key.level), key.x, key.y, negatives_[sample++]);
     });
     used_.insert(keys->begin(), keys->end());
-    spdlog::info("{} filters, step {}: {} negatives added, {} in all", size(), step, keys->size(),
-                 negatives_.size());
+    logger().info("{} filters, step {}: {} negatives added, {} in all", size(), step, keys->size(),
+                  negatives_.size());
   }
 
   std::vector<WindowKey> random_windows() {
@@ -253,8 +252,8 @@ class ClassifierTrainer {
             }
           }
         });
-    spdlog::info("round {}: {} of {} windows are false positives", round, mined.false_positives,
-                 mined.offered);
+    logger().info("round {}: {} of {} windows are false positives", round, mined.false_positives,
+                  mined.offered);
     return std::move(mined.windows);
   }
 

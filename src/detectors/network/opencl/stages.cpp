@@ -1,10 +1,9 @@
 #include "detectors/network/opencl/stages.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "opencl/data.hpp"
 #include "opencl/error.hpp"
 #include "processing/opencl/shared_device.hpp"
@@ -136,8 +135,8 @@ std::unique_ptr<DeviceStages> NetworkDetector::make_stages_on(std::shared_ptr<Co
   } catch (const opencl::DeviceError&) {
     throw;
   } catch (const Error& e) {
-    spdlog::warn("'{}' cannot run on '{}': {}; its stages run on the CPU", network_.name,
-                 opened->device().name, e.what());
+    logger().warn("'{}' cannot run on '{}': {}; its stages run on the CPU", network_.name,
+                  opened->device().name, e.what());
     return nullptr;
   }
 }

@@ -1,13 +1,13 @@
 #include "detectors/waldboost/training/training.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 #include "detectors/waldboost/scan.hpp"
 #include "detectors/waldboost/training/boosting.hpp"
@@ -189,7 +189,7 @@ class Training {
                                      {wanted_out / std::max(left_out, 1.0), false});
     log(p.model, drawn);
     if (drawn.seen.samples.size() < kFewestNegatives || drawn.held_out.samples.size() == 0) {
-      spdlog::warn(
+      logger().warn(
           "{} windows of the negative pictures are left after {} weak classifiers: training ends here",
           drawn.seen.samples.size(), p.model.size());
       p.ended = true;
@@ -225,7 +225,7 @@ class Training {
       const std::size_t alive = negatives.count_alive(), alive_out = negatives_out.count_alive();
       if (alive < kFewestNegatives || alive_out == 0) {
         if (has_all) {
-          spdlog::warn("the negative pictures have no windows left after {} weak classifiers", model.size());
+          logger().warn("the negative pictures have no windows left after {} weak classifiers", model.size());
           p.ended = true;
         }
         break;
@@ -257,10 +257,10 @@ class Training {
         sums->reject_below(threshold);
       p.negatives_left = left_before * static_cast<double>(negatives_out.count_alive()) /
                          static_cast<double>(negatives_out.sums.size());
-      spdlog::debug("weak classifier {}: z {:.4f}, {:.3f}% of windows and {:.2f}% of objects left",
-                    model.size(), weak.z, 100 * p.negatives_left,
-                    100.0 * static_cast<double>(positives_out.count_alive()) /
-                        static_cast<double>(positives_out.sums.size()));
+      logger().debug("weak classifier {}: z {:.4f}, {:.3f}% of windows and {:.2f}% of objects left",
+                     model.size(), weak.z, 100 * p.negatives_left,
+                     100.0 * static_cast<double>(positives_out.count_alive()) /
+                         static_cast<double>(positives_out.sums.size()));
     }
     objects_left_ =
         static_cast<double>(positives_out.count_alive()) / static_cast<double>(positives_out.sums.size());
@@ -268,14 +268,14 @@ class Training {
 
   void log(const Model& model, const SearchedNegatives& drawn) const {
     if (model.size() == 0) {
-      spdlog::info("{:.1f} million windows of negatives, {:.1f} million held out",
-                   1e-6 * static_cast<double>(windows_), 1e-6 * static_cast<double>(held_out_windows_));
+      logger().info("{:.1f} million windows of negatives, {:.1f} million held out",
+                    1e-6 * static_cast<double>(windows_), 1e-6 * static_cast<double>(held_out_windows_));
       return;
     }
     double looks = 1;
     for (std::size_t t = 0; t + 1 < drawn.left.size(); ++t)
       looks += static_cast<double>(drawn.left[t]) / static_cast<double>(windows_);
-    spdlog::info(
+    logger().info(
         "{} weak classifiers: {:.4f}% of training windows, {:.4f}% of validation windows and {:.2f}% of "
         "validation objects pass; {:.2f} classifiers evaluated per window; {} windows drawn",
         model.size(), 100.0 * static_cast<double>(drawn.left.back()) / static_cast<double>(windows_),

@@ -1,11 +1,11 @@
 // `sightline train landmarks`: the trainer's options.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "base/error.hpp"
 #include "base/fnv.hpp"
+#include "base/log.hpp"
 #include "faces/landmarks/training/trainer.hpp"
 #include "training/file_image_set.hpp"
 #include "training/standalone_trainer.hpp"
@@ -105,7 +105,7 @@ void LandmarkTrainer::train(const std::filesystem::path& state, const std::files
                             const training::ReportProgress& report) {
   const std::vector<MarkedFace> faces = faces_of_part(load_marked_faces(faces_), part_, faces_);
   const training::FileImageSet pictures = pictures_of(faces, pictures_);
-  spdlog::info("{} faces with {} copies each, seed {}", faces.size(), copies_, options_.seed);
+  logger().info("{} faces with {} copies each, seed {}", faces.size(), copies_, options_.seed);
   const training::TrainingState kept(state, signature(faces));
   const double samples = double{1} * copies_ * static_cast<double>(faces.size());
   const double splits = double{1} * options_.stages * options_.trees * options_.depth * options_.candidates *

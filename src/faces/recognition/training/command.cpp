@@ -1,7 +1,6 @@
 // `sightline train recognition`: the trainer's options, and its steps.
 #include <fmt/format.h>
 #include <oneapi/tbb/enumerable_thread_specific.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/fnv.hpp"
+#include "base/log.hpp"
 #include "base/parallel.hpp"
 #include "base/text_rows.hpp"
 #include "faces/recognition/photos.hpp"
@@ -170,7 +170,7 @@ Photos RecognitionTrainer::load_photos() const {
         fmt::format("{} photos of {} people are too few to train on", photos.names.size(), numbers.size()),
         "give several photos each of many people, named PERSON_NUMBER, and points of all of them");
   }
-  spdlog::info("{} photos of {} people, seed {}", photos.names.size(), numbers.size(), seed_);
+  logger().info("{} photos of {} people, seed {}", photos.names.size(), numbers.size(), seed_);
   return photos;
 }
 
