@@ -6,8 +6,8 @@
 #include "apps/common/media_options.hpp"
 #include "apps/detect/track_options.hpp"
 #include "apps/texture/texture_options.hpp"
-#include "base/options.hpp"
 #include "media/reader.hpp"
+#include "params/options.hpp"
 
 namespace sightline::apps::batch {
 

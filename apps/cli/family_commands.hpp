@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/config.hpp"
 #include "detectors/registry.hpp"
 #include "family/model_show.hpp"
+#include "params/config.hpp"
 
 namespace sightline::apps {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/options.hpp"
+#include "params/options.hpp"
 
 namespace CLI {
 class Validator;

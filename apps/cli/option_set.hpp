@@ -1,12 +1,13 @@
 #pragma once
-/// Turns options as they are described (base/options.hpp) into those of the parser. The one place that does.
+/// Turns options as they are described (params/options.hpp) into those of the parser. The one place that
+/// does.
 
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "base/options.hpp"
+#include "params/options.hpp"
 
 namespace CLI {
 class App;

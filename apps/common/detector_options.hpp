@@ -11,10 +11,10 @@
 #include "apps/cli/config_lookup.hpp"
 #include "apps/common/engine.hpp"
 #include "apps/common/schedule_options.hpp"
-#include "base/config.hpp"
-#include "base/options.hpp"
 #include "detection/composite_detector.hpp"
 #include "family/family.hpp"
+#include "params/config.hpp"
+#include "params/options.hpp"
 
 namespace sightline::apps {
 

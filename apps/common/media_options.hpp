@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/options.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
+#include "params/options.hpp"
 
 namespace sightline::apps {
 

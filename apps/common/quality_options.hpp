@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/common/engine.hpp"
-#include "base/options.hpp"
 #include "family/family.hpp"
+#include "params/options.hpp"
 #include "pipeline/planning/quality_objective.hpp"
 
 namespace sightline::apps {

@@ -1,7 +1,7 @@
 #pragma once
 /// Options that say what runs where, the same for every subcommand that runs a frame processor.
 
-#include "base/options.hpp"
+#include "params/options.hpp"
 #include "pipeline/runtime/schedule.hpp"
 
 namespace sightline::apps {

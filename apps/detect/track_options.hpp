@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "base/options.hpp"
 #include "detection/detector.hpp"
 #include "detection/tracker.hpp"
+#include "params/options.hpp"
 
 namespace sightline::apps {
 

@@ -10,7 +10,6 @@
 #include "apps/cli/config_lookup.hpp"
 #include "apps/cli/stop.hpp"
 #include "apps/cli/writable.hpp"
-#include "base/config.hpp"
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "detection/detector.hpp"
@@ -19,6 +18,7 @@
 #include "faces/landmarks/marks.hpp"
 #include "faces/landmarks/model.hpp"
 #include "faces/recognition/section.hpp"
+#include "params/config.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/options.hpp"
 #include "evaluation/report.hpp"
+#include "params/options.hpp"
 
 namespace sightline::apps {
 

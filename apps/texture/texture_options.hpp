@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/common/schedule_options.hpp"
-#include "base/options.hpp"
 #include "image/border.hpp"
+#include "params/options.hpp"
 #include "texture/record.hpp"
 #include "texture/settings.hpp"
 #include "texture/tiles/picture.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/options.hpp"
 #include "family/family.hpp"
+#include "params/options.hpp"
 #include "training/trainer.hpp"
 
 namespace sightline::apps {

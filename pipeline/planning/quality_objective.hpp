@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/config.hpp"
+#include "params/config.hpp"
 
 namespace sightline::pipeline {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/config.hpp"
+#include "params/config.hpp"
 #include "pipeline/runtime/devices.hpp"
 
 namespace sightline::pipeline {

@@ -28,7 +28,9 @@ void check(const Stream& stream) {
 }  // namespace
 
 Session::Impl::Impl(const SessionOptions& options)
-    : options_(options), arena_(options.threads > 0 ? options.threads : hardware_threads(), 0) {
+    : options_(options),
+      arena_(options.threads > 0 ? options.threads : hardware_threads(),
+             process_policy().raises_tbb_limit ? 0 : 1) {
   if (process_policy().raises_tbb_limit) {
     workers_.emplace(oneapi::tbb::global_control::max_allowed_parallelism,
                      static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1);
@@ -42,6 +44,11 @@ Session::Impl::Impl(const SessionOptions& options)
       });
   pool_ = std::make_unique<DecoderPool>([this](StreamState& s) { read_all(s); },
                                         static_cast<std::size_t>(hardware_threads()));
+  // TBB has one worker less than there are processors.
+  if (!workers_) {
+    graph_->reserve_wait();
+    helper_ = std::thread([this] { arena_.execute([this] { graph_->wait_for_all(); }); });
+  }
   keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }
 
@@ -54,6 +61,10 @@ Session::Impl::~Impl() {
   for (const auto& [id, s] : streams_) s->stream.source->on_announcement(nullptr);
   keeper_ = {};
   pool_.reset();
+  if (helper_.joinable()) {
+    graph_->release_wait();
+    helper_.join();
+  }
   graph_->wait_for_all();
 }
 

@@ -170,7 +170,8 @@ class Session::Impl {
 
   const SessionOptions options_;
   oneapi::tbb::task_arena arena_;
-  std::optional<oneapi::tbb::global_control> workers_;  ///< TBB's limit of threads, raised
+  std::optional<oneapi::tbb::global_control> workers_;  ///< TBB's limit of threads, raised; or else:
+  std::thread helper_;                                  ///< works in the arena
   std::unique_ptr<flow::graph> graph_;
   std::unique_ptr<flow::function_node<Program*>> admissions_;  ///< calls admit_waiting
 

@@ -10,8 +10,8 @@ struct ProcessPolicy {
   /// OpenCL drivers are tried in forked copies of the process before they are loaded, since some crash or
   /// hang. Otherwise all are loaded untried.
   bool tries_drivers_in_copies = false;
-  /// Sessions raise TBB's limit of threads by one, so that all processors search while the program's own
-  /// threads wait. Otherwise a session uses one thread less than there are processors.
+  /// Sessions raise TBB's limit of threads for the whole process, and so may have more threads than there are
+  /// processors. Otherwise they leave it alone: a session then starts a thread of its own beside TBB's.
   bool raises_tbb_limit = false;
   /// Messages of FFmpeg go to the log. Otherwise they go where the program sends them.
   bool takes_ffmpeg_messages = false;

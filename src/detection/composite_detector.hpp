@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/config.hpp"
 #include "detection/detector.hpp"
 #include "detection/known_names.hpp"
+#include "params/config.hpp"
 
 namespace sightline {
 

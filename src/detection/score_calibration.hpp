@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
 #include "frame/frame_result.hpp"
 #include "model/header.hpp"
+#include "params/config.hpp"
 
 namespace sightline {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
 #include "detection/composite_detector.hpp"
 #include "family/family.hpp"
+#include "params/config.hpp"
 
 namespace sightline {
 

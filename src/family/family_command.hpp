@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/options.hpp"
 #include "family/model_show.hpp"
+#include "params/options.hpp"
 
 namespace sightline {
 

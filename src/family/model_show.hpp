@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/options.hpp"
 #include "image/picture_view.hpp"
+#include "params/options.hpp"
 
 namespace sightline {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/options.hpp"
 #include "detection/pixel_windows.hpp"
-#include "family/model_show.hpp"
 #include "drawing/canvas.hpp"
+#include "family/model_show.hpp"
+#include "params/options.hpp"
 
 namespace sightline {
 

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/config.hpp"
-#include "base/options.hpp"
+#include "params/config.hpp"
+#include "params/options.hpp"
 
 namespace sightline {
 

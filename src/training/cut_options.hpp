@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/options.hpp"
+#include "params/options.hpp"
 #include "training/window_samples.hpp"
 
 namespace sightline {

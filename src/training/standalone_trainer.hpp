@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/options.hpp"
+#include "params/options.hpp"
 #include "training/progress.hpp"
 
 namespace sightline::training {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/options.hpp"
+#include "params/options.hpp"
 #include "training/image_set.hpp"
 #include "training/progress.hpp"
 

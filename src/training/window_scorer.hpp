@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
-#include "base/options.hpp"
 #include "evaluation/curves.hpp"
+#include "params/config.hpp"
+#include "params/options.hpp"
 #include "training/image_set.hpp"
 
 namespace sightline {

@@ -5,15 +5,15 @@
 #include <memory>
 #include <vector>
 
-#include <sightline/base/config.hpp>
 #include <sightline/base/error.hpp>
 #include <sightline/base/log.hpp>
 #include <sightline/base/process_policy.hpp>
 #include <sightline/detectors/registry.hpp>
 #include <sightline/media/reader.hpp>
 #include <sightline/opencl/device.hpp>
-#include <sightline/pipeline/runtime/pipeline.hpp>
+#include <sightline/params/config.hpp>
 #include <sightline/pipeline/runs/reader_source.hpp>
+#include <sightline/pipeline/runtime/pipeline.hpp>
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "apps/common/quality_options.hpp"
-#include "base/config.hpp"
 #include "base/error.hpp"
+#include "params/config.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {

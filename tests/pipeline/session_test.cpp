@@ -11,6 +11,8 @@
 #include <map>
 #include <thread>
 
+#include "base/log.hpp"
+#include "base/process_policy.hpp"
 #include "base/random.hpp"
 #include "pipeline/runtime/frame_queue.hpp"
 #include "pipeline/runtime/session.hpp"
@@ -303,6 +305,24 @@ TEST(Session, EndsWhatRunsWhenItIsDestroyed) {
   }
   for (const Fed& one : fed)
     expect_ordered(one.collector.results, static_cast<std::size_t>(one.source.delivered()));
+}
+
+// As part of another program, whose log and process are not theirs.
+TEST(Session, TwoInAProcessOfSomebodyElse) {
+  set_process_policy({});
+  set_logger(nullptr);
+  for (const int threads : {1, 2}) {
+    FakeDetector detector;
+    Session first({threads}), second({threads});
+    Fed one(300), other(300), late(100);
+    const ProgramId program = first.add(detector, nullptr, test::on_cpu(4));
+    const StreamId id = first.add(program, one.stream);
+    other.expect_whole(second.wait(second.add(second.add(detector, nullptr, test::on_cpu(4)), other.stream)));
+    one.expect_whole(first.wait(id));
+    late.expect_whole(first.wait(first.add(program, late.stream)));
+  }
+  set_logger(spdlog::default_logger());
+  set_process_policy(kOwnProcess);
 }
 
 TEST(Session, RefusesWhatMakesNoSense) {

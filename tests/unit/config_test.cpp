@@ -1,4 +1,4 @@
-#include "base/config.hpp"
+#include "params/config.hpp"
 #include "detectors/registry.hpp"
 
 #include <gmock/gmock.h>

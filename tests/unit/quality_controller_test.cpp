@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "base/config.hpp"
+#include "params/config.hpp"
 #include "pipeline/planning/quality_objective.hpp"
 #include "support/errors.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "base/config.hpp"
 #include "detectors/cascade/detector.hpp"
 #include "family/counterpart.hpp"
+#include "params/config.hpp"
 
 namespace sightline::cascade {
 

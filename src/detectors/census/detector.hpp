@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "base/config.hpp"
 #include "detection/pixel_windows.hpp"
 #include "detectors/census/model.hpp"
 #include "detectors/census/scan.hpp"
+#include "params/config.hpp"
 
 namespace sightline::census {
 

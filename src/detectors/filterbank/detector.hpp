@@ -5,12 +5,12 @@
 #include <memory>
 #include <span>
 
-#include "base/config.hpp"
 #include "detection/sliding_window.hpp"
 #include "detectors/filterbank/kernels.hpp"
 #include "detectors/filterbank/model.hpp"
 #include "detectors/filterbank/options.hpp"
 #include "detectors/filterbank/workspace.hpp"
+#include "params/config.hpp"
 
 namespace sightline::filterbank {
 

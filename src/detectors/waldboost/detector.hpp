@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "base/config.hpp"
 #include "detection/pixel_windows.hpp"
 #include "detectors/waldboost/model.hpp"
 #include "detectors/waldboost/scan.hpp"
 #include "detectors/waldboost/steps.hpp"
+#include "params/config.hpp"
 
 namespace sightline::waldboost {
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "base/config.hpp"
 #include "detection/detector.hpp"
 #include "faces/gallery/face_finder.hpp"
 #include "faces/recognition/recogniser.hpp"
+#include "params/config.hpp"
 
 namespace sightline::recognition {
 

@@ -1,4 +1,4 @@
-#include "base/options.hpp"
+#include "params/options.hpp"
 
 #include <algorithm>
 

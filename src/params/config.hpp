@@ -21,6 +21,7 @@ class Config {
  public:
   using Value = std::variant<double, std::string>;
 
+  // These three are part of the library `detectors`: the core needs no parser of TOML.
   /// Reads a file. Throws Error (usage) with file and line on bad syntax, and without a line if it cannot be
   /// read.
   static Config load(const std::filesystem::path& file);
