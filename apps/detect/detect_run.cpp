@@ -303,9 +303,7 @@ class DetectRun {
     if (decoders < 2) return pipeline_.run(whole, options);
     spdlog::debug("{} decoders read {} parts side by side", decoders, parts.parts.size());
     let_decode_side_by_side(decoders);
-    media::ReadOptions reading = a_.reading;
-    reading.threads = std::max(1, pipeline_.threads() / static_cast<int>(decoders));
-    pipeline::PartedVideo video(input.stream.name, std::move(parts), reading, input.source,
+    pipeline::PartedVideo video(input.stream.name, std::move(parts), a_.reading, input.source,
                                 input.stream.sinks, decoders);
     input.has_parts = true;
     std::vector<pipeline::Stream> streams = video.streams();
