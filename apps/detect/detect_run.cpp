@@ -326,7 +326,7 @@ class DetectRun {
     const auto rest = video.finish(stop_);
     video.correct(report);
     if (!rest || stop_) return {report};
-    spdlog::debug("from {:.1f} s on, one decoder reads the file", rest->begin);
+    spdlog::debug("after {} frames, one decoder goes on", *rest);
     input.rest.emplace(input.stream.name, a_.reading, *rest);
     pipeline::Stream last = whole.front();
     last.source = &*input.rest;

@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "base/error.hpp"
+#include "pipeline/runs/reader_source.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -14,7 +14,7 @@ constexpr double kWithinRounding = 0.4e-6;  // seconds, less than what a Reader 
 
 // To read from a part's first frame on.
 media::ReadOptions from(double begin, media::ReadOptions options) {
-  if (begin > 0) options.start = begin + kWithinRounding / 4;
+  options.start = begin + kWithinRounding / 4;
   return options;
 }
 
@@ -64,7 +64,7 @@ class PartedVideo::Source : public FrameSource {
   }
 
  private:
-  FrameSource& source() { return reader_ ? static_cast<FrameSource&>(*reader_) : video_.first_; }
+  FrameSource& source() { return source_ ? static_cast<FrameSource&>(*source_) : video_.first_; }
 
   bool begin_part() {
     double begin = 0;
@@ -77,7 +77,12 @@ class PartedVideo::Source : public FrameSource {
     }
     is_reading_ = true;
     count_ = 0;
-    if (part_ > 0) reader_ = std::make_unique<RestOfVideo>(video_.file_, video_.options_, Rest{begin, 0});
+    if (part_ > 0) {
+      source_.reset();
+      reader_.reset();  // first: two decoders would need twice the memory
+      reader_ = std::make_unique<media::Reader>(video_.file_, from(begin, video_.options_));
+      source_.emplace(*reader_);
+    }
     return true;
   }
 
@@ -115,7 +120,8 @@ class PartedVideo::Source : public FrameSource {
 
   PartedVideo& video_;
   const std::size_t number_;
-  std::unique_ptr<RestOfVideo> reader_;  ///< null: the first part's
+  std::unique_ptr<media::Reader> reader_;
+  std::optional<ReaderSource> source_;  ///< of the reader; none: the first part's
   bool is_reading_ = false;
   std::size_t part_ = 0;
   double end_ = 0;
@@ -200,13 +206,12 @@ void PartedVideo::hand_on(Part& part) {
   }
 }
 
-std::optional<PartedVideo::Rest> PartedVideo::finish(bool was_stopped) {
+std::optional<std::int64_t> PartedVideo::finish(bool was_stopped) {
   const std::lock_guard lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
   if (head_ == parts_.size()) return std::nullopt;
-  const Rest rest{parts_[head_].begin, handed_on_.frames};
   if (was_stopped) hand_on(parts_[head_]);
-  return rest;
+  return handed_on_.frames;
 }
 
 void PartedVideo::correct(RunReport& report) const {
@@ -217,14 +222,11 @@ void PartedVideo::correct(RunReport& report) const {
   report.decode_errors = 0;
 }
 
-RestOfVideo::RestOfVideo(const std::string& file, const media::ReadOptions& options,
-                         const PartedVideo::Rest& rest)
-    : reader_(file, from(rest.begin, options)), before_(rest.frames) {}
-
 std::optional<Frame> RestOfVideo::read() {
-  std::optional<Frame> frame = reader_.read();
-  if (frame) frame = frame->renumbered(before_ + frame->number());
-  return frame;
+  for (;;) {
+    std::optional<Frame> frame = reader_.read();
+    if (!frame || frame->number() > before_) return frame;
+  }
 }
 
 }  // namespace sightline::pipeline

@@ -21,7 +21,7 @@ namespace sightline::pipeline {
 /// A part's results are handed on when all its frames are searched, no error was met, and its decoder has
 /// found the frame behind its last one to be the next part's first, as that part's decoder sees it. So the
 /// results are those of one decoder, also of a file that is damaged or whose index lies: there the parts end,
-/// and `rest` says where one decoder has to go on.
+/// and one decoder has to go on (RestOfVideo).
 ///
 /// Memory: the results of parts whose predecessors are not complete, and a frame in flight for each decoder.
 /// Thread-safety: one thread; the streams have their own.
@@ -38,13 +38,9 @@ class PartedVideo {
   /// One for each decoder, to be run together.
   std::vector<Stream> streams();
 
-  struct Rest {
-    double begin = 0;         ///< time of its first frame, in seconds
-    std::int64_t frames = 0;  ///< that were handed on before
-  };
-  /// After the run: what was not handed on; none if that was everything. Of a run that was stopped, hands on
-  /// what came in order, first. Throws what a sink threw.
-  std::optional<Rest> finish(bool was_stopped);
+  /// After the run: the number of frames that were handed on, if there are more. Of a run that was stopped,
+  /// hands on what came in order, first. Throws what a sink threw.
+  std::optional<std::int64_t> finish(bool was_stopped);
   /// Makes a report of the streams one of what was handed on.
   void correct(RunReport& report) const;
 
@@ -72,11 +68,14 @@ class PartedVideo {
   std::exception_ptr failure_;  ///< a sink's
 };
 
-/// Goes on where the parts of a video ended.
+/// Goes on where the parts of a video ended. Decodes what comes before, too: what a decoder makes of damage
+/// depends on it.
 class RestOfVideo : public FrameSource {
  public:
   /// Opens the file. Throws as Reader does.
-  RestOfVideo(const std::string& file, const media::ReadOptions& options, const PartedVideo::Rest& rest);
+  /// @param before  frames that are read and left out
+  RestOfVideo(const std::string& file, const media::ReadOptions& options, std::int64_t before)
+      : reader_(file, options), before_(before) {}
   std::optional<Frame> read() override;
   std::int64_t decode_errors() const override { return reader_.decode_errors(); }
   const media::Reader& reader() const { return reader_; }

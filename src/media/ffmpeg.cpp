@@ -13,9 +13,17 @@
 namespace sightline::media {
 namespace {
 
+void count_concealment(void* object, std::string_view format) {
+  if (!object || *static_cast<const AVClass**>(object) != avcodec_get_class()) return;
+  const auto* const context = static_cast<const AVCodecContext*>(object);
+  if (!context->opaque || !context->codec || !av_codec_is_decoder(context->codec)) return;
+  if (format.starts_with("concealing ")) ++static_cast<Concealments*>(context->opaque)->frames;
+}
+
 // FFmpeg's log lines are all debug lines. Errors that matter to the user come as return values and are
 // reported from there.
 void log_message(void* object, int level, const char* format, va_list arguments) {
+  count_concealment(object, format);
   if (level > AV_LOG_INFO || !logger().should_log(spdlog::level::debug)) return;
   try {
     char line[1024];

@@ -13,6 +13,8 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -74,6 +76,13 @@ bool has_option(const AVOutputFormat& container, const char* name);
 
 /// FFmpeg's words for one of its error codes.
 std::string error_text(int code);
+
+/// What AVCodecContext::opaque of a decoder points to, where it is set: frames in which damage was concealed,
+/// counted by the decoder's message. The flags of a frame from several threads tell it only if they are set
+/// in time. Needs ProcessPolicy::takes_ffmpeg_messages.
+struct Concealments {
+  std::atomic<std::int64_t> frames{0};
+};
 
 /// Readies the network, and sends FFmpeg's messages to the log at level debug, if the process policy allows
 /// it. Idempotent, thread-safe;

@@ -31,7 +31,7 @@ constexpr int kMaxReadErrors = 50;                        // consecutive read er
 constexpr int kMaxBeforeKey = 300;                        // encoders set key frames 250 apart, or closer
 constexpr std::chrono::milliseconds kDeviceRecovery{10};  // after an error; a loss of signal may be short
 
-class Stream final : public Source {
+class Stream final : public Source, private Concealments {
  public:
   Stream(const std::string& input, const SourceContext& context)
       : name_(redacted(input)),
@@ -51,8 +51,10 @@ class Stream final : public Source {
   std::optional<SourceFrame> next() override {
     std::shared_ptr<const AVFrame> picture = ahead_ ? std::move(ahead_) : decode();
     ahead_.reset();
+    if (picture && (picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT))) ++flagged_;
+    for (const std::int64_t damaged = std::max(flagged_, frames.load()); told_ < damaged; ++told_)
+      errors_.add_concealed();
     if (!picture) return std::nullopt;
-    if (picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT)) errors_.add_concealed();
     errors_.good();
     const double time = time_of(*picture);
     const FrameTimes times = times_of(*picture);
@@ -165,7 +167,7 @@ class Stream final : public Source {
     if (input_.is_single_image() && codec->id == AV_CODEC_ID_MJPEG)
       decoder_->err_recognition |= AV_EF_EXPLODE;
     enable_arrivals(*decoder_);
-    decoder_->opaque = this;
+    decoder_->opaque = static_cast<Concealments*>(this);
     decoder_->get_buffer2 = get_buffer;
     const int result = fault::strikes(fault::Kind::decode, "avcodec_open2")
                            ? AVERROR(ENOMEM)
@@ -207,7 +209,7 @@ class Stream final : public Source {
   // Called by the decoder, from any of its threads, before it allocates a picture: too large pictures are
   // refused.
   static int get_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
-    auto* self = static_cast<Stream*>(context->opaque);
+    auto* self = static_cast<Stream*>(static_cast<Concealments*>(context->opaque));
     if (self->is_too_large(frame->width, frame->height)) {
       self->large_width_ = frame->width;
       self->large_height_ = frame->height;
@@ -511,6 +513,8 @@ class Stream final : public Source {
   int read_failure_ = 0;  // error that ended the reading early
   std::atomic<int> large_width_{0};
   std::atomic<int> large_height_{0};
+  std::int64_t flagged_ = 0;            // pictures with damage by their flags
+  std::int64_t told_ = 0;               // pictures with damage that are reported
   std::atomic<int> without_memory_{0};  // pictures that could not be made and are not yet reported
   std::shared_ptr<AudioTrack> audio_;
   std::int64_t audio_offset_ = 0;
