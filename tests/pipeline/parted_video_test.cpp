@@ -53,7 +53,7 @@ class PartedVideo : public testing::Test {
     for (const char* decoders : {"2", "5"}) {
       const Outcome several = detect(file, decoders, options);
       EXPECT_EQ(several.exit_code, one.exit_code) << several.err;
-      EXPECT_EQ(several.out, one.out) << decoders << " decoders";
+      EXPECT_TRUE(several.out == one.out) << decoders << " decoders";
       EXPECT_EQ(several.err, one.err);
     }
   }
@@ -89,12 +89,16 @@ TEST_F(PartedVideo, DamageIsWhatOneDecoderMakesOfIt) {
     for (std::size_t i = 0; i < 400; ++i) damaged[at + i] = static_cast<char>(i * 37);
     const std::string file = folder_ / "damaged.mkv";
     std::ofstream(file, std::ios::binary) << damaged;
-    expect_equal(file);
-    expect_equal(file, {"--keep-going"});
+    // What several threads of a decoder make of damage differs from run to run; whether they tell does not.
+    expect_equal(file, {"--threads", "1"});
+    expect_equal(file, {"--threads", "1", "--keep-going"});
+    const int exit_code = detect(file, "1", {"--threads", "1"}).exit_code;
+    for (const char* decoders : {"1", "1", "1", "1", "3"})
+      EXPECT_EQ(detect(file, decoders, {"--threads", "4"}).exit_code, exit_code);
   }
   const std::string cut = folder_ / "cut.mkv";
   std::ofstream(cut, std::ios::binary) << whole.substr(0, whole.size() * 2 / 3);
-  expect_equal(cut);
+  expect_equal(cut, {"--threads", "1"});
 }
 
 TEST_F(PartedVideo, AStoppedRunIsCompleteUpToItsLastFrame) {
