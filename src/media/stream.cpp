@@ -169,6 +169,12 @@ class Stream final : public Source, private Concealments {
     enable_arrivals(*decoder_);
     decoder_->opaque = static_cast<Concealments*>(this);
     decoder_->get_buffer2 = get_buffer;
+#if FF_API_THREAD_SAFE_CALLBACKS  // later versions take it for granted
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    decoder_->thread_safe_callbacks = 1;  // else the decoder's threads wait for one another
+#pragma GCC diagnostic pop
+#endif
     const int result = fault::strikes(fault::Kind::decode, "avcodec_open2")
                            ? AVERROR(ENOMEM)
                            : avcodec_open2(decoder_.get(), codec, nullptr);
