@@ -298,13 +298,14 @@ class DetectRun {
                                                 const std::vector<pipeline::Stream>& whole) {
     const std::int64_t frames = input.reader.info().frames.value_or(0);
     const auto length = std::clamp<std::int64_t>(frames / (4 * static_cast<std::int64_t>(decoders)), 24, 600);
-    media::VideoParts parts = media::divide_video(input.stream.name, a_.reading, length);
+    const media::VideoParts parts = media::divide_video(input.stream.name, a_.reading, length);
     decoders = std::min(decoders, parts.parts.size());
     if (decoders < 2) return pipeline_.run(whole, options);
     spdlog::debug("{} decoders read {} parts side by side", decoders, parts.parts.size());
     let_decode_side_by_side(decoders);
-    pipeline::PartedVideo video(input.stream.name, std::move(parts), a_.reading, input.source,
-                                input.stream.sinks, decoders);
+    media::ReadOptions reading = a_.reading;  // few threads each: many wait for one another
+    reading.threads = std::max(1, pipeline_.threads() / static_cast<int>(decoders));
+    pipeline::PartedVideo video(input.stream.name, parts, reading, input.stream.sinks, decoders);
     input.has_parts = true;
     std::vector<pipeline::Stream> streams = video.streams();
     std::mutex mutex;

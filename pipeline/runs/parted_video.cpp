@@ -5,8 +5,6 @@
 #include <deque>
 #include <utility>
 
-#include "pipeline/runs/reader_source.hpp"
-
 namespace sightline::pipeline {
 namespace {
 
@@ -14,7 +12,7 @@ constexpr double kWithinRounding = 0.4e-6;  // seconds, less than what a Reader 
 
 // To read from a part's first frame on.
 media::ReadOptions from(double begin, media::ReadOptions options) {
-  options.start = begin + kWithinRounding / 4;
+  if (begin > 0) options.start = begin + kWithinRounding / 4;
   return options;
 }
 
@@ -38,8 +36,8 @@ class PartedVideo::Source : public FrameSource {
     try {
       for (;;) {
         if (!is_reading_ && !begin_part()) return std::nullopt;
-        std::optional<Frame> frame = source().read();
-        if (source().decode_errors() > 0) break;
+        std::optional<Frame> frame = reader_->read();
+        if (reader_->decode_errors() > 0) break;
         if (frame && frame->time() < end_ - kWithinRounding) {
           if (!takes(*frame)) break;
           return frame;
@@ -52,9 +50,7 @@ class PartedVideo::Source : public FrameSource {
     give_up();
     return std::nullopt;
   }
-  std::optional<std::int64_t> frames() const override {
-    return number_ == 0 ? video_.first_.frames() : std::optional<std::int64_t>(0);
-  }
+  std::optional<std::int64_t> frames() const override { return number_ == 0 ? video_.total_ : 0; }
 
   // The part of the next frame to be delivered. Called with the video's mutex held.
   std::size_t take_tag() {
@@ -64,8 +60,6 @@ class PartedVideo::Source : public FrameSource {
   }
 
  private:
-  FrameSource& source() { return source_ ? static_cast<FrameSource&>(*source_) : video_.first_; }
-
   bool begin_part() {
     double begin = 0;
     {
@@ -77,12 +71,8 @@ class PartedVideo::Source : public FrameSource {
     }
     is_reading_ = true;
     count_ = 0;
-    if (part_ > 0) {
-      source_.reset();
-      reader_.reset();  // first: two decoders would need twice the memory
-      reader_ = std::make_unique<media::Reader>(video_.file_, from(begin, video_.options_));
-      source_.emplace(*reader_);
-    }
+    reader_.reset();  // first: two decoders would need twice the memory
+    reader_ = std::make_unique<media::Reader>(video_.file_, from(begin, video_.options_));
     return true;
   }
 
@@ -121,7 +111,6 @@ class PartedVideo::Source : public FrameSource {
   PartedVideo& video_;
   const std::size_t number_;
   std::unique_ptr<media::Reader> reader_;
-  std::optional<ReaderSource> source_;  ///< of the reader; none: the first part's
   bool is_reading_ = false;
   std::size_t part_ = 0;
   double end_ = 0;
@@ -144,16 +133,13 @@ class PartedVideo::PartSink : public Sink {
   Source& source_;
 };
 
-PartedVideo::PartedVideo(std::string file, media::VideoParts parts, const media::ReadOptions& options,
-                         FrameSource& first, std::vector<Sink*> sinks, std::size_t decoders)
-    : file_(std::move(file)),
-      options_(options),
-      first_(first),
-      sinks_(std::move(sinks)),
-      limit_(parts.parts.size()) {
+PartedVideo::PartedVideo(std::string file, const media::VideoParts& parts, const media::ReadOptions& options,
+                         std::vector<Sink*> sinks, std::size_t decoders)
+    : file_(std::move(file)), options_(options), sinks_(std::move(sinks)), limit_(parts.parts.size()) {
   for (std::size_t i = 0; i < parts.parts.size(); ++i) {
     Part& part = parts_.emplace_back();
     part.begin = parts.parts[i].begin;
+    total_ += parts.parts[i].frames;
     part.end = i + 1 < parts.parts.size() ? parts.parts[i + 1].begin : HUGE_VAL;
   }
   for (std::size_t i = 0; i < decoders; ++i) {

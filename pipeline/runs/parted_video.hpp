@@ -27,12 +27,11 @@ namespace sightline::pipeline {
 /// Thread-safety: one thread; the streams have their own.
 class PartedVideo {
  public:
-  /// @param file     to be opened again for each part but the first, with the options
-  /// @param first    reads the file from its start; must outlive the object
+  /// @param file     to be opened for each part, with the options
   /// @param sinks    get the results with empty frames; must outlive the object
   /// @param decoders at least 1
-  PartedVideo(std::string file, media::VideoParts parts, const media::ReadOptions& options,
-              FrameSource& first, std::vector<Sink*> sinks, std::size_t decoders);
+  PartedVideo(std::string file, const media::VideoParts& parts, const media::ReadOptions& options,
+              std::vector<Sink*> sinks, std::size_t decoders);
   ~PartedVideo();
 
   /// One for each decoder, to be run together.
@@ -54,8 +53,8 @@ class PartedVideo {
 
   const std::string file_;
   const media::ReadOptions options_;
-  FrameSource& first_;
   const std::vector<Sink*> sinks_;
+  std::int64_t total_ = 0;  ///< estimated number of frames
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<std::unique_ptr<PartSink>> part_sinks_;
 

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "pipeline/runs/reader_source.hpp"
 #include "support/child_process.hpp"
 #include "support/media.hpp"
 #include "support/pipeline.hpp"
@@ -136,10 +135,8 @@ TEST_F(PartedVideo, AnIndexThatLiesIsFoundOut) {
     ASSERT_EQ(parts.parts.size(), 6u);
     parts.parts[2].begin = lie;
     pipeline::test::FakeDetector detector;
-    media::Reader reader(file);
-    pipeline::ReaderSource source(reader);
     pipeline::test::Collector collector;
-    pipeline::PartedVideo video(file, parts, {}, source, {&collector}, 3);
+    pipeline::PartedVideo video(file, parts, {}, {&collector}, 3);
     pipeline::Pipeline pipeline(detector, nullptr, pipeline::test::on_cpu(4));
     const std::vector<pipeline::RunReport> reports = pipeline.run(video.streams());
     EXPECT_EQ(reports.size(), 3u);
