@@ -229,7 +229,8 @@ class ObjectMerge {
 
 int merge_objects(const Job& job, const MergeArguments& a) {
   if (a.outputs.size() != 1)
-    throw Error(ExitCode::usage, "detections are merged into one file", "write --output people.jsonl");
+    throw Error(ExitCode::usage, "detections are merged into exactly one file",
+                "name it, for example with --output people.jsonl");
   if (!a.files.labels.empty() || !a.files.cells.empty() || a.shares)
     throw Error(ExitCode::usage, "--labels, --cells-output and --shares are for jobs of textures");
   const std::string& output = a.outputs.front();

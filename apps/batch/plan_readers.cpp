@@ -81,8 +81,8 @@ void PlanReaders::require(const fs::path& file) const {
   // A program may lie in a home folder that others cannot enter.
   if (can_all || ships_with_program(file)) return;
   throw Error(ExitCode::input,
-              "the plan names '" + file.string() + "', which others who can change the plan cannot read",
-              "plan the job yourself, or give everybody who can write plan.json access to the file");
+              "the plan names '" + file.string() + "', which other users who can change the plan cannot read",
+              "plan the job yourself so that only you can write plan.json, or let these users read the file");
 }
 
 void PlanReaders::require_words(const std::vector<std::string>& words) const {

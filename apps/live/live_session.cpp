@@ -192,8 +192,8 @@ void LiveSession::finish() {
   for (const auto& stream : streams_) {
     const auto recording = stream->recording();
     if (!recording || recording->error.empty()) continue;
-    throw Error(ExitCode::failed, "the recording failed: " + recording->error,
-                "the part that was recorded can be played");
+    throw Error(ExitCode::failed, "the recording of '" + stream->name() + "' failed: " + recording->error,
+                recording->file.empty() ? "" : "'" + recording->file + "' can be played up to the failure");
   }
 }
 

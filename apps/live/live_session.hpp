@@ -22,11 +22,11 @@ namespace sightline::apps {
 /// Searches the inputs of a live run, and writes what was found. An input that fails ends alone, where there
 /// are several.
 ///
-/// Thread-safety: to be used from one thread, the one that shows what is found.
+/// Thread-safety: one thread, which displays the results.
 class LiveSession {
  public:
   /// Opens the sources, which then capture. Throws Error as the parts do.
-  /// @param wake  told when there is a new picture to show, or the run has ended; from any thread
+  /// @param wake  called from any thread when a new picture can be shown or the run has ended
   LiveSession(LiveArguments arguments, std::function<void()> wake);
   /// Ends without the errors of the run.
   ~LiveSession();
@@ -34,14 +34,16 @@ class LiveSession {
   /// Opens the outputs and begins to search. Throws Error as the parts do.
   void begin();
   bool has_ended() const { return ended_; }
-  /// Stops, waits for everything, completes the outputs, and throws what the run, an input or an output
-  /// failed with.
+  /// Stops the run, waits for its end, and completes the recordings. Throws the run's error, if any.
+  /// Otherwise completes the other outputs, and throws the first error of an input or, without one, of a
+  /// recording.
   void finish();
 
   std::vector<std::unique_ptr<LiveStream>>& streams() { return streams_; }
   // Results of these functions, as text for the window:
+  /// By index in pipeline::schedule_names(); any larger index selects `auto`.
   std::string choose_schedule(std::size_t index);
-  /// By so many settings, to faster ones or (below 0) to more accurate ones.
+  /// Changes the operating point by so many steps: positive is faster, negative more accurate.
   std::string change_operating_point(int by);
   std::string follow_objective();
 
@@ -91,8 +93,8 @@ class LiveSession {
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<bool> ends_{false};         ///< the run of the pipeline is to end
-  std::atomic<bool> stops_{false};        ///< and none is to follow
-  std::atomic<bool> plan_wanted_{false};  ///< before the next
+  std::atomic<bool> stops_{false};        ///< no other run is to follow
+  std::atomic<bool> plan_wanted_{false};  ///< schedule `auto` is to measure before the next run
   std::mutex schedule_mutex_;
   std::atomic<bool> planning_{false};
   std::atomic<bool> plan_ends_{false};        ///< the planning in progress is to end

@@ -19,7 +19,8 @@
 
 namespace sightline::apps {
 
-/// Captures an input on a thread of its own, counts, shows and records it. What searches it is the session's.
+/// Captures an input on a thread of its own; counts, displays and records its frames. LiveSession searches
+/// them.
 ///
 /// Thread-safety: one thread, unless said otherwise.
 class LiveStream {
@@ -31,8 +32,8 @@ class LiveStream {
   LiveStream(const LiveArguments& arguments, std::size_t number, const Detector& detector,
              std::function<void()> wake);
 
-  /// Makes the way of the results, which ends in the sinks of the session.
-  /// @param shared  get the results with identities, one frame of all inputs at a time
+  /// Prepares the stream with its sinks: display, recording and `shared`, behind a tracker if requested.
+  /// @param shared  sinks of the session; they get the tracker's results
   void begin(std::vector<std::unique_ptr<pipeline::Sink>> shared);
   /// For the pipeline; valid as long as the object.
   pipeline::Stream& stream() { return stream_; }
@@ -52,7 +53,7 @@ class LiveStream {
   std::string switch_recording();
   /// Begins to save what is shown; `saved_picture` tells when it is done.
   std::string save_picture(const pipeline::Showable& shown);
-  /// Once, what became of a picture.
+  /// Message on the picture that was saved, or the reason why it was not; returned once.
   std::optional<std::string> saved_picture();
 
   const std::string& name() const { return input().name; }
@@ -60,13 +61,13 @@ class LiveStream {
   pipeline::DisplayMailbox& mailbox() { return mailbox_; }
   pipeline::LiveStatistics& statistics() { return statistics_; }
   const pipeline::LiveSource& source() const { return *source_; }
-  /// Frames per second that come from it; what waits for the detector comes as fast as that is: then its own
-  /// rate.
+  /// Frames per second of the source. With drop policy `none`, capture waits for the detector: then the rate
+  /// that the source would have without waiting. Any thread.
   double rate() const;
   /// The last few frames. Any thread.
   std::vector<Frame> recent() const;
   std::optional<media::RecorderStatus> recording() const;
-  /// Once, why the input was given up.
+  /// Reason why the input failed for good; returned once.
   std::optional<std::string> new_failure();
   /// Of all runs of the pipeline that have ended. The thread that adds them, or after the last one.
   const pipeline::RunReport& report() const { return report_; }

@@ -24,7 +24,7 @@ std::size_t stage_named(std::string_view name, const FrameProcessor& processor) 
     if (stages[i].name == name) return i;
     known += (known.empty() ? "" : ", ") + std::string(stages[i].name);
   }
-  throw Error(ExitCode::usage, "there is no stage '" + std::string(name) + "'", "its stages are " + known);
+  throw Error(ExitCode::usage, "there is no stage '" + std::string(name) + "'", "the stages are " + known);
 }
 
 StageSet suited_stages(const FrameProcessor& processor) {
@@ -39,8 +39,9 @@ int number_of(std::string_view name, const std::string& text, int largest) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > largest) {
-    throw Error(ExitCode::usage, "'" + std::string(name) + "=" + text + "' is out of range",
-                "use a number from 1 to " + std::to_string(largest));
+    throw Error(ExitCode::usage,
+                "'" + std::string(name) + "=" + text + "' in " + option("map") + " has no valid number",
+                "use a whole number from 1 to " + std::to_string(largest));
   }
   return value;
 }
@@ -110,8 +111,9 @@ Error conflict_error(const MappingConflict& conflict, std::span<const StageInfo>
     case Kind::apart:
       break;
   }
-  return {ExitCode::usage, not_on_device + "apart from '" + other + "', the stage before it",
-          "run both on the CPU, or all stages between them on the device"};
+  return {ExitCode::usage, not_on_device + "with '" + other + "' while a stage between them runs on the CPU",
+          "use " + option("map", other + "=cpu," + name + "=cpu") +
+              ", or run all stages between them on the device"};
 }
 
 }  // namespace
@@ -187,7 +189,7 @@ Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor
   if (!request.map.empty()) {
     if (request.split > 0) {
       throw Error(ExitCode::usage, "--map and --split exclude each other"_message,
-                  "a split frame has its partitionable stages on both processors");
+                  "use one of them: a split frame runs the same stages on the CPU and on devices");
     }
     apply_map(request.map, processor, devices.size(), schedule);
   }

@@ -30,8 +30,8 @@ struct Schedule {
   std::array<std::uint8_t, kMostStages> pinned{};
   /// Relative share of each device in the devices' part of a split frame. Empty: equal shares.
   std::vector<double> shares = {};
-  /// Most frames that a device gets in one submission (DeviceStages::submit); 1: each frame by
-  /// itself. A device never waits for more frames while it is idle, and takes no more than suit it.
+  /// Maximum number of frames in one submission (DeviceStages::submit); 1: each frame by itself. A device
+  /// takes at most DeviceStages::most_together() frames, and never waits for more while it is idle.
   int batch = 1;
   friend bool operator==(const Schedule&, const Schedule&) = default;
 
@@ -44,7 +44,7 @@ inline constexpr int kMostInBatch = 64;
 
 /// User's request, from `--schedule`, `--map`, `--in-flight`, `--batch`, `--split`, or section [schedule].
 struct ScheduleRequest {
-  std::string name;          ///< a named schedule; empty: `auto` with a device, `cpu` without
+  std::string name;          ///< a named schedule or `auto`; empty: see `resolve`
   std::string map;           ///< changes to it: "filter=gpu,classify=cpu"; NAME=NUMBER sets a tunable
   int in_flight = 0;         ///< 0: the schedule's own
   double split = 0;          ///< 0: the schedule's own
@@ -72,7 +72,9 @@ Schedule named_schedule(std::string_view name, const FrameProcessor& processor, 
 Schedule schedule_or_mapping(const std::string& name, const FrameProcessor& processor, const Devices& devices,
                              int threads);
 
-/// Schedule of a request, checked; not for `auto`. Throws Error (usage).
+/// Schedule of a request, checked; not for `auto`. An empty name means `split` if the request has a split,
+/// else `cpu`; callers decide before whether it means `auto` (ProcessorEngine::is_auto). Throws Error
+/// (usage).
 Schedule resolve(const ScheduleRequest& request, const FrameProcessor& processor, const Devices& devices,
                  int threads);
 
@@ -83,17 +85,17 @@ void check_schedule(const Schedule& schedule, const FrameProcessor& processor, c
 /// Throws Error (usage) unless at least one of the used devices takes batches of this size.
 void check_batch(int batch, const Devices& devices, const DeviceSet& used);
 
-/// Frames in one submission, at most `wanted`, from which one of the schedule's devices gains; 1: none does.
+/// Largest batch, at most `wanted`, that one of the schedule's devices takes; 1: none takes several frames.
 int usable_batch(int wanted, const Schedule& schedule, const Devices& devices);
 
-/// Devices that frames are assigned to, or that share a split frame; none if all stages on devices are
-/// pinned.
+/// Devices that frames are assigned (dealt) to, or that share a split frame; none if all stages on devices
+/// are pinned. `devices` is the number of devices in use, here and below.
 DeviceSet dealt_devices(const Schedule& schedule, std::size_t devices);
 /// All devices that the schedule uses: dealt_devices and those that stages are pinned to.
 DeviceSet devices_of(const Schedule& schedule, std::size_t devices);
 
-/// Stages that `device` runs for a frame assigned to device `dealt`: those mapped to it or, of split frames,
-/// the partitionable ones.
+/// Stages that `device` runs for a frame that is assigned to device `dealt`: those mapped to it or, if frames
+/// are split, the partitionable ones.
 StageSet device_stages(const Schedule& schedule, const FrameProcessor& processor, std::size_t device,
                        std::size_t dealt);
 

@@ -1,6 +1,7 @@
 #pragma once
-/// Session: searches any number of streams at once. Streams come and go while it runs; each has its own
-/// program, and all share threads, devices and batches.
+/// Session: searches any number of streams at once. Streams can be added and removed at any time. Each stream
+/// runs one program (a frame processor with a schedule); several streams may run the same program. All share
+/// threads, devices and batches.
 
 #include <atomic>
 #include <chrono>
@@ -68,8 +69,8 @@ struct RunReport {
   void add(const RunReport& other);
 };
 
-/// A source and the sinks of its results. They must outlive the stream: until Session::wait or
-/// Session::remove has returned.
+/// A source and the sinks of its results. They must live until Session::wait or Session::remove has returned
+/// or the session is destroyed.
 struct Stream {
   FrameSource* source = nullptr;
   std::string name;  ///< source name in the results
@@ -83,8 +84,8 @@ struct Stream {
   /// An error of the source or of a sink ends this stream only. Otherwise it ends all streams.
   bool fails_alone = false;
   const std::atomic<bool>* stop = nullptr;  ///< ends the stream early, cleanly, once it is set; may be null
-  std::vector<TraceSink*> traces = {};      ///< get its frames; `begin` is the caller's of Session to call
-  int number = 0;                           ///< FrameTrace::source
+  std::vector<TraceSink*> traces = {};  ///< get its frames; the caller of Session must call TraceSink::begin
+  int number = 0;                       ///< FrameTrace::source
 };
 
 struct SessionOptions {
@@ -115,17 +116,20 @@ struct Event {
 /// need the same stages go together in batches.
 ///
 /// The way of a frame is a TBB flow graph: decode, the stages of the schedule (a node for each stage on the
-/// CPU, one for each run of stages on devices), back into order, delivery. A frame is read only when a slot
-/// is free, so memory is bounded, and no thread waits for a device. With several devices, each frame goes to
-/// the device that is expected to finish it first, or all devices share each frame. Results do not depend on
-/// the schedule, on the number of devices or on other streams.
+/// CPU, one for each run of stages on devices), back into order, delivery. A frame is read only into a slot.
+/// A program has Schedule::in_flight of them, but a stream whose source waits (FrameSource::Reading::waits)
+/// always gets at least one. So memory is bounded. No thread waits for a device. With several devices, each
+/// frame goes to the device that is expected to finish it first, or all devices share each frame. Results do
+/// not depend on the schedule, on the number of devices or on other streams, except for stages that are not
+/// exact (StageInfo::exact).
 ///
 /// A frame on which a stage throws becomes a failed FrameResult, and the stream continues. A device that
 /// fails or does not answer is disabled for all later frames, and logged once. Its frames are retried on the
 /// schedule's other devices, or on the CPU. After an error of a source, the frames before it are delivered;
 /// after one of a sink, no more frames of the stream are.
 ///
-/// Thread-safety: all members, from any thread.
+/// Thread-safety: all members but the destructor, from any thread. Call `wait` or `remove` once for a stream,
+/// and never from a sink, trace sink or callback of the session: that can deadlock.
 class Session {
  public:
   explicit Session(const SessionOptions& options = {});
@@ -159,7 +163,8 @@ class Session {
   StreamId add(ProgramId program, const Stream& stream) { return add(program, {&stream, 1}).front(); }
   /// Changes Stream::rate.
   void set_rate(StreamId stream, double rate);
-  /// What the stream has done so far.
+  /// Figures of the stream so far. `error`, `stopped` and `decode_errors` are only set in the report of
+  /// `wait` or `remove`. Throws Error (usage) for an unknown stream.
   RunReport report(StreamId stream) const;
   /// Waits for the end of the stream, and forgets it. Throws what ended it, unless the stream fails alone:
   /// then the report has the error.
@@ -167,7 +172,8 @@ class Session {
   /// Ends the stream: no frame is read any more, those in flight are delivered. A source that blocks in
   /// `read` is waited for. Then as `wait`.
   RunReport remove(StreamId stream);
-  /// The next event; waits for it. None after `timeout`. The oldest are lost where nobody asks.
+  /// The next event; waits for it. None after `timeout`. Keeps the latest 1000 events and discards older
+  /// ones.
   std::optional<Event> next_event(std::chrono::milliseconds timeout);
 
   class Impl;

@@ -72,11 +72,12 @@ inline Message option(std::string_view parameter, std::integral auto value) {
   return option(parameter, std::to_string(value));
 }
 
-/// The one exception type that Sightline throws on purpose.
+/// An error that a person can act on: wrong usage, an unusable input, model or device, or a failure while
+/// running. A violated contract is a std::logic_error instead, exhausted memory a std::bad_alloc.
 ///
-/// `what()` is a complete message for a person, in the words of the command line: it names the thing
-/// ("where"), the problem ("what") and, where there is one, the remedy. Thrown by constructors and by set-up
-/// code; per-frame outcomes are values instead. Copies share the fields, so that copying needs no memory.
+/// `what()` is a complete message in the words of the command line: the object, the problem and, if there is
+/// one, the remedy. The pipeline turns an error of a stage into a failed FrameResult; an error of a source or
+/// a sink ends the stream or the run. Copies share the fields, so that copying needs no memory.
 class Error : public std::runtime_error {
  public:
   struct Fields {

@@ -1,6 +1,7 @@
 #pragma once
 /// Device interface for pipelines and detectors: descriptions, queues, events and clocks, without types of
-/// the underlying API. src/opencl implements it for OpenCL.
+/// the underlying API. src/opencl implements it for OpenCL; "DeviceError" is its opencl::DeviceError
+/// (opencl/error.hpp).
 
 #include <chrono>
 #include <cstdint>
@@ -111,6 +112,8 @@ class DeviceQueue {
   virtual ~DeviceQueue() = default;
   virtual const std::string& device_name() const = 0;
 
+  // All following functions throw DeviceError.
+
   /// Enqueues an empty command, which completes when all commands before it have.
   virtual DeviceEvent marker() = 0;
   /// Like `marker`, but also waits for commands of other queues of the device, which must be flushed.
@@ -119,7 +122,7 @@ class DeviceQueue {
   virtual void flush() = 0;
   /// Waits for all commands.
   virtual void finish() = 0;
-  /// Waits for one event. Throws DeviceError if the command failed.
+  /// Waits for one event. Throws also if the command failed.
   void wait(const DeviceEvent& event) { event.wait(device_name()); }
 };
 
@@ -134,10 +137,12 @@ class DeviceClock {
 
   /// Waits for all commands on the queue, then measures the offset. Throws DeviceError.
   void synchronise(DeviceQueue& queue);
+  /// Host time of a device time. Call `synchronise` first.
   HostTime to_host(std::uint64_t device_ns) const;
   /// Whether the last synchronisation is more than 10 s ago.
   bool stale() const;
-  /// Uncertainty of the mapping: half of the time from sending the marker to seeing it complete.
+  /// Uncertainty of the mapping: half of the time from sending the marker to seeing it complete. Call
+  /// `synchronise` first.
   std::chrono::nanoseconds uncertainty() const;
 
  private:
@@ -153,7 +158,7 @@ class ComputeDevice {
   virtual ~ComputeDevice() = default;
   virtual const DeviceInfo& info() const = 0;
   const std::string& name() const { return info().name; }
-  /// Throws DeviceError.
+  /// A new queue of the device. Throws DeviceError if the device cannot make one.
   virtual std::unique_ptr<DeviceQueue> make_queue() const = 0;
   /// Frame memory that the device can copy by DMA; null if it brings no gain.
   virtual FrameMemory* frame_memory() const { return nullptr; }

@@ -10,11 +10,11 @@
 
 namespace sightline {
 
-/// When a live picture came about, in nanoseconds of std::chrono::steady_clock; 0 if that is not known, or
-/// means nothing, as for a file's.
+/// Times of a live frame, in nanoseconds of std::chrono::steady_clock; 0: unknown, or not live. For a
+/// file that LiveSource plays, both are the moment at which the frame was released.
 struct FrameTimes {
-  std::int64_t captured = 0;  ///< the camera took it; where it does not tell, its data had arrived
-  std::int64_t decoded = 0;   ///< the decoder had it ready
+  std::int64_t captured = 0;  ///< capture by the camera or, if that is unknown, arrival of the data
+  std::int64_t decoded = 0;   ///< end of decoding
 };
 
 /// A picture with its number and time. A handle: copies are cheap and share the pixels, which live until the
@@ -47,17 +47,19 @@ class Frame {
   /// The view of a frame that is luma. Throws std::bad_variant_access for packed colour; `to_gray` takes
   /// both.
   GrayView gray() const { return view().gray(); }
-  /// The same picture in a memory domain, copied there once if it must be; null if it cannot be.
+  /// The pixels in a memory domain, valid as long as any copy of this frame. The first call copies them there
+  /// if necessary. Null if that is impossible, or for an empty frame. Throws Error (device) if copying fails.
   const FrameStorage* in(MemoryDomain domain) const { return storage_ ? storage_->in(domain) : nullptr; }
-  /// The storage if it is a T, else null: media::DecodedPicture.
+  /// The storage as its type T, for example media::DecodedPicture; null if it has another type, or for an
+  /// empty frame.
   template <typename T>
   const T* storage() const {
     return dynamic_cast<const T*>(storage_.get());
   }
   /// Whether both show the same pixels in memory.
   bool shares_pixels_with(const Frame& other) const { return storage_ == other.storage_; }
-  /// Luma is as stored, also where it was of more than 8 bits: the range is the source's. That of colour and
-  /// palettes is of full range.
+  /// Range of the luma. Stored luma keeps the source's range, even if it was reduced to 8 bits. Luma computed
+  /// from packed colour or a palette has full range. Limited for an empty frame.
   LumaRange luma_range() const { return storage_ ? storage_->luma_range() : LumaRange::limited; }
 
   /// Why a picture of a folder could not be read whole; empty for a frame that was. A damaged frame has no

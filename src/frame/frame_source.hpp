@@ -23,13 +23,15 @@ class FrameSource {
   virtual Reading reading() const { return Reading::waits; }
   /// The next frame, or none at the end. Called by one thread at a time. Throws Error; the stream ends then.
   virtual std::optional<Frame> read() = 0;
-  /// As `read`, but returns false where that would wait: sources that announce. An announcement follows then.
+  /// As `read`, into an empty `frame`, but a source that announces does not wait: it returns false if there
+  /// is no frame yet, and an announcement follows. True with an empty `frame`: the end.
   virtual bool try_read(std::optional<Frame>& frame) {
     frame = read();
     return true;
   }
-  /// Sets what is called, by any thread, once `try_read` is worth another call. It must return quickly. Null:
-  /// nothing is called any more when this returns.
+  /// Sets the callback that announces that `try_read` may return true now; null removes it, and it is not
+  /// called after this has returned. Any thread may call it while it holds the source's mutex: the callback
+  /// must be quick and must not call the source.
   virtual void on_announcement(std::function<void()> /*call*/) {}
   virtual std::int64_t decode_errors() const { return 0; }
   /// Frames that were there and that `read` will never return. Any thread.

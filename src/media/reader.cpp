@@ -39,14 +39,16 @@ void check(const CaptureOptions& capture, const std::string& input) {
   if (!(capture.frame_rate >= 0) || !std::isfinite(capture.frame_rate))
     throw Error(ExitCode::usage, "the frame rate to capture must be above 0");
   const InputKind kind = kind_of(input);
-  const auto refuse = [&](const char* what, const char* who) {
-    throw Error(ExitCode::usage, "'" + redacted(input) + "' has no choice of " + what,
-                std::string("only ") + who + " can");
+  const auto refuse = [&](const std::string& what, const char* kinds, const char* parameter) {
+    throw Error(ExitCode::usage,
+                "cannot set the " + what + " of '" + redacted(input) + "': it is not a " + kinds,
+                "leave out " + option(parameter));
   };
-  if (kind != InputKind::camera && !capture.pixel_format.empty()) refuse("pixel format", "cameras");
+  if (kind != InputKind::camera && !capture.pixel_format.empty())
+    refuse("pixel format", "camera", "pixel_format");
   if (kind == InputKind::camera || kind == InputKind::screen) return;
-  if (size.width > 0) refuse("size", "cameras and screens");
-  if (capture.frame_rate > 0) refuse("frame rate", "cameras and screens");
+  if (size.width > 0) refuse("size", "camera or screen", "size");
+  if (capture.frame_rate > 0) refuse("frame rate", "camera or screen", "fps");
 }
 
 }  // namespace
@@ -238,7 +240,7 @@ void DecodeErrors::add(const std::string& reason) {
     throw Error(
         ExitCode::input,
         std::to_string(kMaxInARow) + " consecutive decode errors in '" + input_ + "' (last: " + reason + ")",
-        "the input is damaged from here on");
+        "the rest of the input is probably damaged; copy it again");
 }
 
 void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name,

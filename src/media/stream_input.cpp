@@ -631,7 +631,11 @@ void StreamInput::fail_camera(int code) const {
 void StreamInput::fail_without_data() const {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", patience_.seconds());
-  throw Error(ExitCode::input, std::string("no data for ") + seconds + " s from '" + input_ + "'");
+  Message remedy;
+  if (kind_ == InputKind::network && !quick_)  // `live` reopens an input
+    remedy = "check the source and the network, or use a larger --timeout"_message;
+  throw Error(ExitCode::input, std::string("no data for ") + seconds + " s from '" + input_ + "'",
+              std::move(remedy));
 }
 
 }  // namespace sightline::media

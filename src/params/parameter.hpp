@@ -13,7 +13,7 @@
 
 namespace sightline {
 
-/// Numbers that a key may have, from lowest to highest; `count` of them in a list.
+/// Range of a number, `lowest` and `highest` included. `count`: how many numbers a list has.
 struct Range {
   double lowest = 0, highest = 0;
   std::size_t count = 1;
@@ -26,11 +26,11 @@ struct ParameterDetails {
   Choices (*suggested)() = nullptr;       ///< values of a text, for completion
   const char* alias = nullptr;            ///< former name of the option
   const char* former = nullptr;           ///< former name of the key
-  bool of_model = false;                  ///< describes the configured model; ignored if another is named
+  bool of_model = false;                  ///< ignored in a configuration if --model names its model
   const char* section = "detector";
 };
 
-/// A parameter of any type.
+/// A parameter of any type. Strings are not copied: use literals.
 struct ParameterInfo : ParameterDetails {
   enum class Kind { whole_number, number, numbers, text, flag };
 
@@ -40,7 +40,7 @@ struct ParameterInfo : ParameterDetails {
   const char* key;
   Kind kind;
   Range range;
-  const char* option;   ///< as Option takes its name; empty: only configurations have the parameter
+  const char* option;   ///< name and value as in Option: "--filters N"; empty: only in configurations
   const char* meaning;  ///< help of the option
 };
 

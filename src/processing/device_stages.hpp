@@ -54,8 +54,8 @@ class DeviceSlot {
 
   std::vector<DeviceSpan> spans;  ///< spans of the last `submit`, in execution order
   DeviceEvent done;               ///< end of the last `submit`
-  /// Upload that this slot shares with other slots of the same device; null: not shared. Reset it before a
-  /// frame is prepared, and flush the queue after every `submit`.
+  /// Upload that this slot shares with other slots of the same device; null: not shared. The owner empties it
+  /// before each frame is prepared, and flushes the queue after every `submit`: other slots wait for it.
   SharedFrameUpload* shared_frame = nullptr;
 };
 
@@ -105,18 +105,18 @@ class DeviceStages {
   /// Prepares the slot, and a workspace in which the processor has prepared a frame, for the mapping
   /// `on_device`. Throws DeviceError.
   virtual void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const = 0;
-  /// Frames that are worth one submission at most: a power of two. 1: the device gains nothing from several.
+  /// Largest number of frames that makes one submission more efficient: a power of two. 1: the device gains
+  /// nothing from several.
   virtual std::size_t most_together() const { return 1; }
-  /// Enqueues stages [first, last), all of them in `on_device`, of one frame or several, with their uploads
-  /// and the downloads that later CPU stages need. Returns at once. All frames must be prepared for the same
-  /// mapping and operating point; each is answered by its own slot's `done`, which completes when all its
-  /// commands have. Spans of several frames at once are in each of their slots, and say so
-  /// (DeviceSpan::frames). Results do not depend on which frames are submitted together.
-  /// @param parts  all, or one after the other, where `divisible`: the inputs (which clear `slot.spans`), the
-  ///               stages, one by one or several at once, and the outputs (which set `slot.done`). A stage
-  ///               may be submitted several times before the next one; whether its output then stays the same
+  /// Enqueues stages [first, last) of one frame or several, with their uploads and the downloads that later
+  /// CPU stages need. Does not wait for the device. All frames must be prepared for the same mapping, which
+  /// has these stages on the device, and for the same operating point. The `done` of each slot completes when
+  /// all commands for its frame have. A span of several frames is in each of their slots
+  /// (DeviceSpan::frames). Results do not depend on which frames are submitted together. Throws DeviceError.
+  /// @param parts  `all` or, if `divisible`, single parts in this order: `inputs` (clears `slot.spans`),
+  ///               `stages` (one or several stages a call), `outputs` (sets `slot.done`). A stage may be
+  ///               submitted several times before the next one; whether its output then stays the same
   ///               depends on the stage
-  /// Throws DeviceError.
   virtual void submit(std::span<const DeviceWork> frames, std::size_t first, std::size_t last,
                       SubmitParts parts) const = 0;
   /// The same of one frame.

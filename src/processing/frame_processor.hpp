@@ -87,7 +87,11 @@ class Workspace {
 /// frames in flight, each with its own workspace.
 ///
 /// The result depends only on the frame, the processor and the operating point: not on the number of threads,
-/// the workspace's history or the instruction set.
+/// the workspace's history or the instruction set. Only a stage that is not exact (StageInfo::exact) may give
+/// other results on another CPU or device.
+///
+/// Exceptions of `prepare`, `run_stage`, `merge` and `take_result` fail the frame: the pipeline delivers a
+/// failed FrameResult with their message.
 class FrameProcessor {
  public:
   FrameProcessor() = default;

@@ -150,8 +150,8 @@ std::size_t output_named(const Graph& graph, const std::string& file) {
   }
   if (count == 1) return 0;
   if (chosen == count || !is_clear)
-    throw Error(ExitCode::usage, "'" + file + "' does not say which output it is of",
-                "name it FILE.OUTPUT.npy, with any other sign in place of '/' or ':'");
+    throw Error(ExitCode::usage, "the name of '" + file + "' does not identify one output of the network",
+                "rename it to FILE.OUTPUT.npy; other punctuation may replace '/' and ':' in OUTPUT");
   return chosen;
 }
 
