@@ -232,10 +232,6 @@ void add_detect(CLI::App& app, Common& common) {
   options.add("--every N", &a->reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
   options.add("--loop TIMES", &a->reading.loop, "Repeats of the input; -1: without end")
       .between(-1, 1'000'000);
-  options
-      .add("--decoders N", &a->decoders,
-           "Number of decoders that read parts of one file side by side (default: as many as pay)")
-      .between(1, 64);
   add_limit_options(options, a->reading);
   add_timeout_option(options, a->reading);
   a->tracking.add_to(options);

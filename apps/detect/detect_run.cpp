@@ -27,7 +27,6 @@
 #include "detectors/registry.hpp"
 #include "pipeline/report/chrome_trace.hpp"
 #include "pipeline/runs/media_sinks.hpp"
-#include "pipeline/runs/parted_video.hpp"
 #include "pipeline/runs/reader_source.hpp"
 #include "pipeline/runtime/sinks.hpp"
 #include "pipeline/runtime/sources.hpp"
@@ -38,7 +37,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
-constexpr int kMostDecoders = 8;              // of one file; more bring nothing
 constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quicker than to measure
 
 // What was found; how fast, for those who ask.
@@ -84,12 +82,7 @@ struct Input {
   std::unique_ptr<Answer> answer;  // where several inputs are named
   std::vector<std::unique_ptr<pipeline::Sink>> sinks;
   pipeline::Stream stream;
-  std::size_t number = 0;                     // among all inputs, from 1
-  std::optional<pipeline::RestOfVideo> rest;  // behind the parts that decoders read side by side
-  bool has_parts = false;
-
-  // The one that tells of damage; null where decoders side by side met none.
-  const media::Reader* last_reader() const { return rest ? &rest->reader() : has_parts ? nullptr : &reader; }
+  std::size_t number = 0;  // among all inputs, from 1
 };
 
 // Results of a run that has other outputs, too: these go on when the reader of standard output has seen
@@ -245,10 +238,7 @@ class DetectRun {
       };
       streams.push_back(input.stream);
     }
-    const std::size_t decoders = inputs.size() == 1 ? decoders_for(inputs.front()) : 1;
-    const std::vector<pipeline::RunReport> reports =
-        decoders > 1 ? run_in_parts(inputs.front(), decoders, options, streams)
-                     : pipeline_.run(streams, options);
+    const std::vector<pipeline::RunReport> reports = pipeline_.run(streams, options);
     display.end();
     if (stop_) begin_to_finish();
     for (Input& input : inputs) {
@@ -257,12 +247,11 @@ class DetectRun {
       if (!a_.output.empty() && !nothing) spdlog::info("wrote {}", input.target.path);
     }
     for (const Input& input : inputs) {
-      const media::Reader* const reader = input.last_reader();
-      const std::int64_t errors = reader ? reader->decode_errors() : 0;
+      const std::int64_t errors = input.reader.decode_errors();
       note_damage(input.stream.name, errors);
       if (errors > 0 && !input.reader.info().is_pictures) {
         spdlog::warn("{}: {}; the last one: {}", input.stream.name, counted(errors, "decode error"),
-                     reader->last_decode_error());
+                     input.reader.last_decode_error());
       }
     }
     for (const Input& input : inputs) {
@@ -276,71 +265,6 @@ class DetectRun {
       longest = std::max(longest, report.seconds);
     }
     total_.seconds = before + longest;
-  }
-
-  // Decoders that pay for a file whose results alone are wanted, and which is read from its start to its end.
-  // Without a device the detector has the cores.
-  std::size_t decoders_for(const Input& input) const {
-    const StreamInfo& info = input.reader.info();
-    const media::ReadOptions& reading = a_.reading;
-    std::error_code error;
-    const bool is_whole = reading.start == 0 && !reading.duration && reading.loop == 0 && reading.every == 1;
-    if (!is_whole || info.is_pictures || !fs::is_regular_file(input.stream.name, error)) return 1;
-    if (!a_.output.empty() || !a_.contact_sheet.empty() || !a_.report.empty() || !a_.trace.empty()) return 1;
-    if (a_.decoders > 0) return static_cast<std::size_t>(a_.decoders);
-    if (!pipeline_.schedule().uses_device()) return 1;
-    return static_cast<std::size_t>(std::clamp(pipeline_.threads() / 2, 1, kMostDecoders));
-  }
-
-  // One file in parts, which several decoders read, and with one decoder what is left.
-  std::vector<pipeline::RunReport> run_in_parts(Input& input, std::size_t decoders,
-                                                const pipeline::RunOptions& options,
-                                                const std::vector<pipeline::Stream>& whole) {
-    const std::int64_t frames = input.reader.info().frames.value_or(0);
-    const auto length = std::clamp<std::int64_t>(frames / (4 * static_cast<std::int64_t>(decoders)), 24, 600);
-    const media::VideoParts parts = media::divide_video(input.stream.name, a_.reading, length);
-    decoders = std::min(decoders, parts.parts.size());
-    if (decoders < 2) return pipeline_.run(whole, options);
-    spdlog::debug("{} decoders read {} parts side by side", decoders, parts.parts.size());
-    let_decode_side_by_side(decoders);
-    media::ReadOptions reading = a_.reading;  // few threads each: many wait for one another
-    reading.threads = std::max(1, pipeline_.threads() / static_cast<int>(decoders));
-    pipeline::PartedVideo video(input.stream.name, parts, reading, input.stream.sinks, decoders);
-    input.has_parts = true;
-    std::vector<pipeline::Stream> streams = video.streams();
-    std::mutex mutex;
-    std::vector<pipeline::Progress> progress(streams.size());
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      streams[i].on_progress = [&mutex, &progress, &whole, i](const pipeline::Progress& one) {
-        const std::lock_guard lock(mutex);
-        progress[i] = one;
-        whole.front().on_progress(sum_of(progress));
-      };
-    }
-    const std::vector<pipeline::RunReport> of_parts = pipeline_.run(streams, options);
-    pipeline::RunReport report = of_parts.front();
-    for (std::size_t i = 1; i < of_parts.size(); ++i) {
-      const double seconds = std::max(report.seconds, of_parts[i].seconds);
-      report.add(of_parts[i]);
-      report.seconds = seconds;
-    }
-    const auto rest = video.finish(stop_);
-    video.correct(report);
-    if (!rest || stop_) return {report};
-    spdlog::debug("after {} frames, one decoder goes on", *rest);
-    input.rest.emplace(input.stream.name, a_.reading, *rest);
-    pipeline::Stream last = whole.front();
-    last.source = &*input.rest;
-    report.add(pipeline_.run(last, options));
-    return {report};
-  }
-
-  // A frame that is being decoded holds a slot.
-  void let_decode_side_by_side(std::size_t decoders) {
-    pipeline::Schedule schedule = pipeline_.schedule();
-    if (engine_.schedule.in_flight > 0) return;
-    schedule.in_flight = std::min(schedule.in_flight + static_cast<int>(decoders), pipeline::kMostInFlight);
-    pipeline_.set_schedule(schedule);
   }
 
   static pipeline::Progress sum_of(const std::vector<pipeline::Progress>& parts) {

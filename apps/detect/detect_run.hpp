@@ -27,7 +27,6 @@ struct DetectArguments {
   media::ReadOptions reading;
   bool no_audio = false;
   bool together = false;
-  int decoders = 0;         // of one file, side by side; 0: as many as pay
   bool keep_going = false;  // after inputs and pictures that cannot be read whole
   bool overwrite = false;   // existing outputs
 };
