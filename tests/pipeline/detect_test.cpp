@@ -514,7 +514,7 @@ TEST(Detect, ConcealedDamageIsToldInEveryRun) {
   std::ofstream(file, std::ios::binary) << bytes;
   for (int i = 0; i < 8; ++i)
     expect_run(
-        kInput, "could not be read whole",
+        3, "could not be read whole",
         {"detect", file, "-d", "/dev/null", "--min-size", "120", "--threads", "4", "--device", "none"});
 }
 
