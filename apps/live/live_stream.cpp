@@ -20,6 +20,10 @@
 namespace sightline::apps {
 namespace {
 
+bool has_ended(const pipeline::CaptureStatus& status) {
+  return status.state == pipeline::CaptureState::ended || status.state == pipeline::CaptureState::failed;
+}
+
 std::string drops_text(const pipeline::CaptureCounts& now, const pipeline::CaptureCounts& before = {}) {
   std::string text;
   for (const pipeline::DropCause cause : pipeline::kDropCauses) {
@@ -88,8 +92,7 @@ void LiveStream::add(const pipeline::RunReport& report) {
 }
 
 bool LiveStream::is_over() const {
-  const pipeline::CaptureState state = source_->status().state;
-  return report_.error || state == pipeline::CaptureState::ended || state == pipeline::CaptureState::failed;
+  return report_.error || has_ended(source_->status());
 }
 
 void LiveStream::finish() {
@@ -152,7 +155,9 @@ std::string LiveStream::switch_recording() {
       recorder_->stop();
       return "recorded " + recorder_->status().file;
     }
-    if (!source_->status().opened) return "nothing to record yet";
+    const pipeline::CaptureStatus status = source_->status();
+    if (has_ended(status)) return "the source has ended";
+    if (!status.opened) return "nothing to record yet";
     start_recording();
     return "recording";
   } catch (const Error& e) {

@@ -44,6 +44,7 @@ class LiveWindow {
                    if (display::Window* const window = awake_) window->wake();
                  }),
         report_(session_, arguments.status_every, arguments.duration, verbosity),
+        title_(title_of(arguments)),
         tiles_(session_.streams().size()),
         hud_(parse_hud(arguments.hud)) {
     // No output is touched before there is a screen.
@@ -53,8 +54,8 @@ class LiveWindow {
     options.full_screen = arguments.full_screen;
     options.vsync = arguments.vsync;
     if (source.opened && tiles_.size() == 1) options.sample_aspect = source.info.sample_aspect;
-    window_ = std::make_unique<display::Window>(
-        title_of(arguments), source.opened ? source.info.size : Size{1280, 720}, options, tiles_.size());
+    window_ = std::make_unique<display::Window>(title_, source.opened ? source.info.size : Size{1280, 720},
+                                                options, tiles_.size());
     awake_ = window_.get();
     session_.begin();
     for (std::size_t i = 0; i < tiles_.size(); ++i) {
@@ -124,12 +125,14 @@ class LiveWindow {
         break;
       case next_tile:
         chosen_ = (chosen_ + 1) % tiles_.size();
+        set_title();
         break;
       case choose_tile:
         chosen_ = window_->clicked_tile();
         break;
       case enlarge_tile:
-        is_alone_ = !is_alone_;
+        is_alone_ = tiles_.size() > 1 && !is_alone_;
+        set_title();
         break;
       case overlay:
         hud_ = display::next(hud_);
@@ -159,6 +162,9 @@ class LiveWindow {
     }
     return true;
   }
+
+  // An input that is shown alone has no tile with its name.
+  void set_title() { window_->set_title(is_alone_ ? "Sightline: " + stream().name() : title_); }
 
   void say(const std::string& message) {
     message_ = message;
@@ -292,6 +298,7 @@ class LiveWindow {
   std::atomic<display::Window*> awake_{nullptr};
   LiveSession session_;
   LiveReport report_;
+  const std::string title_;
   std::vector<ShownInput> tiles_;   // by input
   std::vector<std::size_t> fresh_;  // inputs with pictures that have not been drawn
   bool has_fresh_ = false;          // one of them is to be seen
