@@ -309,6 +309,13 @@ Turn turn_of_matrix(std::span<const std::int32_t, 9> matrix) {
   return nearest_turn(matrix[0], matrix[1], matrix[3], matrix[4]);
 }
 
+Turn turn_of_matrix(FileData bytes) {
+  if (bytes.size() < kMatrixBytes) return {};
+  std::array<std::int32_t, 9> matrix{};
+  std::memcpy(matrix.data(), bytes.data(), kMatrixBytes);
+  return turn_of_matrix(matrix);
+}
+
 FileData matrix_of_stream(const AVStream& stream) {
 #if LIBAVFORMAT_VERSION_MAJOR >= 61
   const AVPacketSideData* const found = av_packet_side_data_get(
@@ -354,10 +361,7 @@ void set_turn(AVPacket& packet, const Turn& turn) {
 
 Turn turn_of(const AVFrame& picture) {
   const AVFrameSideData* const found = av_frame_get_side_data(&picture, AV_FRAME_DATA_DISPLAYMATRIX);
-  if (!found || found->size < kMatrixBytes) return {};
-  std::array<std::int32_t, 9> matrix{};
-  std::memcpy(matrix.data(), found->data, kMatrixBytes);
-  return turn_of_matrix(matrix);
+  return found ? turn_of_matrix(FileData(found->data, found->size)) : Turn();
 }
 
 std::shared_ptr<const AVFrame> upright(std::shared_ptr<const AVFrame> picture) {

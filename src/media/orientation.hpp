@@ -13,6 +13,9 @@ namespace sightline::media {
 /// angles between the quarter turns are not regarded.
 Turn turn_of_matrix(std::span<const std::int32_t, 9> matrix);
 
+/// The same of a matrix's bytes; no turn if there are none.
+Turn turn_of_matrix(std::span<const std::uint8_t> bytes);
+
 /// The display matrix of a video, from its container; none if it has none.
 std::span<const std::uint8_t> matrix_of_stream(const AVStream& stream);
 

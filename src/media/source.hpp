@@ -14,6 +14,8 @@
 
 namespace sightline::media {
 
+class StreamInput;
+
 /// Counts decode errors and ends the reading when there are only errors.
 /// Thread-safety: `total` from any thread, the rest from the reading one.
 class DecodeErrors {
@@ -80,7 +82,10 @@ std::unique_ptr<Source> open_source(const std::string& input, const SourceContex
 /// Images of a folder, in order. @throws Error if there is none
 std::unique_ptr<Source> open_folder(const std::string& folder, const SourceContext& context);
 
-/// A file, URL, pattern, generator or standard input. @throws Error
+/// A file, URL, pattern, device, generator or standard input. @throws Error
 std::unique_ptr<Source> open_stream(const std::string& input, const SourceContext& context);
+
+/// The pictures of such an input, where StreamInput::has_pictures. @throws Error
+std::unique_ptr<Source> open_pictures(std::unique_ptr<StreamInput> input, const SourceContext& context);
 
 }  // namespace sightline::media

@@ -530,11 +530,14 @@ int StreamInput::interrupted(void* self) {
   return static_cast<StreamInput*>(self)->gives_up() ? 1 : 0;
 }
 
+bool StreamInput::has_pictures() const {
+  return is_held_ || is_picture(*context_->iformat);
+}
+
 bool StreamInput::is_single_image() const {
-  if (is_held_) return true;
-  const std::string_view format = context_->iformat->name;
-  if (format == "image2") return !is_pattern(url_);
-  return format.ends_with("_pipe") && kind_ != InputKind::standard_input;
+  if (is_held_ || !has_pictures()) return is_held_;
+  if (std::string_view(context_->iformat->name) == "image2") return !is_pattern(url_);
+  return kind_ != InputKind::standard_input;
 }
 
 std::vector<std::uint8_t> StreamInput::content_of_image() {
@@ -542,22 +545,20 @@ std::vector<std::uint8_t> StreamInput::content_of_image() {
   AVIOContext* const io = context_->pb;
   if (!is_single_image() || !io || !(io->seekable & AVIO_SEEKABLE_NORMAL)) return {};
   const std::int64_t size = avio_size(io), at = avio_tell(io);
-  if (size <= 0 || size > kLargest || avio_seek(io, 0, SEEK_SET) < 0) return {};
-  std::vector<std::uint8_t> content(static_cast<std::size_t>(size));
-  const int count = avio_read(io, content.data(), static_cast<int>(size));
+  if (size <= 0 || size > kLargest) return {};
+  std::vector<std::uint8_t> content = head(static_cast<std::size_t>(size));
   if (const auto back = avio_seek(io, at, SEEK_SET); back < 0) fail(static_cast<int>(back));
-  if (count != size) return {};  // stopped, or of another size by now
+  if (std::ssize(content) != size) return {};  // stopped, or of another size by now
   return content;
 }
 
-// The first bytes; where one cannot seek, what opening has read of them.
-std::vector<std::uint8_t> StreamInput::head() {
+std::vector<std::uint8_t> StreamInput::head(std::size_t most) {
   AVIOContext* const io = io_ ? io_->context : nullptr;
   if (!io) return {};
   const bool is_seekable = io->seekable & AVIO_SEEKABLE_NORMAL;
   const std::int64_t at = avio_tell(io);
   if (at != 0 && (!is_seekable || avio_seek(io, 0, SEEK_SET) < 0)) return {};
-  std::vector<std::uint8_t> bytes(1 << 16);
+  std::vector<std::uint8_t> bytes(most);
   const auto size = static_cast<int>(bytes.size());
   const int count =
       is_seekable ? avio_read(io, bytes.data(), size) : avio_read_partial(io, bytes.data(), size);
@@ -569,7 +570,7 @@ std::vector<std::uint8_t> StreamInput::head() {
 void StreamInput::refuse_unsupported(int code) {
   // Some decoders return -1 for unknown errors, which reads as a lack of permission.
   if (code != AVERROR_INVALIDDATA && code != AVERROR_PATCHWELCOME && code != AVERROR(EPERM)) return;
-  if (const std::optional<Unsupported> found = unsupported_kind(head()))
+  if (const std::optional<Unsupported> found = unsupported_kind(head(1 << 16)))
     throw Error(ExitCode::input, "'" + input_ + "' is " + found->kind + ", which is not supported",
                 found->remedy);
   if (code == AVERROR_PATCHWELCOME)

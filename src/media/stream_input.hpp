@@ -59,10 +59,13 @@ class StreamInput {
 
   AVFormatContext& context() { return *context_; }
   const AVFormatContext& context() const { return *context_; }
+  const std::string& name() const { return input_; }  ///< without its secrets: for messages
   InputKind kind() const { return kind_; }
   /// Camera or screen.
   bool is_device() const { return kind_ == InputKind::camera || kind_ == InputKind::screen; }
   bool stopped() const { return stop_ && stop_->load(std::memory_order_relaxed); }
+  /// Whether this is a picture, a pattern of numbered ones, or a pipe of them. GIF and APNG are videos.
+  bool has_pictures() const;
   /// Whether this is one image file.
   bool is_single_image() const;
   /// Limits for analysing the input or decoding a picture of it. Sizes that are not known yet count as
@@ -70,6 +73,8 @@ class StreamInput {
   WorkLimit::Limits limits_of_picture(std::int64_t max_pixels) const;
   /// @throws Error (input) if these data of a PNG or APNG expand too much; see has_giant_chunks
   void refuse_giant_chunks(AVCodecID codec, std::span<const std::uint8_t> data) const;
+  /// The first bytes; where one cannot seek, those that opening has read. Does not move the read position.
+  std::vector<std::uint8_t> head(std::size_t most);
   /// Whole content of a single image file, on disk or in memory; empty if unavailable or larger than 1 GiB.
   /// Does not move the read position.
   std::vector<std::uint8_t> content_of_image();
@@ -117,7 +122,6 @@ class StreamInput {
   static int open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
                          AVDictionary** settings);
   static int close_nested(AVFormatContext* context, AVIOContext* io);
-  std::vector<std::uint8_t> head();
   [[noreturn]] void fail(int code);
   [[noreturn]] void fail_camera(int code) const;
   [[noreturn]] void fail_without_data() const;

@@ -1,0 +1,79 @@
+#pragma once
+/// Internal to src/media: the decoding that videos and pictures share.
+
+#include "image/turn.hpp"
+#include "media/live_packets.hpp"
+#include "media/source.hpp"
+#include "media/stream_input.hpp"
+
+namespace sightline::media {
+
+/// A source that decodes the best video stream of an input. Derived classes choose the packets to decode.
+class DecodingSource : public Source, private Concealments {
+ public:
+  std::optional<SourceFrame> next() override;
+  StreamInfo info() const override;
+
+ protected:
+  /// @throws Error (input) if there is no video
+  DecodingSource(std::unique_ptr<StreamInput> input, const SourceContext& context);
+  /// Opens the decoder, and sets how times count. Constructors call it.
+  /// @param fails_on_damage  return an error for a damaged JPEG instead of a picture with a gray part
+  void open_decoder(int threads, bool fails_on_damage);
+  /// The next picture; null at the end or when stopped.
+  std::shared_ptr<const AVFrame> decode();
+  /// Decodes a packet of the video.
+  void send(AVPacket& packet);
+  void note_error(int code);
+  /// Time of a picture with a timestamp.
+  double seconds_of(const AVFrame& picture) const;
+
+  /// Receives the packets, and calls `send` for those of the video that are to be decoded.
+  virtual void take(AVPacket& packet) = 0;
+  /// The message for an error of reading or decoding.
+  virtual std::string explain(int code) { return error_text(code); }
+  /// Whether the input ends early, asked once all packets are decoded.
+  virtual bool is_cut_short() { return false; }
+
+  const std::string name_;
+  const ReadOptions options_;
+  DecodeErrors& errors_;
+  const std::unique_ptr<StreamInput> input_;
+  AVStream* video_ = nullptr;         // owned by the input
+  AVStream* audio_stream_ = nullptr;  // owned by the input; null: not read
+  Turn container_turn_;               // if FFmpeg does not find it
+  CodecContextPtr decoder_;
+  std::shared_ptr<const AVFrame> ahead_;  // decoded, and not delivered yet
+  double period_ = 0;
+  std::int64_t base_ = 0;
+  bool draining_ = false;
+
+ private:
+  static int get_buffer(AVCodecContext* context, AVFrame* frame, int flags);
+  void give_matrix(AVFrame& picture) const;
+  void give_orientation(AVPacket& packet) const;
+  std::shared_ptr<const AVFrame> end();
+  void feed();
+  bool begins_to_make_sense();
+  FrameTimes times_of(const AVFrame& picture) const;
+  double time_of(const AVFrame& picture);
+
+  PacketPtr packet_ = make_av_packet();
+  Moment decoded_;  // the last picture
+  AVRational rate_{25, 1};
+  int packets_before_ = 0;
+  bool joined_ = false;
+  double rebase_ = 0;
+  double last_time_ = -std::numeric_limits<double>::infinity();
+  bool any_time_ = false;
+  bool is_unsupported_ = false;  // says the decoder of a picture
+  int read_errors_ = 0;
+  int read_failure_ = 0;  // error that ended the reading early
+  std::atomic<int> large_width_{0};
+  std::atomic<int> large_height_{0};
+  std::int64_t flagged_ = 0;            // pictures with damage by their flags
+  std::int64_t told_ = 0;               // pictures with damage that are reported
+  std::atomic<int> without_memory_{0};  // pictures that could not be made and are not yet reported
+};
+
+}  // namespace sightline::media
