@@ -1,4 +1,4 @@
-#include "media/container_end.hpp"
+#include "media/content_checks.hpp"
 
 #include <libavutil/intreadwrite.h>
 

@@ -1,4 +1,4 @@
-#include "media/jpeg_check.hpp"
+#include "media/content_checks.hpp"
 
 #include <csetjmp>
 #include <cstdint>

@@ -1,18 +1,13 @@
-#include "media/picture_end.hpp"
+#include "media/content_checks.hpp"
 
 extern "C" {
-#include <libavutil/imgutils.h>
 #include <libavutil/intreadwrite.h>
-#include <libavutil/pixdesc.h>
 }
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <string_view>
 #include <vector>
-
-#include "media/jpeg_check.hpp"
 
 namespace sightline::media {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "media/content_checks.hpp"
 #include "media/decoding_source.hpp"
-#include "media/picture_end.hpp"
 
 namespace sightline::media {
 namespace {

@@ -1,4 +1,4 @@
-#include "media/png_chunks.hpp"
+#include "media/content_checks.hpp"
 
 #include <libdeflate.h>
 

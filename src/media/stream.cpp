@@ -6,10 +6,9 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "media/container_end.hpp"
+#include "media/content_checks.hpp"
 #include "media/decoding_source.hpp"
 #include "media/orientation.hpp"
-#include "media/picture_end.hpp"
 #include "media/tiff.hpp"
 
 namespace sightline::media {

@@ -17,11 +17,10 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "media/capture.hpp"
+#include "media/content_checks.hpp"
 #include "media/input_policy.hpp"
 #include "media/picture_sequence.hpp"
-#include "media/png_chunks.hpp"
 #include "media/secrets.hpp"
-#include "media/unsupported.hpp"
 
 namespace sightline::media {
 namespace {

@@ -1,4 +1,4 @@
-#include "media/unsupported.hpp"
+#include "media/content_checks.hpp"
 
 #include <algorithm>
 #include <string_view>
