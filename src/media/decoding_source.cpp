@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "media/orientation.hpp"
-#include "media/tiff.hpp"
 
 namespace sightline::media {
 namespace {

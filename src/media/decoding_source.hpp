@@ -1,6 +1,8 @@
 #pragma once
 /// Internal to src/media: the decoding that videos and pictures share.
 
+#include <limits>
+
 #include "image/turn.hpp"
 #include "media/live_packets.hpp"
 #include "media/source.hpp"
@@ -75,5 +77,8 @@ class DecodingSource : public Source, private Concealments {
   std::int64_t told_ = 0;               // pictures with damage that are reported
   std::atomic<int> without_memory_{0};  // pictures that could not be made and are not yet reported
 };
+
+/// Opens the pictures of an input, where StreamInput::has_pictures. @throws Error
+std::unique_ptr<Source> open_pictures(std::unique_ptr<StreamInput> input, const SourceContext& context);
 
 }  // namespace sightline::media

@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "media/audio_track.hpp"
@@ -13,8 +13,6 @@
 #include "media/reader.hpp"
 
 namespace sightline::media {
-
-class StreamInput;
 
 /// Counts decode errors and ends the reading when there are only errors.
 /// Thread-safety: `total` from any thread, the rest from the reading one.
@@ -82,10 +80,22 @@ std::unique_ptr<Source> open_source(const std::string& input, const SourceContex
 /// Images of a folder, in order. @throws Error if there is none
 std::unique_ptr<Source> open_folder(const std::string& folder, const SourceContext& context);
 
+/// A local file, if its first bytes are those of a TIFF; else null. Uses the TiffReader that is set.
+std::unique_ptr<Source> open_tiff(const std::string& input, const SourceContext& context);
+
+struct TiffContent {
+  FramePtr picture;    ///< gray or RGB of 8 bits and full range; null if it is damaged
+  std::string damage;  ///< why it cannot be read whole
+};
+
+/// Decodes the first picture of a TIFF's content; warns of others. Unsigned samples of more than 8 bits are
+/// spread over all of their values.
+/// @param name  of the file, for messages
+/// @throws Error (input) for kinds that are not read, and pictures over `max_pixels`
+TiffContent decode_tiff(std::span<const std::uint8_t> content, const std::string& name,
+                        std::int64_t max_pixels);
+
 /// A file, URL, pattern, device, generator or standard input. @throws Error
 std::unique_ptr<Source> open_stream(const std::string& input, const SourceContext& context);
-
-/// The pictures of such an input, where StreamInput::has_pictures. @throws Error
-std::unique_ptr<Source> open_pictures(std::unique_ptr<StreamInput> input, const SourceContext& context);
 
 }  // namespace sightline::media

@@ -9,7 +9,6 @@
 #include "media/content_checks.hpp"
 #include "media/decoding_source.hpp"
 #include "media/orientation.hpp"
-#include "media/tiff.hpp"
 
 namespace sightline::media {
 namespace {

@@ -1,16 +1,16 @@
-#include "media/tiff.hpp"
+// TIFF files as a source, and TIFFs in other containers, through the TiffReader that is set.
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/work_limit.hpp"
 #include "media/input_kind.hpp"
+#include "media/source.hpp"
 #include "media/tiff_reader.hpp"
 
 namespace sightline::media {
