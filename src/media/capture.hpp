@@ -1,8 +1,13 @@
 #pragma once
-/// Internal to src/media: FFmpeg's capture devices and generators (libavdevice), loaded when an input needs
-/// them.
+/// Internal to src/media: cameras, screens and generators, by FFmpeg's libavdevice, which is loaded when an
+/// input needs it.
 
 #include <string>
+
+#include "base/error.hpp"
+#include "media/ffmpeg.hpp"
+#include "media/input_kind.hpp"
+#include "media/reader.hpp"
 
 namespace sightline::media {
 
@@ -15,5 +20,15 @@ std::string capture_library();
 /// @param input    for the message
 /// @throws Error (input) if the library is missing
 void load_capture(const std::string& input, const std::string& library = capture_library());
+
+/// FFmpeg's format of a camera, screen or generator.
+/// @param url       the input; becomes what this format opens. `name`: without its secrets, for messages
+/// @param settings  receives what `capture` asks for
+/// @throws Error (input) if this machine cannot capture it
+const AVInputFormat& capture_format(InputKind kind, std::string& url, const std::string& name,
+                                    const CaptureOptions& capture, Dictionary& settings);
+
+/// The error of such an input that FFmpeg does not open. @param code  FFmpeg's
+Error capture_error(InputKind kind, const std::string& name, int code);
 
 }  // namespace sightline::media

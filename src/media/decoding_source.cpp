@@ -253,14 +253,10 @@ void DecodingSource::note_error(int code) {
   errors_.add(explain(code));
 }
 
-double DecodingSource::seconds_of(const AVFrame& picture) const {
-  return static_cast<double>(picture.best_effort_timestamp - base_) * av_q2d(video_->time_base);
-}
-
 /// Seconds from the start; always later than the frame before.
 double DecodingSource::time_of(const AVFrame& picture) {
   constexpr double kJump = 1.0;  // a step back by more is a new count of time, not a disorder in this one
-  double time = last_time_ + period_;
+  double time = any_time_ ? last_time_ + period_ : 0;
   if (picture.best_effort_timestamp != AV_NOPTS_VALUE) {
     const double stamp = seconds_of(picture);
     if (stamp + rebase_ > last_time_) {
@@ -270,8 +266,6 @@ double DecodingSource::time_of(const AVFrame& picture) {
     } else {
       time = last_time_ + period_ / 8;  // out of order by a little: leaves the later ones in their place
     }
-  } else if (!any_time_) {
-    time = 0;
   }
   any_time_ = true;
   return last_time_ = time;

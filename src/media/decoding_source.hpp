@@ -28,7 +28,9 @@ class DecodingSource : public Source, private Concealments {
   void send(AVPacket& packet);
   void note_error(int code);
   /// Time of a picture with a timestamp.
-  double seconds_of(const AVFrame& picture) const;
+  double seconds_of(const AVFrame& picture) const {
+    return static_cast<double>(picture.best_effort_timestamp - base_) * av_q2d(video_->time_base);
+  }
 
   /// Receives the packets, and calls `send` for those of the video that are to be decoded.
   virtual void take(AVPacket& packet) = 0;

@@ -50,6 +50,25 @@ struct CloseOutput {
 using OutputContextPtr = std::unique_ptr<AVFormatContext, CloseOutput>;
 using ScaleContextPtr = std::unique_ptr<SwsContext, FreeByPointer<sws_freeContext>>;
 
+/// A context with callbacks, and its buffer.
+struct FreeIo {
+  void operator()(AVIOContext* io) const {
+    av_freep(&io->buffer);
+    avio_context_free(&io);
+  }
+};
+using IoPtr = std::unique_ptr<AVIOContext, FreeIo>;
+
+/// @param callbacks  read, write and seek, as avio_alloc_context takes them. @throws std::bad_alloc
+template <typename... Callbacks>
+IoPtr make_io(int size, bool writes, void* self, Callbacks... callbacks) {
+  auto* const buffer = static_cast<unsigned char*>(av_malloc(static_cast<std::size_t>(size)));
+  IoPtr io(buffer ? avio_alloc_context(buffer, size, writes, self, callbacks...) : nullptr);
+  if (io) return io;
+  av_free(buffer);
+  throw std::bad_alloc();
+}
+
 /// An AVDictionary of options, freed with the object.
 class Dictionary {
  public:
@@ -85,8 +104,7 @@ struct Concealments {
 };
 
 /// Readies the network, and sends FFmpeg's messages to the log at level debug, if the process policy allows
-/// it. Idempotent, thread-safe;
-/// everything here that opens something calls it first.
+/// it. Idempotent, thread-safe; everything here that opens something calls it first.
 void start_ffmpeg();
 
 /// Index of the video stream to read, or below 0. Cover pictures do not count.

@@ -4,26 +4,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <new>
 
 namespace sightline::media {
 
 FileIo::FileIo(int descriptor, Access access)
     : descriptor_(descriptor), is_seekable_(::lseek(descriptor, 0, SEEK_CUR) >= 0) {
-  constexpr int size = 1 << 16;
-  auto* const buffer = static_cast<unsigned char*>(av_malloc(size));
   const bool writes = access == Access::write;
-  if (buffer)
-    context_ = avio_alloc_context(buffer, size, writes ? 1 : 0, this, writes ? nullptr : read,
-                                  writes ? write : nullptr, is_seekable_ ? seek : nullptr);
-  if (context_) return;
-  av_free(buffer);
-  throw std::bad_alloc();
-}
-
-FileIo::~FileIo() {
-  av_freep(&context_->buffer);
-  avio_context_free(&context_);
+  context_ = make_io(1 << 16, writes, this, writes ? nullptr : read, writes ? write : nullptr,
+                     is_seekable_ ? seek : nullptr);
 }
 
 int FileIo::read(void* self, std::uint8_t* bytes, int size) noexcept {

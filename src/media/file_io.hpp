@@ -14,12 +14,11 @@ class FileIo {
   enum class Access { read, write };
   /// @param descriptor  stays open, and its owner's
   FileIo(int descriptor, Access access);
-  ~FileIo();
   FileIo(const FileIo&) = delete;
   FileIo& operator=(const FileIo&) = delete;
 
   /// For AVFormatContext::pb; with AVFMT_FLAG_CUSTOM_IO, FFmpeg leaves it to its owner.
-  AVIOContext* context() const { return context_; }
+  AVIOContext* context() const { return context_.get(); }
 
  private:
   static int read(void* self, std::uint8_t* bytes, int size) noexcept;
@@ -33,7 +32,7 @@ class FileIo {
   const int descriptor_;
   const bool is_seekable_;
   std::int64_t position_ = 0;
-  AVIOContext* context_ = nullptr;
+  IoPtr context_;
 };
 
 }  // namespace sightline::media

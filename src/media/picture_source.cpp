@@ -12,11 +12,11 @@ namespace {
 class PictureSource final : public DecodingSource {
  public:
   PictureSource(std::unique_ptr<StreamInput> input, const SourceContext& context)
-      : DecodingSource(std::move(input), context),
-        is_single_(input_->is_single_image()),
-        codec_(video_->codecpar->codec_id) {
-    // A JPEG that is cut short is damaged; other decoders say so by themselves. Pipes go on after damage.
-    open_decoder(is_single_ ? 1 : options_.threads, is_single_ && codec_ == AV_CODEC_ID_MJPEG);
+      : DecodingSource(std::move(input), context), is_single_(input_->is_single_image()) {
+    // A JPEG that is cut short is damaged, not a picture with a gray end; other decoders say so by
+    // themselves.
+    open_decoder(is_single_ ? 1 : options_.threads,
+                 is_single_ && video_->codecpar->codec_id == AV_CODEC_ID_MJPEG);
   }
 
   std::optional<SourceFrame> next() override {
@@ -56,7 +56,7 @@ class PictureSource final : public DecodingSource {
 
   /// Some decoders make a picture of any beginning of its file.
   bool is_cut(std::span<const std::uint8_t> packet) {
-    const PictureCheck check = picture_check(codec_);
+    const PictureCheck check = picture_check(video_->codecpar->codec_id);
     if (!check) return false;
     if (std::string_view(input_->context().iformat->name) == "image2") return check(packet);  // a file
     if (is_single_ && !is_cut_) is_cut_ = check(input_->content_of_image());
@@ -69,8 +69,7 @@ class PictureSource final : public DecodingSource {
                                                      : error_text(code);
   }
 
-  const bool is_single_;  // one file with one picture
-  const AVCodecID codec_;
+  const bool is_single_;        // one file with one picture
   std::optional<bool> is_cut_;  // for a single picture, once known
   std::string first_bytes_;     // of its file
 };

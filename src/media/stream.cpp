@@ -57,8 +57,8 @@ class Stream final : public DecodingSource {
   void check_index_is_in_front() {
     AVIOContext* const io = input_->context().pb;
     const AVIndexEntry* const first = avformat_index_get_entry(video_, 0);
-    if (!first || !io || (io->seekable & AVIO_SEEKABLE_NORMAL)) return;
-    if (!std::string_view(input_->context().iformat->name).starts_with("mov") ||
+    if (!first || !io || (io->seekable & AVIO_SEEKABLE_NORMAL) ||
+        !std::string_view(input_->context().iformat->name).starts_with("mov") ||
         first->pos >= avio_tell(io) - (io->buf_ptr - io->buffer))
       return;
     const bool is_network = input_->kind() == InputKind::network;
@@ -112,10 +112,8 @@ class Stream final : public DecodingSource {
   }
 
   void take(AVPacket& packet) override {
-    if (packet.stream_index != video_->index) {
-      if (audio_ && packet.stream_index == audio_stream_->index) pass_audio(packet);
-      return;
-    }
+    if (audio_ && packet.stream_index == audio_stream_->index) return pass_audio(packet);
+    if (packet.stream_index != video_->index) return;
     if (is_picture_cut(packet)) return note_error(AVERROR_INVALIDDATA);
     if (input_->kind() == InputKind::camera) copier_.own(packet);
     send(packet);

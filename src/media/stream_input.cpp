@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <thread>
@@ -38,23 +36,10 @@ bool is_pattern(const std::string& input) {
   return av_filename_number_test(input.c_str()) != 0;
 }
 
-/// The X11 display, as x11grab names it.
-std::string display_of(const std::string& input) {
-  const std::string rest = input.substr(kScreen.size());
-  if (!rest.empty() && !rest.starts_with('+')) return rest;
-  const char* display = std::getenv("DISPLAY");
-  if (!display || !*display)
-    throw Error(ExitCode::input, "there is no screen to capture: DISPLAY is not set",
-                "name the X server's display, for example screen::0");
-  return display + rest;
-}
-
-void ask_for(Dictionary& settings, const CaptureOptions& capture) {
-  if (capture.size.width > 0)
-    settings.set("video_size",
-                 std::to_string(capture.size.width) + "x" + std::to_string(capture.size.height));
-  if (capture.frame_rate > 0) settings.set("framerate", std::to_string(capture.frame_rate));
-  if (!capture.pixel_format.empty()) settings.set("input_format", capture.pixel_format);
+void set_list(char*& list, const std::string& by) {
+  av_free(list);
+  list = av_strdup(by.c_str());
+  if (!list) throw std::bad_alloc();
 }
 
 /// Percent-encoded for the part of a URL before '@'.
@@ -81,16 +66,7 @@ bool has_parser(const AVInputFormat& format) {
   return parser != nullptr;
 }
 
-std::string microseconds(double seconds) {
-  return std::to_string(static_cast<std::int64_t>(seconds * 1e6));
-}
-
 }  // namespace
-
-void Patience::set(double seconds) {
-  seconds_ = seconds;
-  renew();
-}
 
 bool Patience::is_exhausted() {
   if (seconds_ > 0 && Clock::now() - since_ > std::chrono::duration<double>(seconds_)) exhausted_ = true;
@@ -99,19 +75,10 @@ bool Patience::is_exhausted() {
 
 StreamInput::Io::Io(StreamInput& input, std::unique_ptr<ByteSource> source)
     : owner(input), bytes(std::move(source)) {
-  constexpr int size = 1 << 15;
-  auto* buffer = static_cast<unsigned char*>(av_malloc(size));
-  context = buffer ? avio_alloc_context(buffer, size, 0, this, read_io, nullptr,
-                                        bytes->is_seekable() ? seek_io : nullptr)
-                   : nullptr;
-  if (context) return;
-  av_free(buffer);
-  throw std::bad_alloc();
-}
-
-StreamInput::Io::~Io() {
-  av_freep(&context->buffer);
-  avio_context_free(&context);
+  const auto seek = [](void* io, std::int64_t offset, int whence) {
+    return static_cast<Io*>(io)->bytes->seek(offset, whence);
+  };
+  context = make_io(1 << 15, false, this, read_io, nullptr, bytes->is_seekable() ? +seek : nullptr);
 }
 
 StreamInput::StreamInput(const std::string& input, const ReadOptions& options)
@@ -126,40 +93,32 @@ StreamInput::StreamInput(const std::string& input, const ReadOptions& options)
   open(options);
   // Devices provide everything that a decoder needs; the rest is in the first picture.
   if (!is_device()) analyse(options.max_pixels);
-  is_open_ = true;
   work_limit_.reset();
 }
 
 // Closing notifies some servers; one that does not answer must not block.
 StreamInput::~StreamInput() {
-  constexpr double seconds_for_goodbye = 1;
-  patience_.set(seconds_for_goodbye);
+  patience_.set(1);  // second
 }
 
 void StreamInput::open(const ReadOptions& options) {
+  if (kind_ == InputKind::standard_input) return open_bytes(open_standard_input(gives_up_), "", options);
+  if (kind_ == InputKind::file) return open_file_or_pattern(options);
+  opening_since_ = Clock::now();
+  if (kind_ == InputKind::network) return open_network(options);
   Dictionary settings;
-  if (kind_ != InputKind::standard_input && kind_ != InputKind::file) opening_since_ = Clock::now();
-  switch (kind_) {
-    case InputKind::standard_input:
-      return open_bytes(open_standard_input([this] { return gives_up(); }), "", options);
-    case InputKind::generator:
-      return open_device("lavfi", url_.substr(kGenerator.size()), settings);
-    case InputKind::camera:
-      ask_for(settings, options.capture);
-      return open_device("v4l2", url_, settings);
-    case InputKind::screen:
-      ask_for(settings, options.capture);
-      return open_device("x11grab", display_of(url_), settings);
-    case InputKind::network:
-      return open_network(options);
-    case InputKind::file:
-      break;
-  }
+  std::string url = url_;
+  const AVInputFormat& format = capture_format(kind_, url, input_, options.capture, settings);
+  open_url(url, &format, settings);
+}
+
+void StreamInput::open_file_or_pattern(const ReadOptions& options) {
   std::error_code ignored;
   if (fs::exists(url_, ignored)) return open_file_named(url_, options);
   for (const std::string_view prefix : {"file://", "file:"})
     if (url_.starts_with(prefix)) return open_file_named(url_.substr(prefix.size()), options);
   if (!is_pattern(url_)) fail(AVERROR(ENOENT));
+  Dictionary settings;
   // FFmpeg looks for the first picture among the numbers 0 to 4 alone, and ends at the first that is missing.
   if (const auto sequence = find_sequence(url_)) {
     settings.set("start_number", std::to_string(sequence->first));
@@ -180,8 +139,7 @@ void StreamInput::open_file_named(const std::string& path, const ReadOptions& op
       throw Error(ExitCode::input, "'" + input_ + "' is empty", "check that it was written completely");
   }
   int code = 0;
-  std::unique_ptr<ByteSource> bytes = open_file(
-      path, [this] { return gives_up(); }, code);
+  std::unique_ptr<ByteSource> bytes = open_file(path, gives_up_, code);
   if (!bytes) fail(code);
   // With "file:", a colon in it is not taken for a protocol.
   open_bytes(std::move(bytes), "file:" + path, options);
@@ -204,7 +162,7 @@ void StreamInput::hold() {
   std::vector<std::uint8_t> content;
   std::vector<std::uint8_t> part(1 << 16);
   for (;;) {
-    const int count = avio_read(io_->context, part.data(), static_cast<int>(part.size()));
+    const int count = avio_read(io_->context.get(), part.data(), static_cast<int>(part.size()));
     if (count == 0 || count == AVERROR_EOF) break;
     if (count < 0) fail(count);
     content.insert(content.end(), part.begin(), part.begin() + count);
@@ -255,15 +213,6 @@ void StreamInput::open_probed(AVIOContext& io, const std::string& name, const Re
   open_url(name, format, settings);
 }
 
-void StreamInput::open_device(const char* format, const std::string& url, Dictionary& settings) {
-  load_capture(input_);
-  const AVInputFormat* const known = av_find_input_format(format);
-  if (!known)
-    throw Error(ExitCode::input,
-                "cannot open '" + input_ + "': this machine's libavdevice is built without " + format);
-  open_url(url, known, settings);
-}
-
 void StreamInput::open_network(const ReadOptions& options) {
   const std::string host = host_of(url_);
   const std::optional<Credentials> credentials =
@@ -271,8 +220,7 @@ void StreamInput::open_network(const ReadOptions& options) {
   if (url_.starts_with("http://") || url_.starts_with("https://")) {
     origin_ = std::make_shared<HttpOrigin>(HttpOrigin{host, server_of(url_), credentials});
     int code = 0;
-    auto bytes = open_http(
-        url_, origin_, [this] { return gives_up(); }, code, problem_);
+    auto bytes = open_http(url_, origin_, gives_up_, code, problem_);
     if (!bytes) fail(code);
     return open_bytes(std::move(bytes), url_, options);
   }
@@ -280,7 +228,7 @@ void StreamInput::open_network(const ReadOptions& options) {
   if (protocols_.empty())
     throw Error(ExitCode::input, "cannot open '" + input_ + "': Sightline does not read such URLs",
                 "use http, https, rtsp, rtsps, rtp, udp, tcp, tls, srt, rtmp or rtmps");
-  await_name(host, [this] { return gives_up(); });
+  await_name(host, gives_up_);
   std::string url = url_;
   if (credentials) {
     const std::size_t at = url.find("://") + 3;
@@ -292,7 +240,8 @@ void StreamInput::open_network(const ReadOptions& options) {
       // Lost datagrams cost more pictures than the delay of repeating them. A server without TCP gets UDP.
       settings.set("rtsp_flags", "prefer_tcp");
       // Longer than our own patience, whose message is the better one.
-      settings.set("timeout", microseconds(patience_.seconds() > 0 ? patience_.seconds() + 1 : 10));
+      settings.set("timeout", std::to_string(static_cast<std::int64_t>(
+                                  1e6 * (patience_.seconds() > 0 ? patience_.seconds() + 1 : 10))));
     }
     return open_url(url, av_find_input_format("rtsp"), settings);
   }
@@ -300,9 +249,8 @@ void StreamInput::open_network(const ReadOptions& options) {
   // Falling behind loses packets; it does not end the stream.
   if (options.low_delay && url.starts_with("udp")) settings.set("overrun_nonfatal", "1");
   settings.set("protocol_whitelist", protocols_);
-  const AVIOInterruptCB callback{interrupted, this};
   AVIOContext* opened = nullptr;
-  const int result = avio_open2(&opened, url.c_str(), AVIO_FLAG_READ, &callback, settings.address());
+  const int result = avio_open2(&opened, url.c_str(), AVIO_FLAG_READ, &interrupt_, settings.address());
   if (result < 0) fail(result);
   stream_.reset(opened);
   open_probed(*opened, "", options);
@@ -310,26 +258,23 @@ void StreamInput::open_network(const ReadOptions& options) {
 
 void StreamInput::open_url(const std::string& url, const AVInputFormat* format, Dictionary& settings) {
   if (fault::strikes(fault::Kind::open, "avformat_open_input")) fail(AVERROR(EIO));
-  raw_ = avformat_alloc_context();
-  if (!raw_) throw std::bad_alloc();
-  raw_->opaque = this;
-  raw_->interrupt_callback = {interrupted, this};
-  open_default_ = std::exchange(raw_->io_open, open_nested);
-  raw_->io_close2 = close_nested;
-  raw_->pb = io_ ? io_->context : stream_.get();
-  raw_->max_streams = kMostStreams;
-  if (kind_ != InputKind::generator) raw_->protocol_whitelist = av_strdup(protocols_.c_str());
-  const std::string formats = std::string(kFormats) + ',' + format->name;
-  raw_->format_whitelist = av_strdup(formats.c_str());
-  raw_->codec_whitelist = av_strdup(allowed_decoders(*format).c_str());
-  if (!raw_->format_whitelist || !raw_->codec_whitelist ||
-      (kind_ != InputKind::generator && !raw_->protocol_whitelist)) {
-    avformat_free_context(std::exchange(raw_, nullptr));
-    throw std::bad_alloc();
-  }
+  std::unique_ptr<AVFormatContext, FreeByPointer<avformat_free_context>> made(avformat_alloc_context());
+  if (!made) throw std::bad_alloc();
+  made->opaque = this;
+  made->interrupt_callback = interrupt_;
+  open_default_ = std::exchange(made->io_open, open_nested);
+  made->io_close2 = [](AVFormatContext* context, AVIOContext* io) {
+    return static_cast<StreamInput*>(context->opaque)->nested_.erase(io) > 0 ? 0 : avio_close(io);
+  };
+  made->pb = io_ ? io_->context.get() : stream_.get();
+  made->max_streams = kMostStreams;
+  if (kind_ != InputKind::generator) set_list(made->protocol_whitelist, protocols_);
+  set_list(made->format_whitelist, std::string(kFormats) + ',' + format->name);
+  set_list(made->codec_whitelist, allowed_decoders(*format));
   // Waiting for a camera cannot be interrupted, so it is not done in there but in `read`.
-  if (kind_ == InputKind::camera) raw_->flags |= AVFMT_FLAG_NONBLOCK;
-  if (quick_) raw_->max_analyze_duration = AV_TIME_BASE / 4;
+  if (kind_ == InputKind::camera) made->flags |= AVFMT_FLAG_NONBLOCK;
+  if (quick_) made->max_analyze_duration = AV_TIME_BASE / 4;
+  raw_ = made.release();
   const int result = avformat_open_input(&raw_, url.c_str(), format, settings.address());
   if (result < 0) fail(result);  // has freed the context
   context_.reset(raw_);
@@ -379,11 +324,8 @@ void StreamInput::analyse(std::int64_t max_pixels) {
   work_limit_->set_bytes(limits_of_picture(max_pixels).bytes);
   // FFmpeg would expand a PNG's texts and profile without a limit. The picture has all needed data.
   const std::string_view format = context_->iformat->name;
-  if (format == "image2" || format == "png_pipe") {
-    av_freep(&context_->codec_whitelist);
-    context_->codec_whitelist = av_strdup(allowed_decoders(*context_->iformat, AV_CODEC_ID_PNG).c_str());
-    if (!context_->codec_whitelist) throw std::bad_alloc();
-  }
+  if (format == "image2" || format == "png_pipe")
+    set_list(context_->codec_whitelist, allowed_decoders(*context_->iformat, AV_CODEC_ID_PNG));
   // The probing decoders need the cap on picture sizes as much as ours does.
   std::vector<Dictionary> limits(context_->nb_streams);
   std::vector<AVDictionary*> raw;
@@ -438,14 +380,10 @@ int StreamInput::read_io(void* io, std::uint8_t* buffer, int size) {
   return self.is_playlist_ && self.unseen_ > kMostUnseen ? AVERROR(EFBIG) : count;
 }
 
-std::int64_t StreamInput::seek_io(void* io, std::int64_t offset, int whence) {
-  return static_cast<Io*>(io)->bytes->seek(offset, whence);
-}
-
 // FFmpeg passes its lists on to a playlist's entries and to redirect targets. Call it when the format is
 // known or the connection is made: from then on, nested playlists and second connections are refused.
 void StreamInput::forbid_more_references() {
-  if (!raw_ || !raw_->iformat || is_open_) return;
+  if (!raw_ || !raw_->iformat || !work_limit_) return;
   const auto replace = [](char*& list, const char* by) {
     if (list && std::string_view(list) == by) return;
     av_free(list);
@@ -457,26 +395,20 @@ void StreamInput::forbid_more_references() {
 
 std::unique_ptr<ByteSource> StreamInput::open_reference(const std::string& url, int& code) {
   code = AVERROR(EPERM);
-  if (!is_playlist_ || (!is_open_ && ++references_ > kMostReferences)) return nullptr;
-  const auto stop = [this] { return gives_up(); };
-  const auto refuse = [&]() -> std::unique_ptr<ByteSource> {
+  if (!is_playlist_ || (work_limit_ && ++references_ > kMostReferences)) return nullptr;
+  if (origin_ && !origin_->host.empty() && host_of(url) == origin_->host)
+    return open_http(url, origin_, gives_up_, code, problem_);
+  const std::string path = url.starts_with("file:") ? url.substr(5) : url;
+  const std::string list = url_.starts_with("file://") ? url_.substr(7) : url_;
+  if (kind_ != InputKind::file || !is_beside(list, path)) {
     problem_ = "it names '" + redacted(url) + "', which is outside its own folder or host";
     return nullptr;
-  };
-  if (kind_ == InputKind::network) {
-    if (origin_ && !origin_->host.empty() && host_of(url) == origin_->host)
-      return open_http(url, origin_, stop, code, problem_);
-  } else if (kind_ == InputKind::file) {
-    const std::string path = url.starts_with("file:") ? url.substr(5) : url;
-    const std::string list = url_.starts_with("file://") ? url_.substr(7) : url_;
-    if (!is_beside(list, path)) return refuse();
-    // A local playlist does not grow: without an end mark, it would be read again and again.
-    code = AVERROR_EOF;
-    const bool is_list = av_match_ext(path.c_str(), "m3u8,m3u") || fs::equivalent(path, list);
-    if (is_list && !lists_.insert(path).second) return nullptr;
-    return open_file(path, stop, code);
   }
-  return refuse();
+  // A local playlist does not grow: without an end mark, it would be read again and again.
+  code = AVERROR_EOF;
+  const bool is_list = av_match_ext(path.c_str(), "m3u8,m3u") || fs::equivalent(path, list);
+  if (is_list && !lists_.insert(path).second) return nullptr;
+  return open_file(path, gives_up_, code);
 }
 
 int StreamInput::open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
@@ -495,7 +427,7 @@ int StreamInput::open_nested(AVFormatContext* context, AVIOContext** io, const c
     std::unique_ptr<ByteSource> bytes = self->open_reference(url, code);
     if (!bytes) return code;
     auto nested = std::make_unique<Io>(*self, std::move(bytes));
-    *io = nested->context;
+    *io = nested->context.get();
     self->nested_[*io] = std::move(nested);
     return 0;
   } catch (const std::bad_alloc&) {
@@ -505,12 +437,8 @@ int StreamInput::open_nested(AVFormatContext* context, AVIOContext** io, const c
   }
 }
 
-int StreamInput::close_nested(AVFormatContext* context, AVIOContext* io) {
-  return static_cast<StreamInput*>(context->opaque)->nested_.erase(io) > 0 ? 0 : avio_close(io);
-}
-
 bool StreamInput::is_slow_to_open() const {
-  return !is_open_ && opening_since_ && Clock::now() - *opening_since_ > kLongestOpening;
+  return work_limit_ && opening_since_ && Clock::now() - *opening_since_ > kLongestOpening;
 }
 
 bool StreamInput::gives_up() {
@@ -522,11 +450,6 @@ bool StreamInput::gives_up() {
     patience_.renew();
   }
   return patience_.is_exhausted();
-}
-
-int StreamInput::interrupted(void* self) {
-  static_cast<StreamInput*>(self)->forbid_more_references();
-  return static_cast<StreamInput*>(self)->gives_up() ? 1 : 0;
 }
 
 bool StreamInput::has_pictures() const {
@@ -552,15 +475,14 @@ std::vector<std::uint8_t> StreamInput::content_of_image() {
 }
 
 std::vector<std::uint8_t> StreamInput::head(std::size_t most) {
-  AVIOContext* const io = io_ ? io_->context : nullptr;
+  AVIOContext* const io = io_ ? io_->context.get() : nullptr;
   if (!io) return {};
   const bool is_seekable = io->seekable & AVIO_SEEKABLE_NORMAL;
   const std::int64_t at = avio_tell(io);
   if (at != 0 && (!is_seekable || avio_seek(io, 0, SEEK_SET) < 0)) return {};
   std::vector<std::uint8_t> bytes(most);
-  const auto size = static_cast<int>(bytes.size());
-  const int count =
-      is_seekable ? avio_read(io, bytes.data(), size) : avio_read_partial(io, bytes.data(), size);
+  const auto read_some = is_seekable ? avio_read : avio_read_partial;
+  const int count = read_some(io, bytes.data(), static_cast<int>(most));
   bytes.resize(static_cast<std::size_t>(std::max(count, 0)));
   if (is_seekable) avio_seek(io, at, SEEK_SET);
   return bytes;
@@ -588,54 +510,23 @@ void StreamInput::fail(int code) {
   if (!problem_.empty()) throw Error(ExitCode::input, "cannot open '" + input_ + "': " + problem_);
   refuse_unsupported(code);
   const std::string reason = " (" + error_text(code) + ")";
-  switch (kind_) {
-    case InputKind::standard_input:
-      throw Error(ExitCode::input, "standard input is not a readable video" + reason,
-                  "use MP4 files with their index in front, or MPEG-TS or Matroska");
-    case InputKind::generator:
-      throw Error(ExitCode::input, "cannot set up the generator '" + input_ + "'" + reason,
-                  "check the filter graph, for instance lavfi:testsrc=size=640x480:rate=25");
-    case InputKind::camera:
-      fail_camera(code);
-    case InputKind::screen:
-      throw Error(
-          ExitCode::input, "cannot capture '" + input_ + "'" + reason,
-          code == AVERROR(EINVAL)
-              ? "the part must lie on the screen, and one at an offset needs a size (--size=640x480)"_message
-              : "check that an X server runs there (echo $DISPLAY) and gives you access");
-    case InputKind::network:
-    case InputKind::file:
-      break;
-  }
-  if (code == AVERROR(ENOENT))
-    throw Error(ExitCode::input, "cannot open '" + input_ + "'" + reason, "check the name and the path");
-  if (code == AVERROR(EACCES))
-    throw Error(ExitCode::input, "cannot open '" + input_ + "'" + reason, "check its permissions");
+  if (kind_ == InputKind::standard_input)
+    throw Error(ExitCode::input, "standard input is not a readable video" + reason,
+                "use MP4 files with their index in front, or MPEG-TS or Matroska");
+  if (kind_ != InputKind::network && kind_ != InputKind::file) throw capture_error(kind_, input_, code);
   if (code == AVERROR_INVALIDDATA || code == AVERROR_EOF)
     throw Error(ExitCode::input, "'" + input_ + "' is not a readable video or image" + reason,
                 "it may be of another type, damaged, or not written completely");
-  throw Error(ExitCode::input, "cannot open '" + input_ + "'" + reason);
-}
-
-void StreamInput::fail_camera(int code) const {
-  std::string remedy =
-      "`sightline devices --cameras` lists the formats, sizes and frame rates of each camera";
-  if (code == AVERROR(ENOENT) || code == AVERROR(ENODEV) || code == AVERROR(ENXIO))
-    remedy = "check that it is plugged in; `sightline devices --cameras` lists the cameras that are";
-  if (code == AVERROR(EACCES) || code == AVERROR(EPERM))
-    remedy = "join the group video: sudo usermod -aG video $USER, then log in again";
-  if (code == AVERROR(EBUSY)) remedy = "close the other program that is using it";
-  throw Error(ExitCode::input, "cannot open the camera '" + input_ + "' (" + error_text(code) + ")", remedy);
+  throw Error(ExitCode::input, "cannot open '" + input_ + "'" + reason,
+              code == AVERROR(ENOENT)   ? "check the name and the path"
+              : code == AVERROR(EACCES) ? "check its permissions"
+                                        : "");
 }
 
 void StreamInput::fail_without_data() const {
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%g", patience_.seconds());
-  Message remedy;
-  if (kind_ == InputKind::network && !quick_)  // `live` reopens an input
-    remedy = "check the source and the network, or use a larger --timeout"_message;
-  throw Error(ExitCode::input, std::string("no data for ") + seconds + " s from '" + input_ + "'",
-              std::move(remedy));
+  const bool is_fatal = kind_ == InputKind::network && !quick_;  // `live` reopens an input
+  throw Error(ExitCode::input, fmt::format("no data for {:g} s from '{}'", patience_.seconds(), input_),
+              is_fatal ? "check the source and the network, or use a larger --timeout"_message : Message());
 }
 
 }  // namespace sightline::media

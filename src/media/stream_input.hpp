@@ -26,7 +26,10 @@ class Patience {
   /// @param seconds  0: without end
   explicit Patience(double seconds) { set(seconds); }
   /// Changes the timeout. A passed timeout stays passed.
-  void set(double seconds);
+  void set(double seconds) {
+    seconds_ = seconds;
+    renew();
+  }
   /// Data came, or waiting for it begins.
   void renew() { since_ = Clock::now(); }
   /// Whether data has been missing for too long, now or ever before.
@@ -84,25 +87,22 @@ class StreamInput {
   void refuse_unsupported(int code);
 
  private:
-  /// A byte source as FFmpeg sees it. Owns the context.
+  /// A byte source as FFmpeg sees it.
   struct Io {
     Io(StreamInput& input, std::unique_ptr<ByteSource> source);
-    ~Io();
-    Io(const Io&) = delete;
-    Io& operator=(const Io&) = delete;
 
     StreamInput& owner;
-    std::unique_ptr<ByteSource> bytes;
+    const std::unique_ptr<ByteSource> bytes;
     PlaylistLimits limits;
-    AVIOContext* context;
+    IoPtr context;
   };
   struct CloseIo {
     void operator()(AVIOContext* io) const { avio_closep(&io); }
   };
 
   void open(const ReadOptions& options);
+  void open_file_or_pattern(const ReadOptions& options);
   void open_file_named(const std::string& path, const ReadOptions& options);
-  void open_device(const char* format, const std::string& url, Dictionary& settings);
   void open_network(const ReadOptions& options);
   void open_bytes(std::unique_ptr<ByteSource> bytes, const std::string& name, const ReadOptions& options);
   void open_probed(AVIOContext& io, const std::string& name, const ReadOptions& options);
@@ -116,27 +116,28 @@ class StreamInput {
   bool is_slow_to_open() const;
   void forbid_more_references();
   std::unique_ptr<ByteSource> open_reference(const std::string& url, int& code);
-  static int interrupted(void* self);
   static int read_io(void* io, std::uint8_t* buffer, int size);
-  static std::int64_t seek_io(void* io, std::int64_t offset, int whence);
   static int open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
                          AVDictionary** settings);
-  static int close_nested(AVFormatContext* context, AVIOContext* io);
   [[noreturn]] void fail(int code);
-  [[noreturn]] void fail_camera(int code) const;
   [[noreturn]] void fail_without_data() const;
 
   using Clock = std::chrono::steady_clock;
+  const Interrupted gives_up_ = [this] { return gives_up(); };
+  const AVIOInterruptCB interrupt_{[](void* self) {
+                                     static_cast<StreamInput*>(self)->forbid_more_references();
+                                     return static_cast<StreamInput*>(self)->gives_up() ? 1 : 0;
+                                   },
+                                   this};
   const std::string input_;  ///< without its secrets: for messages
   const std::string url_;    ///< URL to open
   const InputKind kind_;
   const std::atomic<bool>* stop_;
   const bool quick_;  ///< no longer analysis than it needs
   Patience patience_;
-  bool is_open_ = false;
   bool is_held_ = false;  ///< a picture in memory
   std::optional<Clock::time_point> opening_since_;
-  std::optional<WorkLimit> work_limit_;  ///< while it is opened
+  std::optional<WorkLimit> work_limit_;  ///< only while it is opened
   std::string problem_;                  ///< reason why the server sent no content
   bool is_refused_ = false;              ///< with the problem as reason, whatever FFmpeg returns
   bool is_playlist_ = false;             ///< files and URLs that it names are opened too
