@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iterator>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 

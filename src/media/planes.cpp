@@ -1,9 +1,7 @@
 #include "media/planes.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "media/decoded_picture.hpp"

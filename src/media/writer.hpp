@@ -34,22 +34,18 @@ struct WriteOptions {
 /// instead.
 ///
 /// - The picture has the size and colour tags of StreamInfo (the source's); an odd width or height is rounded
-/// up to
-///   even by repeating the last column or row where chroma is subsampled. Frames of another size are scaled
-///   into it, with black bars where the proportions differ; boxes go along.
+///   up to even by repeating the last column or row where chroma is subsampled. Frames of another size are
+///   scaled into it, with black bars where the proportions differ; boxes go along.
 /// - Times are kept (variable frame rate too), counted from the first frame written. Containers without
-/// variable rate
-///   round to their rate.
+///   variable rate round to their rate.
 /// - Sound is copied as it is; where the container cannot hold it, it is left out with a warning.
 /// - Until it is whole, a file `NAME` is called `NAME.part-` and eight random digits (not where `live`): what
-/// has
-///   the name can be played. Whatever ends the writing, `finish` or the destructor completes it, as far as it
-///   got; where they cannot, the unfinished file is left and the log names it. Without a frame there is no
-///   file.
+///   has the name can be played. Whatever ends the writing, `finish` or the destructor completes it, as far
+///   as it got; where they cannot, the unfinished file is left and the log names it. Without a frame there is
+///   no file.
 /// - What an unfinished file holds can be played even if the process is killed, but for the last seconds: MP4
-/// and MOV
-///   are written in fragments, which are copied into one file with one index when all is there; for a moment
-///   that takes the room of two. Where there is none, the fragments get the name.
+///   and MOV are written in fragments, which are copied into one file with one index when all is there; for a
+///   moment that takes the room of two. Where there is none, the fragments get the name.
 ///
 /// Owns the file. Thread-safety: one thread at a time.
 class Writer {
