@@ -4,7 +4,8 @@
 #   OUTPUT   file for ctest to read    REPORTS  folder where each suite leaves its results
 #   TIMEOUT  of a suite, in seconds    COST     what ctest starts first: the highest
 #   POCL     PoCL's cache, which all tests share, as a user's programs do: with one for each cache folder of
-#            Sightline's, PoCL would compile the same kernels many times
+#            Sightline's, PoCL would compile the same kernels many times. PoCL does not optimise them, which takes a
+#            third of their compile time; `tools/test --thorough` tests optimised kernels
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE ";" "," listing "${listing}")
 string(REPLACE "\n" ";" lines "${listing}")
@@ -21,6 +22,10 @@ endforeach()
 if(NOT suites)
   message(FATAL_ERROR "${PROGRAM} has no tests")
 endif()
+set(environment "POCL_CACHE_DIR=${POCL}")
+if(NOT "$ENV{SIGHTLINE_THOROUGH}")
+  string(APPEND environment ";POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable")
+endif()
 set(text "")
 foreach(suite IN LISTS suites)
   if(count_${suite} EQUAL 0)
@@ -29,6 +34,6 @@ foreach(suite IN LISTS suites)
   string(REPLACE "/" "-" report "${NAME}.${suite}")
   string(APPEND text
     "add_test([[${NAME}.${suite}]] [[${PROGRAM}]] [[--gtest_filter=${suite}.*]] [[--gtest_output=xml:${REPORTS}/${report}.xml]])\n"
-    "set_tests_properties([[${NAME}.${suite}]] PROPERTIES ENVIRONMENT [[POCL_CACHE_DIR=${POCL}]] TIMEOUT ${TIMEOUT} COST ${COST}) # ${count_${suite}} tests\n")
+    "set_tests_properties([[${NAME}.${suite}]] PROPERTIES ENVIRONMENT [[${environment}]] TIMEOUT ${TIMEOUT} COST ${COST}) # ${count_${suite}} tests\n")
 endforeach()
 file(WRITE "${OUTPUT}" "${text}")

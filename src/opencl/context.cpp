@@ -131,6 +131,19 @@ void Context::launches_succeeded() const noexcept {
   trials_.clear();
 }
 
+std::shared_ptr<const BuiltProgram> Context::recent_program(const std::string& key) const {
+  const std::lock_guard lock(programs_mutex_);
+  const auto found = std::ranges::find(programs_, key, [](const auto& one) { return one.first; });
+  return found == programs_.end() ? nullptr : found->second;
+}
+
+void Context::keep_program(const std::string& key, std::shared_ptr<const BuiltProgram> program) const {
+  constexpr std::size_t kMostPrograms = 32;
+  const std::lock_guard lock(programs_mutex_);
+  programs_.emplace_back(key, std::move(program));
+  if (programs_.size() > kMostPrograms) programs_.pop_front();
+}
+
 std::unique_ptr<DeviceQueue> Context::make_queue() const {
   return std::make_unique<Queue>(*this);
 }

@@ -4,18 +4,20 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "device/compiling_device.hpp"
 #include "device/device.hpp"
 #include "opencl/api.hpp"
 #include "opencl/compilation.hpp"
 #include "opencl/device.hpp"
 #include "opencl/transfer_memory.hpp"
-#include "device/compiling_device.hpp"
 
 namespace sightline::opencl {
 
@@ -27,6 +29,12 @@ Event event_of(cl_event handle) noexcept;
 cl_event handle_of(const Event& event);
 
 class CacheTrial;
+
+/// A driver's program.
+struct BuiltProgram {
+  OwnedProgram program;
+  std::shared_ptr<CacheTrial> trial;  ///< of a cache's binary; null: built from its source
+};
 
 /// A device with its own context. Thread-safety: any thread.
 class Context : public ComputeDevice, public CompilingDevice {
@@ -48,6 +56,10 @@ class Context : public ComputeDevice, public CompilingDevice {
   void launches_succeeded() const noexcept final;
   /// Counts a kernel's first launch, and begins the trial of the cache's binary that it is from; null: none.
   void launch_first(const std::string& kernel, const std::shared_ptr<CacheTrial>& trial) const;
+  /// One of the latest 32 programs of `keep_program`, by its ProgramCache::key; null: none of them. Detectors
+  /// of one device share programs, and the driver compiles each once.
+  std::shared_ptr<const BuiltProgram> recent_program(const std::string& key) const;
+  void keep_program(const std::string& key, std::shared_ptr<const BuiltProgram> program) const;
   /// Whether buffers that the host uses too are mapped, not copied; see BufferUse.
   bool maps_buffers() const { return maps_buffers_; }
   /// Memory for frames that the device copies directly; null if buffers are mapped, where it has no benefit.
@@ -65,6 +77,8 @@ class Context : public ComputeDevice, public CompilingDevice {
   mutable std::mutex trials_mutex_;
   mutable std::vector<std::shared_ptr<CacheTrial>> trials_;  ///< begun, and not ended
   std::unique_ptr<CompilationMonitor> compilations_;
+  mutable std::mutex programs_mutex_;
+  mutable std::deque<std::pair<std::string, std::shared_ptr<const BuiltProgram>>> programs_;
 };
 
 /// Throws std::logic_error for a device that is not OpenCL's.

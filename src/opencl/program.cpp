@@ -95,36 +95,45 @@ Program::Program(const Context& context, const std::string& name, const std::str
     : context_(&context) {
   const std::string source = program_source(name) + std::string(generated);
   const std::string all_options = exact_build_options() + " " + options;
-  const std::string key = cache ? ProgramCache::key(context.device(), source, all_options) : "";
-  const std::shared_ptr<void> compiling = context.compiling();
-  if (cache) {
-    if (const auto binary = cache->load(key)) {
-      trial_ = cache->trial(key);
-      trial_->begin(CacheTrial::Phase::loading);
-      program_ = from_binary(context, *binary, all_options);
-      trial_->end();
-      if (program_) return;
-      trial_.reset();
-      cache->remove(key);
-    }
-  }
-  build(name, source, all_options);
-  if (cache) cache->store(key, binary_of(program_.get()));
+  const std::string key = ProgramCache::key(context.device(), source, all_options);
+  built_ = context.recent_program(key);
+  if (built_) return;
+  built_ = std::make_shared<const BuiltProgram>(make(name, source, all_options, key, cache));
+  context.keep_program(key, built_);
 }
 
-void Program::build(const std::string& name, const std::string& source, const std::string& options) {
+BuiltProgram Program::make(const std::string& name, const std::string& source, const std::string& options,
+                           const std::string& key, ProgramCache* cache) const {
+  const std::shared_ptr<void> compiling = context_->compiling();
+  const auto binary = cache ? cache->load(key) : std::nullopt;
+  if (binary) {
+    const std::shared_ptr<CacheTrial> trial = cache->trial(key);
+    trial->begin(CacheTrial::Phase::loading);
+    OwnedProgram program = from_binary(*context_, *binary, options);
+    trial->end();
+    if (program) return {std::move(program), trial};
+    cache->remove(key);
+  }
+  BuiltProgram built{build(name, source, options), nullptr};
+  if (cache) cache->store(key, binary_of(built.program.get()));
+  return built;
+}
+
+OwnedProgram Program::build(const std::string& name, const std::string& source,
+                            const std::string& options) const {
   const char* text = source.c_str();
   const std::size_t length = source.size();
   cl_int code = CL_SUCCESS;
-  program_ = OwnedProgram(clCreateProgramWithSource(context_->get(), 1, &text, &length, &code));
+  OwnedProgram program(clCreateProgramWithSource(context_->get(), 1, &text, &length, &code));
   check(code, "clCreateProgramWithSource", context_->name());
   const cl_device_id id = context_->id();
-  code = clBuildProgram(program_.get(), 1, &id, options.c_str(), nullptr, nullptr);
+  code = clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr);
   if (code == CL_BUILD_PROGRAM_FAILURE) {
     throw DeviceError(code, "clBuildProgram of kernels/" + name + " with '" + options + "'",
-                      context_->name() + ": " + build_log(program_.get(), id));
+                      context_->name() + ": " + build_log(program.get(), id));
   }
   check(code, "clBuildProgram", context_->name());
+  return program;
 }
 
 Kernel::Kernel(const Program& program, const std::string& name)

@@ -28,23 +28,25 @@ class ProgramCache;
 class Program {
  public:
   Program() = default;
-  /// Builds program_source(NAME), then `generated`, with the given options (`-D...`). Uses the cache's
-  /// binary, or adds it to the cache; `cache` may be null. Throws DeviceError, ending with the compiler's
-  /// log, if the source does not build.
+  /// Builds program_source(NAME), then `generated`, with the given options (`-D...`). Uses an equal program
+  /// that the context has built lately, or the cache's binary; otherwise adds the binary to the cache.
+  /// `cache` may be null. Throws DeviceError, ending with the compiler's log, if the source does not build.
   Program(const Context& context, const std::string& name, const std::string& options, ProgramCache* cache,
           std::string_view generated = {});
 
   const Context& context() const { return *context_; }
-  cl_program get() const { return program_.get(); }
+  /// Null for `Program()`.
+  cl_program get() const { return built_ ? built_->program.get() : nullptr; }
   /// Of the cache's binary; null for a program that was built from its source.
-  const std::shared_ptr<CacheTrial>& trial() const { return trial_; }
+  std::shared_ptr<CacheTrial> trial() const { return built_ ? built_->trial : nullptr; }
 
  private:
-  void build(const std::string& name, const std::string& source, const std::string& options);
+  BuiltProgram make(const std::string& name, const std::string& source, const std::string& options,
+                    const std::string& key, ProgramCache* cache) const;
+  OwnedProgram build(const std::string& name, const std::string& source, const std::string& options) const;
 
   const Context* context_ = nullptr;
-  OwnedProgram program_;
-  std::shared_ptr<CacheTrial> trial_;
+  std::shared_ptr<const BuiltProgram> built_;
 };
 
 /// Options every kernel is built with: exact square roots and divisions, no contraction of multiply and add.

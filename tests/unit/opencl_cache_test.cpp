@@ -354,20 +354,32 @@ TEST(ProgramCache, ProcessesMayStoreAndLoadTheSameKey) {
 class CachedProgram : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto devices = list_devices();
-    if (devices.empty()) GTEST_SKIP() << "there is no OpenCL device here";
-    context_ = std::make_unique<Context>(ChosenDevice{devices[0], 0, ""});
+    devices_ = list_devices();
+    if (devices_.empty()) GTEST_SKIP() << "there is no OpenCL device here";
   }
   // The one entry of the cache.
   static fs::path entry_of(const fs::path& folder) { return fs::directory_iterator(folder)->path(); }
   void build(const ProgramCache& cache) {
     ProgramCache writable = cache;
-    const Program program(*context_, "filterbank/candidates.cl", "", &writable);
+    const Context context(ChosenDevice{devices_[0], 0, ""});  // a new one has no programs yet
+    const Program program(context, "filterbank/candidates.cl", "", &writable);
     EXPECT_GT(Kernel(program, "candidates").largest_work_group(), 0u);
   }
 
-  std::unique_ptr<Context> context_;
+  std::vector<DeviceInfo> devices_;
 };
+
+TEST_F(CachedProgram, IsSharedWithinAContext) {
+  const Context context(ChosenDevice{devices_[0], 0, ""});
+  const auto build = [&](const std::string& options) {
+    return Program(context, "filterbank/candidates.cl", options, nullptr);
+  };
+  const Program first = build("");
+  EXPECT_EQ(build("").get(), first.get());
+  EXPECT_NE(build("-DOTHER").get(), first.get());
+  for (int i = 0; i < 31; ++i) context.keep_program(std::to_string(i), nullptr);
+  EXPECT_NE(build("").get(), first.get()) << "the oldest is given up";
+}
 
 TEST_F(CachedProgram, IsTakenFromTheCache) {
   const TempDir folder;
