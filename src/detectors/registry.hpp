@@ -15,9 +15,15 @@ namespace sightline {
 /// All families in order; the first is the default of a configuration without `family`.
 std::span<const Family* const> families();
 
-/// Adds a family of a library over the core behind those that there are; does nothing where it is there.
-/// Call it before the first use of `families`, from one thread.
+/// Adds a family behind the others; does nothing if it is one of them. The caller makes sure that no other
+/// thread uses the registry meanwhile.
+/// @param family  must live as long as the program
 void add_family(const Family& family);
+
+namespace network {
+/// Users' ONNX networks. Library sightline::network defines it; a program that links it adds the family.
+const Family& family();
+}  // namespace network
 
 /// Throws std::out_of_range for a name that no family has.
 const Family& family_named(std::string_view name);
