@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "family/counterpart.hpp"
 #include "opencl/opened_device.hpp"
 

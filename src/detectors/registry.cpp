@@ -1,4 +1,4 @@
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 #include <fmt/format.h>
 
@@ -234,6 +234,10 @@ CompositeBranch make_branch(const Config& configuration, const DetectorInfo& mad
 
 std::unique_ptr<Detector> make_detector(const Config& config, std::span<const DetectorExtension> extensions) {
   return CompositeDetector::compose(make_branch(config, extensions));
+}
+
+std::unique_ptr<Detector> make_detector(const Config& config) {
+  return make_detector(config, {});
 }
 
 }  // namespace sightline

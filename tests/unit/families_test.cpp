@@ -1,5 +1,5 @@
 // What the families say of themselves: complete, and without contradictions.
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

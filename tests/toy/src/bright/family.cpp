@@ -5,6 +5,7 @@
 #include "detection/keys.hpp"
 #include "detection/sliding_window.hpp"
 #include "detectors/registry.hpp"
+#include "family/family.hpp"
 #include "family/model_show.hpp"
 #include "model/safetensors.hpp"
 #include "processing/frame_colour.hpp"
