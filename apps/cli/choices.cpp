@@ -5,7 +5,7 @@
 #include "apps/cli/config_lookup.hpp"
 #include "base/hardware.hpp"
 #include "detection/result_writer.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "media/library_versions.hpp"
 #include "opencl/device.hpp"
 #include "pipeline/runtime/frame_queue.hpp"

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/shipped_files.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 namespace sightline::apps {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "family/model_show.hpp"
 #include "params/config.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 namespace sightline::apps {
 

@@ -9,14 +9,14 @@
 #include "apps/cli/manual.hpp"
 #include "apps/cli/suggest.hpp"
 #include "apps/cli/version_text.hpp"
-#include "detectors/more_families.hpp"
+#include "detectors/registry.hpp"
 
 namespace sightline::apps {
 
 Parser::Parser()
     : app_(std::make_unique<CLI::App>("Finds objects in video in real time, on CPU cores and OpenCL devices.",
                                       "sightline")) {
-  add_more_families();
+  add_family(network::family());
   CLI::App& app = *app_;
   app.option_defaults()->take_last();  // so that what a user adds counts, not what a script has put before
   app.require_subcommand(1);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 namespace sightline::apps {
 namespace {

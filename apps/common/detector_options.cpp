@@ -13,7 +13,7 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "detection/keys.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "faces/recognition/section.hpp"
 
 namespace sightline::apps {
@@ -141,7 +141,10 @@ void DetectorOptions::add_to(OptionSet& options, const std::set<std::string>& le
                       fmt::join(config_names(), ", ")))
       .suggest(config_choices)
       .show_default(default_config_);
-  all.add("-m,--model MODEL", &model_, with_remarks("Model to search with, instead of the configuration's: a file, or the name of a shipped model", "model"))
+  all.add("-m,--model MODEL", &model_,
+          with_remarks(
+              "Model to search with, instead of the configuration's: a file, or the name of a shipped model",
+              "model"))
       .suggest(model_choices);
   for (DetectorSetting& setting : settings_) {
     Option option = setting.option;

@@ -24,7 +24,7 @@
 #include "base/hardware.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "pipeline/report/chrome_trace.hpp"
 #include "pipeline/runs/media_sinks.hpp"
 #include "pipeline/runs/reader_source.hpp"

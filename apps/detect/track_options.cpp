@@ -46,7 +46,7 @@ std::optional<TrackerOptions> TrackOptions::make(const Detector& detector) const
   if (!wanted) return std::nullopt;
   TrackerOptions options = tracker_;
   options.lowest_score = info.threshold;
-  options.names = known_names(detector);
+  options.names = detector.known_names();
   options.max_lost = std::max(options.max_lost, options.max_gap);
   options.max_pause = std::max(options.max_pause, options.max_lost);
   return options;

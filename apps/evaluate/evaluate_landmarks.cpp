@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/json_text.hpp"
 #include "detection/detector.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "faces/landmarks/evaluation.hpp"
 #include "faces/landmarks/marks.hpp"
 #include "faces/landmarks/model.hpp"

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "family/counterpart.hpp"
 #include "opencl/opened_device.hpp"
 
@@ -106,18 +106,13 @@ std::vector<ExperimentPicture> read_pictures(const VariantsRequest& request) {
 
 // --- implementations ------------------------------------------------------------------------------------
 
-class CounterpartSearcher : public pipeline::Searcher {
- public:
-  explicit CounterpartSearcher(std::shared_ptr<Counterpart> other) : other_(std::move(other)) {}
-  FrameResult search(GrayView picture) override {
+pipeline::Search search_with(const std::shared_ptr<Counterpart>& other) {
+  return {[other](GrayView picture) {
     FrameResult result;
-    for (const Box& box : other_->find(picture)) result.objects.push_back({box});
+    for (const Box& box : other->find(picture)) result.objects.push_back({box});
     return result;
-  }
-
- private:
-  std::shared_ptr<Counterpart> other_;
-};
+  }};
+}
 
 // A detector with its stages on a device, where it has any. The stages go first.
 struct Runner {
@@ -176,7 +171,7 @@ class Builder {
     try {
       const std::shared_ptr<Counterpart> other = family_.make_counterpart(config_, threads_);
       implementations.push_back({name, "", fmt::format("{}, {}", other->name(), threads_text(threads_)),
-                                 false, [other] { return std::make_unique<CounterpartSearcher>(other); }});
+                                 false, [other] { return search_with(other); }});
     } catch (const Error& e) {
       if (e.code() != ExitCode::device) throw;
       left_out.push_back(fmt::format("{}: {}", name, e.what()));
@@ -201,8 +196,8 @@ class Builder {
   void add(const std::string& name, const std::string& buffers, const std::string& runs_on,
            const Runner& runner, const pipeline::Schedule& schedule, int threads) {
     implementations.push_back({name, buffers, runs_on, true, [runner, schedule, threads] {
-                                 return pipeline::make_searcher(*runner.detector, runner.stages.get(),
-                                                                schedule, threads);
+                                 return pipeline::search_by(*runner.detector, runner.stages.get(), schedule,
+                                                            threads);
                                }});
   }
 

@@ -5,6 +5,8 @@
 #include <oneapi/tbb/task_arena.h>
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
@@ -28,7 +30,7 @@ using Json = nlohmann::ordered_json;
 using pipeline::Implementation;
 using pipeline::PictureResult;
 using pipeline::PictureTimes;
-using pipeline::Searcher;
+using pipeline::Search;
 
 constexpr const char* kKernels = "kernels";  // parts of a search
 constexpr const char* kUpload = "upload";
@@ -86,16 +88,6 @@ void count_all(GrayView codes) {
   });
 }
 
-// A searcher that is a function.
-class Work : public Searcher {
- public:
-  explicit Work(std::function<FrameResult(GrayView)> run) : run_(std::move(run)) {}
-  FrameResult search(GrayView picture) override { return run_(picture); }
-
- private:
-  std::function<FrameResult(GrayView)> run_;
-};
-
 // A device, with what must outlive stages on it.
 struct OpenDevice {
   explicit OpenDevice(const opencl::ChosenDevice& chosen)
@@ -105,7 +97,7 @@ struct OpenDevice {
 };
 
 // Counts on a device, with the picture where tiles are put: in memory that the device copies from by itself.
-class DeviceCounting : public Searcher {
+class DeviceCounting {
  public:
   DeviceCounting(const TextureProcessor& processor, const OpenDevice& device, const TextureStages& stages)
       : processor_(processor),
@@ -114,13 +106,13 @@ class DeviceCounting : public Searcher {
         runner_(processor, &stages, stages.supported()),
         placed_(device.context.transfer_memory()) {}
 
-  FrameResult search(GrayView picture) override {
+  FrameResult search(GrayView picture) {
     if (picture_.empty() || picture_.row(0) != picture.row(0)) place(picture);
     return runner_.process(std::as_const(placed_.image()).view());
   }
 
   // Besides, the whole with the picture in any other memory, and with the making of buffers.
-  std::vector<std::pair<std::string, double>> parts() override {
+  std::vector<std::pair<std::string, double>> parts() {
     std::vector<std::pair<std::string, double>> parts{{kKernels, 0}};
     auto& slot = static_cast<TextureSlot&>(runner_.slot());
     for (const DeviceSpan& span : slot.spans) {
@@ -170,7 +162,7 @@ class FormBuilder {
     std::vector<Implementation> list;
     const auto add = [&](const std::string& name, const std::string& where, bool is_result,
                          std::function<FrameResult(GrayView)> run) {
-      list.push_back({name, "", where, is_result, [run] { return std::make_unique<Work>(run); }});
+      list.push_back({name, "", where, is_result, [run] { return Search{run}; }});
     };
     const std::string all = fmt::format("CPU, {}, {} threads", instruction_set(), threads);
     add("serial", "CPU, plain code, one thread", true, [this](GrayView picture) {
@@ -183,7 +175,7 @@ class FormBuilder {
     for (const auto& [name, used] : {std::pair(kOneThread, 1), {kThreads, threads}}) {
       const auto schedule = pipeline::named_schedule("cpu", processor_, nullptr, used);
       list.push_back({name, "", all, true, [this, schedule, used = used] {
-                        return make_searcher(processor_, nullptr, schedule, used);
+                        return pipeline::search_by(processor_, nullptr, schedule, used);
                       }});
     }
     const auto arena = std::make_shared<oneapi::tbb::task_arena>(threads);
@@ -264,9 +256,12 @@ class FormBuilder {
         std::make_shared<const TextureStages>(processor_, device->context, &device->cache, tuning);
     if (name.empty()) name = tuning.histogram + (tuning.writes_only ? ", writes only" : "");
     const int group = stages->tuning().group;
-    list.push_back(
-        {fmt::format("{} {}", name, group), "", device->context.name(), !tuning.writes_only,
-         [this, device, stages] { return std::make_unique<DeviceCounting>(processor_, *device, *stages); }});
+    list.push_back({fmt::format("{} {}", name, group), "", device->context.name(), !tuning.writes_only,
+                    [this, device, stages] {
+                      const auto counting = std::make_shared<DeviceCounting>(processor_, *device, *stages);
+                      return Search{[counting](GrayView picture) { return counting->search(picture); },
+                                    [counting] { return counting->parts(); }};
+                    }});
     return {name, group, list.size() - 1};
   }
 

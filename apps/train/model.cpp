@@ -11,7 +11,7 @@
 #include "apps/common/detector_options.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "family/model_show.hpp"
 
 namespace sightline::apps {

@@ -12,7 +12,7 @@
 #include "apps/train/training_line.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "training/file_image_set.hpp"
 #include "training/marked_objects.hpp"
 #include "training/registry.hpp"

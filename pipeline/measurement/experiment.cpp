@@ -1,15 +1,18 @@
 #include "pipeline/measurement/experiment.hpp"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <set>
 
 #include "base/error.hpp"
 #include "pipeline/measurement/energy.hpp"
 #include "pipeline/runtime/now.hpp"
+#include "processing/frame_runner.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -72,12 +75,13 @@ class Experimenter {
   }
 
   void take_turn(const ExperimentPicture& picture, std::size_t i, int runs, PictureTimes& times) {
-    const std::unique_ptr<Searcher> searcher = warm(picture, i, times);
+    const Search search = warm(picture, i, times);
     for (int run = 0; run < runs; ++run) {
       const std::int64_t start = now_ns();
-      searcher->search(picture.pixels.view());
+      search.run(picture.pixels.view());
       times.seconds.push_back(seconds_since(start));
-      for (const auto& [name, seconds] : searcher->parts()) {
+      if (!search.parts) continue;
+      for (const auto& [name, seconds] : search.parts()) {
         double& least = times.parts.try_emplace(name, seconds).first->second;
         least = std::min(least, seconds);
       }
@@ -85,23 +89,23 @@ class Experimenter {
   }
 
   // One that has everything and is at its speed.
-  std::unique_ptr<Searcher> warm(const ExperimentPicture& picture, std::size_t i, PictureTimes& times) {
-    std::unique_ptr<Searcher> searcher = result_.implementations[i].make();
+  Search warm(const ExperimentPicture& picture, std::size_t i, PictureTimes& times) {
+    Search search = result_.implementations[i].make();
     const std::int64_t start = now_ns();
-    const FrameResult found = searcher->search(picture.pixels.view());
+    const FrameResult found = search.run(picture.pixels.view());
     times.objects = found.count();
     compare(picture, i, found);
-    while (seconds_since(start) < kWarmUpSeconds) searcher->search(picture.pixels.view());
-    return searcher;
+    while (seconds_since(start) < kWarmUpSeconds) search.run(picture.pixels.view());
+    return search;
   }
 
   void count_energy(const ExperimentPicture& picture, std::size_t i, PictureTimes& times) {
-    const std::unique_ptr<Searcher> searcher = warm(picture, i, times);
+    const Search search = warm(picture, i, times);
     int runs = 0;
     const std::int64_t start = now_ns();
     energy_.start();
     do {
-      searcher->search(picture.pixels.view());
+      search.run(picture.pixels.view());
       ++runs;
     } while (seconds_since(start) < options_.energy_seconds && !stopped());
     energy_.stop();
@@ -139,6 +143,16 @@ double geometric_mean(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+Search search_by(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
+                 int threads) {
+  const auto arena = std::make_shared<oneapi::tbb::task_arena>(threads);
+  const auto runner = std::make_shared<FrameRunner>(processor, schedule.on_device.any() ? device : nullptr,
+                                                    schedule.on_device);
+  runner->workspace().tuned = schedule.tuned;
+  return {
+      [arena, runner](GrayView picture) { return arena->execute([&] { return runner->process(picture); }); }};
+}
 
 double PictureTimes::fastest() const {
   return seconds.empty() ? 0 : *std::ranges::min_element(seconds);

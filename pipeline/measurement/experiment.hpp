@@ -5,16 +5,32 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "frame/frame_result.hpp"
 #include "image/view.hpp"
 #include "pipeline/measurement/meter.hpp"
-#include "pipeline/runtime/searcher.hpp"
+#include "pipeline/runtime/schedule.hpp"
 
 namespace sightline::pipeline {
+
+/// Searches one picture at a time, from pixels in host memory to the result. Keeps memory for the last size.
+/// One thread at a time.
+struct Search {
+  /// Searches a picture without log messages. Throws Error (failed) and DeviceError.
+  std::function<FrameResult(GrayView)> run;
+  /// Seconds of parts of the last search, and of other ways to do the same, by name; may be empty.
+  std::function<std::vector<std::pair<std::string, double>>()> parts = {};
+};
+
+/// Runs a frame processor by a schedule, which must not split frames. Throws DeviceError.
+/// @param device   the schedule's device; null if it uses none. Processor and device must outlive the search
+/// @param threads  CPU threads
+Search search_by(const FrameProcessor& processor, const DeviceStages* device, const Schedule& schedule,
+                 int threads);
 
 /// One way of running the detector.
 struct Implementation {
@@ -23,7 +39,7 @@ struct Implementation {
   std::string runs_on;  ///< for people: "CPU, 2 threads"
   bool is_ours = true;  ///< must find the same as all others of ours; false: another library's
   /// Makes what it needs besides pictures; called for every turn.
-  std::function<std::unique_ptr<Searcher>()> make;
+  std::function<Search()> make;
 };
 
 struct ExperimentPicture {
@@ -46,7 +62,7 @@ struct PictureTimes {
   std::vector<double> seconds;  ///< of each run, in order
   std::int64_t objects = 0;
   std::optional<double> joules;         ///< a run
-  std::map<std::string, double> parts;  ///< Searcher::parts, the least of the runs
+  std::map<std::string, double> parts;  ///< Search::parts, the least of the runs
 
   double fastest() const;
   double mean() const;

@@ -263,7 +263,7 @@ std::size_t CompositeDetector::point_of(const CompositeBranch& branch, int setti
 std::shared_ptr<const KnownNames> CompositeDetector::known_names() const {
   std::vector<std::shared_ptr<const KnownNames>> several;
   for (const CompositeBranch& branch : branches_) {
-    several.push_back(sightline::known_names(branch.detector()));
+    several.push_back(branch.detector().known_names());
     for (const auto& one : branch.behind_) several.push_back(one->known_names());
   }
   return joined(several);

@@ -99,7 +99,7 @@ class CompositeBranch {
 /// device, the processor's first stage therefore runs on the CPU.
 ///
 /// Thread-safety: as Detector.
-class CompositeDetector final : public Detector, public NamingDetector {
+class CompositeDetector final : public Detector {
  public:
   /// @param branches  at least one
   /// Throws Error (usage) if all branches together have more than kMostStages stages or resources.

@@ -1,6 +1,7 @@
 #pragma once
 /// Detector: a frame processor whose result is a list of objects with boxes.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "processing/frame_processor.hpp"
 
 namespace sightline {
+
+class KnownNames;
 
 /// Description of a detector, in addition to that of its processor.
 struct DetectorInfo : ProcessorInfo {
@@ -29,6 +32,9 @@ class Detector : public FrameProcessor {
   const DetectorInfo& info() const override = 0;
   /// Sets DetectorInfo::plan_key, if the detector keeps one. For its maker (Family::make).
   virtual void set_plan_key(std::string /*key*/) {}
+
+  /// Names of the people whom it recognises; null if it recognises nobody.
+  virtual std::shared_ptr<const KnownNames> known_names() const { return nullptr; }
 
   /// Moves the frame's objects, in the order of FrameResult::objects, out of the workspace. Call it once all
   /// stages have run.

@@ -146,7 +146,7 @@ InsideSearch::InsideSearch(std::vector<InsideDetector> inside) : inside_(std::mo
 
 std::shared_ptr<const KnownNames> InsideSearch::known_names() const {
   std::vector<std::shared_ptr<const KnownNames>> several;
-  for (const auto& one : inside_) several.push_back(sightline::known_names(*one.detector));
+  for (const auto& one : inside_) several.push_back(one.detector->known_names());
   return joined(several);
 }
 

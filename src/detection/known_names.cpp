@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "detection/detector.hpp"
-
 namespace sightline {
 namespace {
 
@@ -27,11 +25,6 @@ class JoinedNames : public KnownNames {
 };
 
 }  // namespace
-
-std::shared_ptr<const KnownNames> known_names(const Detector& detector) {
-  const auto* naming = dynamic_cast<const NamingDetector*>(&detector);
-  return naming ? naming->known_names() : nullptr;
-}
 
 std::shared_ptr<const KnownNames> joined(const std::vector<std::shared_ptr<const KnownNames>>& several) {
   std::vector<std::shared_ptr<const KnownNames>> naming;

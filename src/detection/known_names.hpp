@@ -10,26 +10,13 @@
 
 namespace sightline {
 
-class Detector;
-
-/// The people that a detector can name. Thread-safe.
+/// Names of the people that a detector can recognise. Thread-safe.
 class KnownNames {
  public:
   virtual ~KnownNames() = default;
   /// All current names; never null.
   virtual std::shared_ptr<const std::vector<std::string>> names() const = 0;
 };
-
-/// A detector that may name objects.
-class NamingDetector {
- public:
-  virtual ~NamingDetector() = default;
-  /// Null if it names nobody.
-  virtual std::shared_ptr<const KnownNames> known_names() const = 0;
-};
-
-/// The names that a detector knows; null if it names nobody.
-std::shared_ptr<const KnownNames> known_names(const Detector& detector);
 
 /// The names of several detectors together; those that are null add none. Null if all are.
 std::shared_ptr<const KnownNames> joined(const std::vector<std::shared_ptr<const KnownNames>>& several);

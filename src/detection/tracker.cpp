@@ -4,6 +4,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "detection/assignment.hpp"
+#include "detection/identity_pool.hpp"
+#include "detection/kalman.hpp"
+#include "detection/known_names.hpp"
+
 namespace sightline {
 
 namespace {
@@ -23,12 +28,34 @@ bool is_positive(const TrackerOptions::Noise& noise) {
 
 }  // namespace
 
-Tracker::Tracker(const TrackerOptions& options) : options_(options) {
+struct Tracker::Track {
+  ConstantVelocity x, y, aspect, height;  ///< centre, width over height, height; pixels
+  double score = 0;                       ///< when last found
+  double seen = 0;                        ///< when last found, seconds
+  int label = 0;
+  int hits = 0;
+  int misses = 0;
+  std::int64_t id = 0;          ///< 0: not yet reported
+  bool found = false;           ///< true if found in this frame
+  SharedAttributes attributes;  ///< from the last detection, with the name from `identity`
+  IdentityPool identity;
+};
+
+Tracker::Tracker(const TrackerOptions& options)
+    : options_(options), assignment_(std::make_unique<Assignment>()) {
   const bool sound = options.min_hits >= 1 && options.max_misses >= 0 && options.max_lost >= 0 &&
                      options.max_gap >= 0 && options.min_overlap > 0 && options.min_overlap <= 1 &&
                      !std::isnan(options.start_score) && std::isfinite(options.lowest_score) &&
                      options.max_pause > 0 && is_positive(options.place) && is_positive(options.size);
   if (!sound) throw std::invalid_argument("a tracker's options make no sense");
+}
+
+Tracker::~Tracker() = default;
+Tracker::Tracker(Tracker&&) noexcept = default;
+Tracker& Tracker::operator=(Tracker&&) noexcept = default;
+
+std::size_t Tracker::tracks() const {
+  return tracks_.size();
 }
 
 Tracker::Track Tracker::begin(const Detection& object, double time) const {
@@ -121,7 +148,7 @@ void Tracker::match(bool reported, bool strong, std::span<const Detection> objec
       if (overlap >= options_.min_overlap) costs_[r * columns_.size() + c] = -overlap;
     }
   }
-  const std::span<const int> columns = assignment_.solve(costs_, rows_.size(), columns_.size());
+  const std::span<const int> columns = assignment_->solve(costs_, rows_.size(), columns_.size());
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     if (columns[r] < 0) continue;
     const auto c = static_cast<std::size_t>(columns[r]);

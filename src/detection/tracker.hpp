@@ -8,13 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "detection/assignment.hpp"
-#include "detection/identity_pool.hpp"
-#include "detection/kalman.hpp"
-#include "detection/known_names.hpp"
 #include "frame/frame_result.hpp"
 
 namespace sightline {
+
+class Assignment;
+class KnownNames;
 
 struct TrackerOptions {
   /// Frames in which an object must be found before it is reported. 1: at once, as single pictures need.
@@ -75,6 +74,9 @@ class Tracker {
  public:
   /// Throws std::invalid_argument if an option is out of range.
   explicit Tracker(const TrackerOptions& options = {});
+  ~Tracker();
+  Tracker(Tracker&&) noexcept;
+  Tracker& operator=(Tracker&&) noexcept;
 
   /// Adds the objects of a frame. Returns the objects to report, valid until the next call. Do not call it
   /// for a frame that was not searched, since that counts as a miss.
@@ -88,21 +90,10 @@ class Tracker {
   const std::vector<Detection>& predict(double time);
 
   /// Number of current tracks, reported or not.
-  std::size_t tracks() const { return tracks_.size(); }
+  std::size_t tracks() const;
 
  private:
-  struct Track {
-    ConstantVelocity x, y, aspect, height;  ///< centre, width over height, height; pixels
-    double score = 0;                       ///< when last found
-    double seen = 0;                        ///< when last found, seconds
-    int label = 0;
-    int hits = 0;
-    int misses = 0;
-    std::int64_t id = 0;          ///< 0: not yet reported
-    bool found = false;           ///< true if found in this frame
-    SharedAttributes attributes;  ///< from the last detection, with the name from `identity`
-    IdentityPool identity;
-  };
+  struct Track;
 
   Track begin(const Detection& object, double time) const;
   static void identify(Track& track, const Detection& object);
@@ -115,7 +106,7 @@ class Tracker {
   static Box box_of(const Track& track, double ahead);
 
   TrackerOptions options_;
-  Assignment assignment_;
+  std::unique_ptr<Assignment> assignment_;
   std::vector<Track> tracks_;  ///< oldest first
   double time_ = 0;
   std::int64_t last_id_ = 0;

@@ -1,4 +1,4 @@
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 #include <fmt/format.h>
 
@@ -9,29 +9,27 @@
 #include "base/error.hpp"
 #include "detection/inside_search.hpp"
 
-// A family is a folder with a family.cpp, and a line here. The first is the default; a model file is that of
-// the first that recognises it, and cascades recognise any XML.
-#define SIGHTLINE_FAMILIES(FAMILY) \
-  FAMILY(filterbank)               \
-  FAMILY(waldboost)                \
-  FAMILY(census)                   \
-  FAMILY(cascade)
-
 namespace sightline {
 
-#define SIGHTLINE_DECLARE(folder) \
-  namespace folder {              \
-  const Family& family();         \
-  }
-SIGHTLINE_FAMILIES(SIGHTLINE_DECLARE)
-#undef SIGHTLINE_DECLARE
+namespace filterbank {
+const Family& family();
+}
+namespace waldboost {
+const Family& family();
+}
+namespace census {
+const Family& family();
+}
+namespace cascade {
+const Family& family();
+}
 
 namespace {
 
+// The first is the default. A model file belongs to the first that recognises it; cascades recognise any XML.
 std::vector<const Family*>& known_families() {
-#define SIGHTLINE_LIST(folder) &folder::family(),
-  static std::vector<const Family*> all{SIGHTLINE_FAMILIES(SIGHTLINE_LIST)};
-#undef SIGHTLINE_LIST
+  static std::vector<const Family*> all{&filterbank::family(), &waldboost::family(), &census::family(),
+                                        &cascade::family()};
   return all;
 }
 
@@ -236,6 +234,10 @@ CompositeBranch make_branch(const Config& configuration, const DetectorInfo& mad
 
 std::unique_ptr<Detector> make_detector(const Config& config, std::span<const DetectorExtension> extensions) {
   return CompositeDetector::compose(make_branch(config, extensions));
+}
+
+std::unique_ptr<Detector> make_detector(const Config& config) {
+  return make_detector(config, {});
 }
 
 }  // namespace sightline

@@ -1,9 +1,9 @@
 #pragma once
 /// Description of a detector family: everything that the command line knows about it.
 ///
-/// A family derives one class from Family in its own folder and is listed in detectors/registry.hpp.
+/// A family derives one class from Family in its own folder and is listed in detectors/registry.cpp.
 /// `sightline` generates its options, help, manual pages and commands from this description.
-/// training/registry.hpp lists the families with a trainer.
+/// training/registry.cpp lists the families with a trainer.
 
 #include <memory>
 #include <span>

@@ -10,9 +10,10 @@
 
 #include "frame/frame.hpp"
 #include "frame/stream_info.hpp"
-#include "media/audio_track.hpp"
 
 namespace sightline::media {
+
+class AudioTrack;
 
 /// Requested format of a camera or screen; the device chooses unset values.
 struct CaptureOptions {

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/fault.hpp"
 #include "base/log.hpp"
+#include "media/audio_track.hpp"
 #include "media/encoder.hpp"
 #include "media/file_io.hpp"
 #include "media/fragments.hpp"

@@ -9,9 +9,10 @@
 #include "frame/frame.hpp"
 #include "frame/frame_result.hpp"
 #include "frame/stream_info.hpp"
-#include "media/audio_track.hpp"
 
 namespace sightline::media {
+
+class AudioTrack;
 
 struct WriteOptions {
   std::string encoder =

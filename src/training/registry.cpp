@@ -1,22 +1,22 @@
 #include "training/registry.hpp"
 
-// Detector families that have a trainer: each is a folder with a function make_trainer().
-#define SIGHTLINE_TRAINERS(FAMILY) \
-  FAMILY(filterbank)               \
-  FAMILY(waldboost)                \
-  FAMILY(census)                   \
-  FAMILY(cascade)
+#include <map>
+#include <string_view>
 
 namespace sightline {
 
-#define SIGHTLINE_DECLARE(folder)          \
-  namespace folder {                       \
-  std::unique_ptr<Trainer> make_trainer(); \
-  }
-SIGHTLINE_TRAINERS(SIGHTLINE_DECLARE)
-#undef SIGHTLINE_DECLARE
 namespace filterbank {
+std::unique_ptr<Trainer> make_trainer();
 std::unique_ptr<WindowScorer> make_window_scorer();
+}  // namespace filterbank
+namespace waldboost {
+std::unique_ptr<Trainer> make_trainer();
+}
+namespace census {
+std::unique_ptr<Trainer> make_trainer();
+}
+namespace cascade {
+std::unique_ptr<Trainer> make_trainer();
 }
 namespace landmarks {
 std::unique_ptr<training::StandaloneTrainer> make_trainer();
@@ -25,12 +25,25 @@ namespace recognition {
 std::unique_ptr<training::StandaloneTrainer> make_trainer();
 }
 
+namespace {
+
+std::map<std::string_view, MakeTrainer*>& trainers() {
+  static std::map<std::string_view, MakeTrainer*> all{{"filterbank", filterbank::make_trainer},
+                                                      {"waldboost", waldboost::make_trainer},
+                                                      {"census", census::make_trainer},
+                                                      {"cascade", cascade::make_trainer}};
+  return all;
+}
+
+}  // namespace
+
+void add_trainer(const Family& family, MakeTrainer* make) {
+  trainers()[family.info().name] = make;
+}
+
 std::unique_ptr<Trainer> make_trainer(const Family& family) {
-#define SIGHTLINE_MAKE(folder) \
-  if (family.info().name == #folder) return folder::make_trainer();
-  SIGHTLINE_TRAINERS(SIGHTLINE_MAKE)
-#undef SIGHTLINE_MAKE
-  return nullptr;
+  const auto found = trainers().find(family.info().name);
+  return found == trainers().end() ? nullptr : found->second();
 }
 
 std::unique_ptr<WindowScorer> make_window_scorer(const Family& family) {

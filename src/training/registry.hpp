@@ -11,6 +11,12 @@
 
 namespace sightline {
 
+using MakeTrainer = std::unique_ptr<Trainer>();
+
+/// Sets the trainer of a family that was added (add_family). The caller makes sure that no other thread uses
+/// the registry meanwhile.
+void add_trainer(const Family& family, MakeTrainer* make);
+
 /// Trainer of a family's models, made for each command; null if the family has none.
 std::unique_ptr<Trainer> make_trainer(const Family& family);
 

@@ -32,6 +32,7 @@ int main(int argc, char** argv) try {
   if (argc != 3) return std::fprintf(stderr, "usage: %s CONFIGURATION.toml VIDEO\n", argv[0]), 2;
   sightline::set_process_policy(sightline::kOwnProcess);  // the program does nothing else
   sightline::set_logger(spdlog::default_logger());
+  sightline::add_family(sightline::network::family());  // ONNX networks
   const auto detector = sightline::make_detector(sightline::Config::load(argv[1]));
   std::vector<std::unique_ptr<sightline::DeviceStages>> stages;
   std::vector<const sightline::DeviceStages*> devices;

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 #include "faces/recognition/section.hpp"
 #include "pipeline/planning/quality_objective.hpp"
 #include "pipeline/runtime/schedule.hpp"

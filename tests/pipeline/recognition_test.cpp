@@ -172,7 +172,7 @@ TEST_P(Recognition, WhoIsDeletedWhileAFrameIsOnItsWayIsNotNamedInIt) {
   const CompositeDetector detector(
       CompositeBranch(std::make_unique<PlacesDetector>(some_places(2)),
                       std::make_unique<recognition::FaceIdentification>(recogniser, people, 1)));
-  const auto names = known_names(detector);
+  const auto names = detector.known_names();
   ASSERT_TRUE(names);
   EXPECT_EQ(*names->names(), (std::vector<std::string>{"person 0", "person 1"}));
   const auto workspace = detector.make_workspace();

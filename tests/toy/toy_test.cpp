@@ -1,5 +1,5 @@
-// A family of its own folder, kernels and one line: every command knows it. SIGHTLINE_TOY is the program with
-// the toy family of this folder in it.
+// A family outside the libraries: every command knows it. SIGHTLINE_TOY is the program with the toy family of
+// this folder.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include "params/config.hpp"
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -24,28 +24,17 @@ struct Log {
   std::map<std::string, int> searches;
 };
 
-class FakeSearcher : public Searcher {
- public:
-  FakeSearcher(Log& log, std::string name, int objects)
-      : log_(log), name_(std::move(name)), objects_(objects) {
-    log_.turns.push_back(name_);
-  }
-  FrameResult search(GrayView picture) override {
-    ++log_.searches[name_];
-    FrameResult result;
-    for (int i = 0; i < objects_; ++i) result.objects.push_back({{1.0 * i, 2, 1.0 * picture.width(), 4}});
-    return result;
-  }
-
- private:
-  Log& log_;
-  std::string name_;
-  int objects_;
-};
-
 Implementation fake(Log& log, const std::string& name, int objects, bool is_ours = true) {
-  return {name, "", "somewhere", is_ours,
-          [&log, name, objects] { return std::make_unique<FakeSearcher>(log, name, objects); }};
+  return {name, "", "somewhere", is_ours, [&log, name, objects] {
+            log.turns.push_back(name);
+            return Search{[&log, name, objects](GrayView picture) {
+              ++log.searches[name];
+              FrameResult result;
+              for (int i = 0; i < objects; ++i)
+                result.objects.push_back({{1.0 * i, 2, 1.0 * picture.width(), 4}});
+              return result;
+            }};
+          }};
 }
 
 std::vector<ExperimentPicture> some_pictures() {
@@ -140,14 +129,14 @@ TEST(Experiments, GeometricMeansOfGroups) {
 }
 
 TEST(Experiments, PartsOfASearchAreTheLeastOfTheRuns) {
-  struct InParts : Searcher {
-    FrameResult search(GrayView) override { return {}; }
-    std::vector<std::pair<std::string, double>> parts() override {
-      return {{"upload", seconds = 5 - seconds}};
-    }
-    double seconds = 3;  // 2, 3, 2, ...
-  };
-  const std::vector<Implementation> one{{"x", "", "there", true, [] { return std::make_unique<InParts>(); }}};
+  const std::vector<Implementation> one{{"x", "", "there", true, [] {
+                                           return Search{
+                                               [](GrayView) { return FrameResult(); },
+                                               [seconds = 3.0]() mutable {
+                                                 return std::vector<std::pair<std::string, double>>{
+                                                     {"upload", seconds = 5 - seconds}};  // 2, 3, 2, ...
+                                               }};
+                                         }}};
   const Experiment e = run_experiment(one, some_pictures(), quick(3));
   EXPECT_EQ(e.pictures[0].times[0].parts.at("upload"), 2);
   EXPECT_EQ(e.group_times("one", 0).parts.at("upload"), 2);

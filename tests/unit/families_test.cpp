@@ -1,5 +1,5 @@
 // What the families say of themselves: complete, and without contradictions.
-#include "detectors/registry.hpp"
+#include "detectors/families.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include <set>
 #include <stdexcept>
 
-#include "detectors/more_families.hpp"
 #include "family/model_show.hpp"
 #include "support/filterbank.hpp"
 #include "support/temp_dir.hpp"
@@ -27,7 +26,7 @@ using ::testing::StartsWith;
 const std::string kConfigs = SIGHTLINE_SOURCE_DIR "/configs/";
 
 std::span<const Family* const> all_families() {
-  add_more_families();
+  add_family(network::family());
   return families();
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "media/audio_track.hpp"
 #include "media/ffmpeg.hpp"
 #include "support/media.hpp"
 #include "support/unprivileged.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "detectors/families.hpp"
 #include "detectors/filterbank/model.hpp"
-#include "detectors/registry.hpp"
 #include "support/filterbank.hpp"
 #include "support/temp_dir.hpp"
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "detection/known_names.hpp"
 #include "pipeline/runtime/sinks.hpp"
 
 namespace sightline {

@@ -17,9 +17,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(SIGHTLINE_SIMD_RARE HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0x9FF)
 endif()
 
-# sightline_library(NAME): defines the library target sightline_NAME, called sightline::NAME by others. Its sources come
-# in parts.
+# sightline_library(NAME [INSTALL]): defines the library target sightline_NAME, called sightline::NAME by others. Its
+# sources come in parts. INSTALL: other programs can link it once Sightline is installed.
 function(sightline_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 LIBRARY "INSTALL" "" "")
   set(target sightline_${name})
   add_library(${target})
   add_library(sightline::${name} ALIAS ${target})
@@ -28,7 +29,9 @@ function(sightline_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/sightline>)
   target_compile_features(${target} PUBLIC cxx_std_20)
-  install(TARGETS ${target} EXPORT sightline-targets)
+  if(LIBRARY_INSTALL)
+    install(TARGETS ${target} EXPORT sightline-targets)
+  endif()
 endfunction()
 
 # sightline_part(LIBRARY PART LEVEL LINK library... SOURCES file... VNNI file... RARE file...): a part of

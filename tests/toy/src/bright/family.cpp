@@ -4,13 +4,14 @@
 
 #include "detection/keys.hpp"
 #include "detection/sliding_window.hpp"
+#include "detectors/registry.hpp"
 #include "family/family.hpp"
 #include "family/model_show.hpp"
 #include "model/safetensors.hpp"
 #include "processing/frame_colour.hpp"
 #include "processing/opencl/opencl_stages.hpp"
 #include "processing/opencl/shared_device.hpp"
-#include "training/trainer.hpp"
+#include "training/registry.hpp"
 
 namespace sightline::bright {
 namespace {
@@ -189,15 +190,17 @@ struct BrightFamily : Family {
   std::unique_ptr<ModelShow> make_model_show() const override { return std::make_unique<BrightShow>(); }
 };
 
-}  // namespace
-
 const Family& family() {
   static const BrightFamily family;
   return family;
 }
 
-std::unique_ptr<Trainer> make_trainer() {
-  return std::make_unique<BrightTrainer>();
-}
+// --- the registration, before `main` runs
+const bool kRegistered = [] {
+  add_family(family());
+  add_trainer(family(), []() -> std::unique_ptr<Trainer> { return std::make_unique<BrightTrainer>(); });
+  return true;
+}();
 
+}  // namespace
 }  // namespace sightline::bright
