@@ -317,8 +317,12 @@ std::string figures(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string percents(double share) {
+  return std::isfinite(share) ? fmt::format("{:.0f}", share * 100) : "-";
+}
+
 std::string whole_percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.0f}%", share * 100) : "-";
+  return std::isfinite(share) ? percents(share) + '%' : "-";
 }
 
 }  // namespace sightline::report

@@ -152,6 +152,8 @@ inline std::string thousandths(double value) {
 inline std::string rate_text(double fps) {
   return fps > 0 ? figures(fps) : "-";
 }
+/// "93"; "-" where it is not finite.
+std::string percents(double share);
 /// "93%"; "-" where it is not finite.
 std::string whole_percent(double share);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -49,7 +50,7 @@ std::string fastest_text(const Experiment& e, const std::string& group) {
   const GroupTimes times = e.group_times(group, best);
   std::string text =
       fmt::format("fastest: {} with {} ms", name_of(e.implementations[best]), thousandths(times.seconds));
-  if (best != e.baseline)
+  if (best != e.baseline && std::isfinite(times.speed_up))
     text += fmt::format(", {} times as fast as {}", figures(times.speed_up), baseline_name(e));
   return text;
 }
@@ -85,7 +86,11 @@ Section group_section(const Experiment& e, const std::string& group) {
          cell.bar = row.times.seconds / longest;
          return cell;
        }},
-      {"deviation", [](auto& row) { return fmt::format("{:.1f}%", row.times.deviation * 100); }},
+      {"deviation",
+       [](auto& row) {
+         const double deviation = row.times.deviation;
+         return std::isfinite(deviation) ? fmt::format("{:.1f}%", deviation * 100) : "-";
+       }},
       {"objects", [](auto& row) { return row.times.objects; }},
       {"speed-up", [](auto& row) { return figures(row.times.speed_up); }},
       {"J", [&e](auto& row) { return joules_text(e, row.times.joules); }}};

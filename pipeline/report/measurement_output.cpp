@@ -131,8 +131,8 @@ Section schedules_section(const Measurement& m) {
          std::string text;
          for (const std::string& name : processors) {
            const auto found = std::ranges::find(s.processors, name, &ProcessorResult::name);
-           text += (text.empty() ? "" : "/") +
-                   (found == s.processors.end() ? "-" : fmt::format("{:.0f}", found->utilisation * 100));
+           text +=
+               (text.empty() ? "" : "/") + (found == s.processors.end() ? "-" : percents(found->utilisation));
          }
          return text;
        }},

@@ -157,8 +157,7 @@ Table whole_table(const StageMeasurement& m, const std::vector<WholeRow>& rows, 
              {"busy %",
               [](auto& row) {
                 std::vector<std::string> shares;
-                for (const double share : row.utilisations)
-                  shares.push_back(fmt::format("{:.0f}", share * 100));
+                for (const double share : row.utilisations) shares.push_back(percents(share));
                 return fmt::format("{}", fmt::join(shares, "/"));
               },
               in_schedules},

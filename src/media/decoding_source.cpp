@@ -210,7 +210,7 @@ void DecodingSource::feed() {
 /// After joining a broadcast, packets refer to missing pictures: no errors, but nothing to decode until a
 /// key frame. Some streams never mark one.
 bool DecodingSource::begins_to_make_sense() {
-  if (joined_ || input_->kind() != InputKind::network) return true;
+  if (joined_ || input_->kind() != InputKind::network || input_->has_pictures()) return true;
   const AVCodecDescriptor* const codec = avcodec_descriptor_get(video_->codecpar->codec_id);
   const bool all_are_keys = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
   joined_ = all_are_keys || (packet_->flags & AV_PKT_FLAG_KEY) || ++packets_before_ > kMaxBeforeKey;

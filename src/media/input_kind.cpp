@@ -43,6 +43,12 @@ InputKind kind_of(const std::string& input) {
   return is_network_url(input) ? InputKind::network : InputKind::file;
 }
 
+std::string without_file_scheme(const std::string& name) {
+  for (const std::string_view scheme : {"file://", "file:"})
+    if (name.starts_with(scheme)) return name.substr(scheme.size());
+  return name;
+}
+
 bool is_live(const std::string& input) {
   const InputKind kind = kind_of(input);
   return kind == InputKind::camera || kind == InputKind::screen || kind == InputKind::network;

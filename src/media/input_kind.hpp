@@ -14,4 +14,7 @@ constexpr std::string_view kScreen = "screen:";    ///< prefix of a screen's nam
 /// Kind of an input, by its name. A pattern of images counts as a file, and so does a name of no other kind.
 InputKind kind_of(const std::string& input);
 
+/// A file's name without "file:" or "file://" in front.
+std::string without_file_scheme(const std::string& name);
+
 }  // namespace sightline::media

@@ -115,8 +115,7 @@ void StreamInput::open(const ReadOptions& options) {
 void StreamInput::open_file_or_pattern(const ReadOptions& options) {
   std::error_code ignored;
   if (fs::exists(url_, ignored)) return open_file_named(url_, options);
-  for (const std::string_view prefix : {"file://", "file:"})
-    if (url_.starts_with(prefix)) return open_file_named(url_.substr(prefix.size()), options);
+  if (const std::string name = without_file_scheme(url_); name != url_) return open_file_named(name, options);
   if (!is_pattern(url_)) fail(AVERROR(ENOENT));
   Dictionary settings;
   // FFmpeg looks for the first picture among the numbers 0 to 4 alone, and ends at the first that is missing.
@@ -399,7 +398,7 @@ std::unique_ptr<ByteSource> StreamInput::open_reference(const std::string& url, 
   if (origin_ && !origin_->host.empty() && host_of(url) == origin_->host)
     return open_http(url, origin_, gives_up_, code, problem_);
   const std::string path = url.starts_with("file:") ? url.substr(5) : url;
-  const std::string list = url_.starts_with("file://") ? url_.substr(7) : url_;
+  const std::string list = without_file_scheme(url_);
   if (kind_ != InputKind::file || !is_beside(list, path)) {
     problem_ = "it names '" + redacted(url) + "', which is outside its own folder or host";
     return nullptr;

@@ -129,9 +129,7 @@ TiffContent decode_tiff(std::span<const std::uint8_t> content, const std::string
 std::unique_ptr<Source> open_tiff(const std::string& input, const SourceContext& context) {
   if (kind_of(input) != InputKind::file) return nullptr;
   std::error_code ignored;
-  std::string file = input;
-  for (const std::string_view prefix : {"file://", "file:"})
-    if (!fs::exists(file, ignored) && input.starts_with(prefix)) file = input.substr(prefix.size());
+  const std::string file = fs::exists(input, ignored) ? input : without_file_scheme(input);
   if (!registered || !fs::is_regular_file(file, ignored) || !registered->is_tiff(file)) return nullptr;
   return std::make_unique<Tiff>(input, file, context);
 }

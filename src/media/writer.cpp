@@ -18,6 +18,7 @@
 #include "media/encoder.hpp"
 #include "media/file_io.hpp"
 #include "media/fragments.hpp"
+#include "media/input_kind.hpp"
 #include "media/reader.hpp"
 
 namespace sightline::media {
@@ -26,9 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Makes a folder into a pattern of images in it.
-std::string resolve(const std::string& path, const WriteOptions& options) {
-  for (const std::string_view prefix : {"file://", "file:"})
-    if (path.starts_with(prefix)) return resolve(path.substr(prefix.size()), options);
+std::string resolve(const std::string& output, const WriteOptions& options) {
+  const std::string path = without_file_scheme(output);
   if (path.empty()) throw Error(ExitCode::usage, "the name of the output is empty");
   if (!options.input.empty() && is_same_file(path, options.input))
     throw Error(ExitCode::usage, "the output '" + path + "' is the input", "choose another file");

@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/json_problem.hpp"
@@ -100,16 +101,18 @@ T need(const std::optional<T>& value, const char* key, const std::string& text) 
   throw Error(ExitCode::input, std::string("'") + key + "' is '" + text + "', which is none");
 }
 
-// The library silently converts negative and fractional numbers.
-std::uint64_t count_of(const Json& json) {
-  if (!json.is_number_unsigned()) throw Error(ExitCode::input, "'" + json_text(json) + "' is not a count");
-  return json.get<std::uint64_t>();
+// The library silently converts negative, fractional and large numbers.
+template <typename T = std::int64_t>
+T count_of(const Json& json) {
+  if (!json.is_number_unsigned() || !std::in_range<T>(json.get<std::uint64_t>()))
+    throw Error(ExitCode::input, "'" + json_text(json) + "' is not a count");
+  return static_cast<T>(json.get<std::uint64_t>());
 }
 
 HistogramRecord histogram_of(const Json& json, LbpMapping mapping) {
   HistogramRecord histogram{
       json.at("channel").get<std::string>(), json.at("operator").get<std::string>(), {}, {}};
-  for (const Json& count : json.at("bins")) histogram.bins.push_back(count_of(count));
+  for (const Json& count : json.at("bins")) histogram.bins.push_back(count_of<std::uint64_t>(count));
   const int bins = bins_of(LbpOperator::parse(histogram.op), mapping);
   if (histogram.bins.size() != static_cast<std::size_t>(bins)) {
     throw Error(ExitCode::input, "'bins' of operator " + histogram.op + " are " +
@@ -123,29 +126,29 @@ HistogramRecord histogram_of(const Json& json, LbpMapping mapping) {
 TextureRecord record_of(const Json& json) {
   TextureRecord record;
   record.picture = json.at("picture").get<std::string>();
-  record.page = json.at("page").get<int>();
-  record.width = json.at("width").get<std::int64_t>();
-  record.height = json.at("height").get<std::int64_t>();
+  record.page = count_of<int>(json.at("page"));
+  record.width = count_of(json.at("width"));
+  record.height = count_of(json.at("height"));
   const auto border = json.at("border").get<std::string>();
   record.border = need(parse_border_rule(border), "border", border);
-  record.left_out = json.at("left_out").get<int>();
+  record.left_out = count_of<int>(json.at("left_out"));
   const auto mapping = json.at("mapping").get<std::string>();
   record.mapping = need(parse_lbp_mapping(mapping), "mapping", mapping);
   for (const Json& one : json.at("histograms"))
     record.histograms.push_back(histogram_of(one, record.mapping));
   if (json.contains("cells")) {
     const Json& cells = json.at("cells");
-    record.cells = CellsRecord{cells.at("file").get<std::string>(), cells.at("cell").get<int>(),
-                               cells.at("columns").get<std::int64_t>(), cells.at("rows").get<std::int64_t>(),
-                               cells.at("features").get<std::int64_t>()};
+    record.cells = CellsRecord{cells.at("file").get<std::string>(), count_of<int>(cells.at("cell")),
+                               count_of(cells.at("columns")), count_of(cells.at("rows")),
+                               count_of(cells.at("features"))};
   }
   if (!json.contains("damage")) return record;
   for (const Json& one : json.at("damage")) {
-    record.damage.push_back({{one.at("x").get<std::int64_t>(), one.at("y").get<std::int64_t>(),
-                              one.at("width").get<int>(), one.at("height").get<int>()},
+    record.damage.push_back({{count_of(one.at("x")), count_of(one.at("y")), count_of<int>(one.at("width")),
+                              count_of<int>(one.at("height"))},
                              one.at("reason").get<std::string>()});
   }
-  record.damage_left_out = json.value("damage_left_out", std::int64_t{0});
+  if (json.contains("damage_left_out")) record.damage_left_out = count_of(json.at("damage_left_out"));
   return record;
 }
 

@@ -62,7 +62,8 @@ TEST_F(MediaPolicy, PlaylistsNeedToBeAskedFor) {
   clip("a.ts");
   const std::string list = file("holiday.m3u8", playlist_of("a.ts"));
   expect_error(ExitCode::input, "--allow-playlists", [&] { Reader reader(list); });
-  EXPECT_EQ(read_all(list, with_playlists()).size(), 25u);
+  for (const char* scheme : {"", "file:", "file://"})
+    EXPECT_EQ(read_all(scheme + list, with_playlists()).size(), 25u) << scheme;
   expect_refused(file("holiday.mp4", playlist_of("a.ts")), {});  // recognised by content, or not at all
 }
 

@@ -80,6 +80,9 @@ TEST(TextureRecord, WhatIsNoRecordIsRefused) {
   refuse("[0,8589934592", "[-1,8589934592", "'-1'");
   refuse("[0,8589934592", "[0.5,8589934592", "'0.5'");
   refuse("[0,8589934592", "[8589934592", "");
+  refuse("\"page\":2", "\"page\":-1.5", "'-1.5'");
+  refuse("\"width\":100000", "\"width\":-1", "'-1'");
+  refuse("\"left_out\":2", "\"left_out\":4294967296", "'4294967296'");
   refuse("\"riu2\"", "\"riu3\"", "'mapping'");
   refuse("\"skip\"", "\"hop\"", "'border'");
   refuse("\"8,2\"", "\"9,2\"", "9");
