@@ -140,9 +140,9 @@ int orientation_of_projection(FileData projection) {
 }
 
 Turn turn_of_matroska(FileData head) {
-  constexpr std::uint64_t kSegment = 0x18538067, kTracks = 0x1654AE6B, kTrack = 0xAE, kVideo = 0xE0,
+  constexpr std::uint64_t kMatroskaSegment = 0x18538067, kTracks = 0x1654AE6B, kTrack = 0xAE, kVideo = 0xE0,
                           kProjection = 0x7670, kProjectionType = 0x7671;
-  FileData tracks = find_ebml(find_ebml(head, kSegment), kTracks);
+  FileData tracks = find_ebml(find_ebml(head, kMatroskaSegment), kTracks);
   while (const std::optional<EbmlElement> track = ebml_element(tracks)) {
     tracks = track->rest;
     const FileData video = track->id == kTrack ? find_ebml(track->content, kVideo) : FileData();

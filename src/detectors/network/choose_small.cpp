@@ -42,7 +42,7 @@ Match match_fastestdet(const Evidence& evidence) {
 
 namespace {
 
-constexpr std::int64_t kAnchorsOfFastest = 3, kSides = 4 * kAnchorsOfFastest;
+constexpr std::int64_t kAnchorsOfFastest = 3, kSidesOfFastest = 4 * kAnchorsOfFastest;
 
 // Fields of one stride of Yolo-FastestV2: twelve coordinates, three of objectness, and classes that the
 // anchors share.
@@ -72,15 +72,16 @@ std::map<int, FastestMap> fastest_maps(const Evidence& evidence) {
     };
     FastestMap& map = maps[stride];
     map.is_raw |= output.is_raw;
-    if (channels == kSides && !map.box.is_there()) {
+    if (channels == kSidesOfFastest && !map.box.is_there()) {
       map.box = field(0);
     } else if (channels == kAnchorsOfFastest && !map.objectness.is_there()) {
       map.objectness = field(0);
-    } else if (channels > kSides + kAnchorsOfFastest && !map.box.is_there() && !map.objectness.is_there()) {
+    } else if (channels > kSidesOfFastest + kAnchorsOfFastest && !map.box.is_there() &&
+               !map.objectness.is_there()) {
       map.box = field(0);
-      map.objectness = field(kSides);
-      map.classes = field(kSides + kAnchorsOfFastest);
-      map.class_count = channels - kSides - kAnchorsOfFastest;
+      map.objectness = field(kSidesOfFastest);
+      map.classes = field(kSidesOfFastest + kAnchorsOfFastest);
+      map.class_count = channels - kSidesOfFastest - kAnchorsOfFastest;
     } else if (!map.classes.is_there()) {
       map.classes = field(0);
       map.class_count = channels;
