@@ -34,6 +34,15 @@ void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
               "File with passwords of network inputs, in netrc format (default: $NETRC)");
 }
 
+void add_decoder_option(OptionSet& options, media::ReadOptions& reading) {
+  options
+      .add("--decoder DECODER", &reading.decoder,
+           "Decoder of videos: software, cuda[:N], vaapi[:/dev/dri/renderD128] or auto")
+      .checked_by(media::check_decoder)
+      .suggest(decoder_choices)
+      .show_default();
+}
+
 void add_timeout_option(OptionSet& options, media::ReadOptions& reading) {
   options
       .add("--timeout SECONDS", &reading.patience,
