@@ -60,8 +60,8 @@ struct DecoderThread::State {
     for (;;) {
       FramePtr picture = make_av_frame();
       const int code = decoder.receive(*picture);
-      if (code == AVERROR(EAGAIN)) return;
-      if (code == AVERROR_EOF) break;
+      if (code == AVERROR(EAGAIN) && posted_packet.packet) return;
+      if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) break;
       if (code < 0) throw_code(code);
       deliver(std::move(picture));
     }

@@ -2,6 +2,7 @@
 
 #ifdef SIGHTLINE_FAULTS
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <map>
@@ -70,21 +71,21 @@ class FakeDecoder final : public VideoDecoder {
   SoftwareDecoder decoder_;
 };
 
-void add_fault(const std::string& text, FaultPlan& plan, bool& proves) {
-  const std::size_t at = text.find('@');
+void add_fault(const std::string& text, FaultPlan& plan, FallbackDecoder::Setup& setup) {
+  const std::size_t at = std::min(text.find('@'), text.size());
   const std::string name = text.substr(0, at);
-  if (text == "refuse") {
+  std::int64_t number = 0;
+  if (at < text.size()) std::from_chars(text.data() + at + 1, text.data() + text.size(), number);
+  if (text == "refuse")
     plan.refuses = true;
-  } else if (text == "prove") {
-    proves = true;
-  } else if (at != std::string::npos &&
-             (name == "fail" || name == "wrong" || name == "hang" || name == "damage")) {
-    std::int64_t number = 0;
-    std::from_chars(text.data() + at + 1, text.data() + text.size(), number);
+  else if (text == "prove")
+    setup.is_proved_first = true;
+  else if (name == "keep")
+    setup.most_kept = number;
+  else if (number > 0 && (name == "fail" || name == "wrong" || name == "hang" || name == "damage"))
     plan.faults.emplace(number, name);
-  } else if (!text.empty()) {
+  else
     throw Error(ExitCode::usage, "'" + text + "' is not a fault of the fake decoder");
-  }
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ void add_fault(const std::string& text, FaultPlan& plan, bool& proves) {
 void set_up_fake(FallbackDecoder::Setup& setup, const std::string& faults, const StreamFacts& facts) {
   const auto plan = std::make_shared<FaultPlan>();
   std::istringstream list(faults);
-  for (std::string fault; std::getline(list, fault, ',');) add_fault(fault, *plan, setup.is_proved_first);
+  for (std::string fault; std::getline(list, fault, ',');) add_fault(fault, *plan, setup);
   setup.thread.opening_limit = 20 * kFakePatience;
   setup.thread.call_limit = kFakePatience;
   setup.shortest_pause = std::chrono::milliseconds(1);

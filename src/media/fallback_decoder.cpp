@@ -16,11 +16,10 @@ namespace {
 
 using FaultKind = DecoderFault::Kind;
 
-constexpr std::int64_t kMostKept = 32 << 20;  // bytes of packets
-constexpr std::int64_t kMostCompared = 100;   // pictures of a long first group
-constexpr int kMostFaults = 3;                // in a row, before a pause
-constexpr int kMostSilent = 100;              // packets without a picture
-constexpr int kMostLeading = 64;              // pictures displayed before the one that decoding begins at
+constexpr std::int64_t kMostCompared = 100;  // pictures of a long first group
+constexpr int kMostFaults = 3;               // in a row, before a pause
+constexpr int kMostSilent = 100;             // packets without a picture
+constexpr int kMostLeading = 64;             // pictures displayed before the one that decoding begins at
 constexpr std::chrono::hours kLongestPause{1};
 
 FramePtr another_reference(const AVFrame& picture) {
@@ -164,7 +163,7 @@ void FallbackDecoder::keep(Packet packet) {
     starts_.push_back({packet.serial, packet.access});
   sent_bytes_ += packet.packet->size;
   sent_.push_back(std::move(packet));
-  if (sent_bytes_ <= kMostKept) return;
+  if (sent_bytes_ <= setup_.most_kept) return;
   lacks_packets_ = true;
   sent_.clear();
   sent_bytes_ = 0;
@@ -238,8 +237,8 @@ void FallbackDecoder::prove(const AVFrame& picture) {
       throw DecoderFault(FaultKind::damage, "a picture is damaged");
     if (const std::string problem = difference(*ahead_.front(), *expected_.front()); !problem.empty())
       throw DecoderFault(
-          FaultKind::refused,
-          fmt::format("it decodes other pixels than software (picture {}: {})", pictures_ + 1, problem));
+          FaultKind::wrong,
+          fmt::format("it decodes other pixels than software (picture {}: {})", compared_ + 1, problem));
     ++compared_;
   }
   if (!expected_.empty() || (!leaves_group_ && compared_ < kMostCompared)) return;
@@ -302,8 +301,8 @@ void FallbackDecoder::decode_again() {
     awaits_access_ = true;
     logger().warn(
         "{}: the pictures up to the next key frame are lost, since those since the last one have "
-        "more than {} MiB",
-        setup_.input, kMostKept >> 20);
+        "more than {} bytes",
+        setup_.input, setup_.most_kept);
     return;
   }
   skipped_ = delivered_;

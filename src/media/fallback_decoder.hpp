@@ -43,6 +43,7 @@ class FallbackDecoder final : public VideoDecoder {
     bool is_proved_first = false;
     DecoderThread::Settings thread;
     std::chrono::milliseconds shortest_pause{60'000};
+    std::int64_t most_kept = 32 << 20;  ///< bytes of packets
   };
 
   explicit FallbackDecoder(Setup setup);

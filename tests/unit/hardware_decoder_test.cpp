@@ -69,11 +69,10 @@ struct Picture {
   std::vector<std::uint8_t> planes;
 
   bool operator==(const Picture&) const = default;
+  friend std::ostream& operator<<(std::ostream& out, const Picture& picture) {
+    return out << "frame " << picture.number << " at " << picture.time << " s: " << picture.format;
+  }
 };
-
-void PrintTo(const Picture& picture, std::ostream* out) {
-  *out << "frame " << picture.number << " at " << picture.time << " s: " << picture.format;
-}
 
 Picture picture_in(const Frame& frame) {
   const std::shared_ptr<const AVFrame> picture = picture_of(frame);
@@ -207,6 +206,19 @@ TEST_F(HardwareDecoder, ReturnsAfterDamage) {
   // The device returns with the second group.
   EXPECT_THAT(log.str(), HasSubstr("from picture 5 on"));
   EXPECT_THAT(log.str(), HasSubstr("from picture 37 on"));
+}
+
+TEST_F(HardwareDecoder, GoesOnAtTheNextKeyFrameWhereAGroupIsTooLarge) {
+  DebugLog log;
+  const std::vector<Picture> pictures = pictures_of(path("b-frames.mp4"), "fake:keep@100,fail@17");
+  const std::vector<Picture>& expected = software_.at("b-frames.mp4");
+  ASSERT_EQ(pictures.size(), expected.size() - 8);  // 17 to 24, the end of the second group
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    const Picture& same = expected[i < 16 ? i : i + 8];
+    ASSERT_EQ(pictures[i].time, same.time);
+    ASSERT_EQ(pictures[i].planes, same.planes);
+  }
+  EXPECT_THAT(log.str(), HasSubstr("the pictures up to the next key frame are lost"));
 }
 
 TEST_F(HardwareDecoder, IsNotUsedForStreamsThatItRefuses) {
