@@ -43,7 +43,9 @@ std::string nvidia_driver() {
 
 std::string problem_of_opening(const DecoderChoice& choice, int code) {
   const bool is_cuda = choice.kind == DecoderChoice::Kind::cuda;
-  return "cannot open " + choice.name() + " (" + error_text(code) + "); " +
+  const bool is_without_driver = is_cuda && code == -1;  // which is no error of FFmpeg's
+  return "cannot open " + choice.name() + " (" +
+         (is_without_driver ? "libcuda.so.1 cannot be loaded" : error_text(code)) + "); " +
          (is_cuda ? "check that nvidia-smi lists the GPU, and in a container set "
                     "NVIDIA_DRIVER_CAPABILITIES=compute,video,utility"
                   : "check with vainfo that its VA driver works, and in a container pass the device on");

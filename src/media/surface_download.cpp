@@ -56,7 +56,8 @@ void SurfaceDownload::download(const AVFrame& surface, AVPixelFormat format, AVF
     throw DecoderFault(DecoderFault::Kind::refused, "the device delivers " +
                                                         std::string(av_get_pix_fmt_name(frames.sw_format)) +
                                                         " for " + av_get_pix_fmt_name(format));
-  allocate(picture, format, surface.width, surface.height);
+  prepare(format, surface);
+  allocate(picture);
   transfer(surface, frames.sw_format, picture);
   convert(picture);
   if (av_frame_copy_props(&picture, &surface) < 0) throw std::bad_alloc();
@@ -65,23 +66,33 @@ void SurfaceDownload::download(const AVFrame& surface, AVPixelFormat format, AVF
     throw DecoderFault(DecoderFault::Kind::damage, "the crop is larger than the picture");
 }
 
-/// Allocates at once the planes of the picture, and the memory for the device's chroma.
-void SurfaceDownload::allocate(AVFrame& picture, AVPixelFormat format, int width, int height) {
-  const int bytes = av_image_get_buffer_size(format, width, height, kRowAlignment);
+/// Allocates memory for pictures of this size and format, unless it is there.
+void SurfaceDownload::prepare(AVPixelFormat format, const AVFrame& surface) {
+  if (format == format_ && surface.width == width_ && surface.height == height_) return;
+  const int bytes = av_image_get_buffer_size(format, surface.width, surface.height, kRowAlignment);
   if (bytes < 0) throw std::bad_alloc();
-  if (bytes != bytes_) {
-    pool_.reset(av_buffer_pool_init(static_cast<std::size_t>(bytes) + AV_INPUT_BUFFER_PADDING_SIZE, nullptr));
-    bytes_ = pool_ ? bytes : 0;
-  }
-  picture.buf[0] = pool_ ? av_buffer_pool_get(pool_.get()) : nullptr;
+  const auto& frames = *reinterpret_cast<const AVHWFramesContext*>(surface.hw_frames_ctx->data);
+  chroma_stride_ = FFALIGN(surface.width * bytes_per_sample(format), kRowAlignment);
+  const int chroma_bytes = chroma_stride_ * (surface.height / 2);
+  chroma_.reset(
+      av_buffer_pool_get(make_host_pool(*frames.device_ref, static_cast<std::size_t>(chroma_bytes)).get()));
+  if (!chroma_) throw std::bad_alloc();
+  pictures_ =
+      make_host_pool(*frames.device_ref, static_cast<std::size_t>(bytes) + AV_INPUT_BUFFER_PADDING_SIZE);
+  format_ = format;
+  width_ = surface.width;
+  height_ = surface.height;
+}
+
+/// Gives a picture its planes, all in one buffer.
+void SurfaceDownload::allocate(AVFrame& picture) const {
+  picture.buf[0] = av_buffer_pool_get(pictures_.get());
   if (!picture.buf[0]) throw std::bad_alloc();
-  picture.format = format;
-  picture.width = width;
-  picture.height = height;
-  av_image_fill_arrays(picture.data, picture.linesize, picture.buf[0]->data, format, width, height,
+  picture.format = format_;
+  picture.width = width_;
+  picture.height = height_;
+  av_image_fill_arrays(picture.data, picture.linesize, picture.buf[0]->data, format_, width_, height_,
                        kRowAlignment);
-  chroma_stride_ = FFALIGN(width * bytes_per_sample(format), kRowAlignment);
-  chroma_.resize(static_cast<std::size_t>(chroma_stride_) * static_cast<std::size_t>(height / 2));
 }
 
 /// Copies luma to its place, and chroma to `chroma_`.
@@ -94,7 +105,7 @@ void SurfaceDownload::transfer(const AVFrame& surface, AVPixelFormat stored, AVF
   if (!target->buf[0]) throw std::bad_alloc();
   target->data[0] = picture.data[0];
   target->linesize[0] = picture.linesize[0];
-  target->data[1] = chroma_.data();
+  target->data[1] = chroma_->data;
   target->linesize[1] = chroma_stride_;
   const int bytes = bytes_per_sample(stored);
   std::array marks{CopyMark(target->data[0], target->linesize[0], surface.width * bytes, surface.height),
@@ -112,7 +123,7 @@ void SurfaceDownload::transfer(const AVFrame& surface, AVPixelFormat stored, AVF
 void SurfaceDownload::convert(AVFrame& picture) const {
   const int rows = picture.height / 2;
   const auto pairs = static_cast<std::size_t>(picture.width / 2);
-  auto* const chroma = const_cast<std::uint8_t*>(chroma_.data());
+  std::uint8_t* const chroma = chroma_->data;
   if (bytes_per_sample(static_cast<AVPixelFormat>(picture.format)) == 1) {
     for (int y = 0; y < rows; ++y)
       split_chroma(row_of<std::uint8_t>(chroma, chroma_stride_, y),

@@ -1,10 +1,8 @@
 #pragma once
 /// Internal to src/media: surfaces of hardware decoders as pictures on the host.
 
-#include <cstdint>
-#include <vector>
-
-#include "media/ffmpeg.hpp"
+#include "media/hardware_device.hpp"
+#include "media/page_locked.hpp"
 
 namespace sightline::media {
 
@@ -20,15 +18,18 @@ class SurfaceDownload {
   void download(const AVFrame& surface, AVPixelFormat format, AVFrame& picture, bool is_unaligned);
 
  private:
-  void allocate(AVFrame& picture, AVPixelFormat format, int width, int height);
+  void prepare(AVPixelFormat format, const AVFrame& surface);
+  void allocate(AVFrame& picture) const;
   void transfer(const AVFrame& surface, AVPixelFormat stored, AVFrame& picture);
   void convert(AVFrame& picture) const;
 
-  using PoolPtr = std::unique_ptr<AVBufferPool, FreeByAddress<av_buffer_pool_uninit>>;
-  PoolPtr pool_;
-  int bytes_ = 0;                     ///< of a picture of the pool
-  std::vector<std::uint8_t> chroma_;  ///< U and V as the device stores them
-  int chroma_stride_ = 0;             ///< bytes
+  BufferPoolPtr pictures_;
+  BufferPtr chroma_;  ///< U and V as the device stores them
+  int chroma_stride_ = 0;
+  // Of the pictures of the pool.
+  AVPixelFormat format_ = AV_PIX_FMT_NONE;
+  int width_ = 0;
+  int height_ = 0;
 };
 
 }  // namespace sightline::media
