@@ -37,7 +37,7 @@ void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
 void add_decoder_option(OptionSet& options, media::ReadOptions& reading) {
   options
       .add("--decoder DECODER", &reading.decoder,
-           "Decoder of videos: software, cuda[:N], vaapi[:/dev/dri/renderD128] or auto")
+           "Decoder of videos: software, auto, cuda, cuda:N, vaapi or vaapi:/dev/dri/renderD129")
       .checked_by(media::check_decoder)
       .suggest(decoder_choices)
       .show_default();

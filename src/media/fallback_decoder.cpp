@@ -60,6 +60,11 @@ std::string difference(const AVFrame& a, const AVFrame& b) {
 
 FallbackDecoder::FallbackDecoder(Setup setup) : setup_(std::move(setup)), pause_(setup_.shortest_pause) {}
 
+FallbackDecoder::~FallbackDecoder() {
+  logger().debug("{}: {} of {} pictures were decoded by {}, which failed {} times", setup_.input,
+                 from_hardware_, pictures_, setup_.device, faults_);
+}
+
 int FallbackDecoder::send(AVPacket* packet, std::int64_t arrival) {
   if (packet)
     waiting_.push_back(
@@ -193,6 +198,7 @@ int FallbackDecoder::take_from_hardware(AVFrame& picture) {
     if (!std::exchange(has_announced_, true))
       logger().debug("{}: {} is decoded by {}", setup_.input, codec_name(), setup_.device);
     note_delivered(picture);
+    ++from_hardware_;
     return 0;
   } catch (const DecoderFault& fault) {
     fall_back(fault);
@@ -282,6 +288,7 @@ void FallbackDecoder::give_arrival(AVFrame& picture) const {
 }
 
 void FallbackDecoder::fall_back(const DecoderFault& fault) {
+  ++faults_;
   tell(fault);
   plan_return(fault.kind);
   hardware_.reset();

@@ -47,6 +47,9 @@ class FallbackDecoder final : public VideoDecoder {
   };
 
   explicit FallbackDecoder(Setup setup);
+  ~FallbackDecoder() override;
+  FallbackDecoder(const FallbackDecoder&) = delete;
+  FallbackDecoder& operator=(const FallbackDecoder&) = delete;
 
   /// Always succeeds; `receive` returns the error of a packet.
   int send(AVPacket* packet, std::int64_t arrival) override;
@@ -118,10 +121,12 @@ class FallbackDecoder final : public VideoDecoder {
   bool leaves_group_ = false;  ///< the first group is over
 
   std::int64_t pictures_ = 0;       ///< delivered so far
+  std::int64_t from_hardware_ = 0;  ///< of these
   int faults_in_a_row_ = 0;         ///< without a whole group between
   std::int64_t sent_serial_ = 0;    ///< of the last packet that hardware got
   std::int64_t faulty_serial_ = 0;  ///< the same at its last fault
-  int silent_ = 0;                  ///< packets that hardware got since its last picture
+  int faults_ = 0;
+  int silent_ = 0;  ///< packets that hardware got since its last picture
   bool has_told_ = false;
   bool has_announced_ = false;
   std::chrono::milliseconds pause_;

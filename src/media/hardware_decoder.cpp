@@ -1,5 +1,9 @@
 #include "media/hardware_decoder.hpp"
 
+extern "C" {
+#include <libavutil/hwcontext.h>
+}
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -102,18 +106,23 @@ class HardwareDecoder final : public VideoDecoder, private Concealments {
     if (av_frame_get_side_data(decoded_.get(), AV_FRAME_DATA_FILM_GRAIN_PARAMS))
       throw DecoderFault(FaultKind::refused, "it has film grain");
     download_.download(*decoded_, software_, picture, context_->flags & AV_CODEC_FLAG_UNALIGNED);
+    if (!std::exchange(has_delivered_, true)) describe(picture);
     // The next packet may overwrite the surface.
     av_frame_unref(decoded_.get());
-    if (!std::exchange(has_delivered_, true))
-      logger().debug("{} decodes {} of {}x{} pixels; {} becomes {}", device_.name(),
-                     avcodec_get_name(context_->codec_id), context_->coded_width, context_->coded_height,
-                     av_get_pix_fmt_name(context_->sw_pix_fmt), av_get_pix_fmt_name(software_));
     return 0;
   }
 
   void flush() override { avcodec_flush_buffers(context_.get()); }
 
  private:
+  void describe(const AVFrame& picture) const {
+    const auto& surfaces = *reinterpret_cast<const AVHWFramesContext*>(decoded_->hw_frames_ctx->data);
+    logger().debug("{} decodes {} in {} surfaces of {}x{} {} to pictures of {}x{} {}", device_.name(),
+                   avcodec_get_name(context_->codec_id), surfaces.initial_pool_size, surfaces.width,
+                   surfaces.height, av_get_pix_fmt_name(surfaces.sw_format), picture.width, picture.height,
+                   av_get_pix_fmt_name(software_));
+  }
+
   static HardwareDecoder& of(AVCodecContext& context) {
     return *static_cast<HardwareDecoder*>(static_cast<Concealments*>(context.opaque));
   }
