@@ -1,5 +1,9 @@
 // Decoding on hardware that fails: every frame comes once, in order, with the pixels and the time of
 // software decoding.
+extern "C" {
+#include <libavutil/hwcontext.h>
+}
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <spdlog/spdlog.h>
@@ -11,6 +15,7 @@
 #include "media/ffmpeg.hpp"
 #include "media/hardware_decoder.hpp"
 #include "media/semi_planar.hpp"
+#include "media/surface_download.hpp"
 #include "support/log_capture.hpp"
 #include "support/media.hpp"
 #include "support/thorough.hpp"
@@ -74,18 +79,24 @@ struct Picture {
   }
 };
 
-Picture picture_in(const Frame& frame) {
-  const std::shared_ptr<const AVFrame> picture = picture_of(frame);
-  const auto format = static_cast<AVPixelFormat>(picture->format);
-  const int bytes = av_image_get_buffer_size(format, picture->width, picture->height, 1);
+Picture picture_in(const AVFrame& picture) {
+  const auto format = static_cast<AVPixelFormat>(picture.format);
+  const int bytes = av_image_get_buffer_size(format, picture.width, picture.height, 1);
   std::vector<std::uint8_t> planes(static_cast<std::size_t>(bytes));
-  av_image_copy_to_buffer(planes.data(), bytes, picture->data, picture->linesize, format, picture->width,
-                          picture->height, 1);
-  return {
-      frame.number(), frame.time(),
-      fmt::format("{} {}x{} range {} matrix {}", av_get_pix_fmt_name(format), picture->width, picture->height,
-                  static_cast<int>(picture->color_range), static_cast<int>(picture->colorspace)),
-      std::move(planes)};
+  av_image_copy_to_buffer(planes.data(), bytes, picture.data, picture.linesize, format, picture.width,
+                          picture.height, 1);
+  return {0, 0, fmt::format("{} {}x{}", av_get_pix_fmt_name(format), picture.width, picture.height),
+          std::move(planes)};
+}
+
+Picture picture_in(const Frame& frame) {
+  const std::shared_ptr<const AVFrame> decoded = picture_of(frame);
+  Picture picture = picture_in(*decoded);
+  picture.number = frame.number();
+  picture.time = frame.time();
+  picture.format += fmt::format(" range {} matrix {}", static_cast<int>(decoded->color_range),
+                                static_cast<int>(decoded->colorspace));
+  return picture;
 }
 
 std::vector<Picture> pictures_of(const std::string& file, const std::string& decoder,
@@ -238,6 +249,58 @@ TEST_F(HardwareDecoder, SeeksAndRepeats) {
   }
 }
 
+/// Raw H.264 of two sizes, one after the other.
+std::string two_sizes(const TempDir& folder) {
+  std::vector<char> joined;
+  for (const char* const size : {"160x96", "128x112"}) {
+    const Words input{"-f", "lavfi", "-i", fmt::format("testsrc2=size={}:rate=25:duration=1", size)};
+    const std::vector<char> part =
+        load(encode_clip(folder, input, {"-pix_fmt", "yuv420p", "-c:v", "libx264", "-g", "10", "-bf", "2"},
+                         fmt::format("{}.h264", size)));
+    joined.insert(joined.end(), part.begin(), part.end());
+  }
+  const std::string file = folder / "two-sizes.h264";
+  store(file, joined);
+  return file;
+}
+
+TEST_F(HardwareDecoder, FollowsChangesOfSize) {
+  const std::string file = two_sizes(*folder_);
+  const std::vector<Picture> expected = pictures_of(file, "software");
+  ASSERT_EQ(expected.size(), 50U);
+  EXPECT_NE(expected.front().format, expected.back().format);
+  for (const char* const faults : {"fake:", "fake:prove", "fake:fail@26", "fake:damage@24", "fake:damage@27"})
+    EXPECT_EQ(pictures_of(file, faults), expected) << faults;
+}
+
+/// Times of the frames of a damaged file, and the errors that the reader counts. Not the pixels, since
+/// those that conceal damage depend on pictures before the key frame that decoding begins at.
+std::pair<std::vector<double>, std::int64_t> times_of_damaged(const std::string& file,
+                                                              const std::string& decoder) {
+  ReadOptions options;
+  options.decoder = decoder;
+  options.threads = 1;
+  Reader reader(file, options);
+  std::vector<double> times;
+  while (const auto frame = reader.read()) times.push_back(frame->time());
+  return {std::move(times), reader.decode_errors()};
+}
+
+TEST_F(HardwareDecoder, LeavesDamageToSoftware) {
+  for (const char* const clip : {"interlaced.ts", "cropped.mkv", "hevc-cropped.mkv"}) {
+    const std::vector<char> content = load(path(clip));
+    for (unsigned seed = 0; seed < 10; ++seed) {
+      std::mt19937 random(seed);
+      std::vector<char> damaged = content;
+      damaged.resize(content.size() - seed * content.size() / 32);
+      for (int i = 0; i < 4; ++i) damaged[content.size() / 8 + random() % (damaged.size() / 2)] ^= 16;
+      const std::string file = *folder_ / fmt::format("damaged-{}-{}", seed, clip);
+      store(file, damaged);
+      EXPECT_EQ(times_of_damaged(file, "fake:"), times_of_damaged(file, "software")) << file;
+    }
+  }
+}
+
 TEST_F(HardwareDecoder, KeepsTheOrderOfLiveStreams) {
   ReadOptions options;
   options.low_delay = true;
@@ -293,6 +356,114 @@ TEST(DecoderChoice, IsSoftwareWherePixelsAreNotFixed) {
   EXPECT_THAT(reason(AV_CODEC_ID_VP9, 1, AV_PIX_FMT_YUV444P), HasSubstr("Profile 1"));
   EXPECT_THAT(reason(AV_CODEC_ID_MJPEG, -99, AV_PIX_FMT_YUVJ420P), HasSubstr("mjpeg"));
 }
+
+/// Random planar 4:2:0, and the same as devices store it (NV12 or P010).
+std::pair<FramePtr, FramePtr> planar_and_stored(AVPixelFormat format, Size size) {
+  const bool is_deep = format == AV_PIX_FMT_YUV420P10;
+  std::pair pictures{make_picture(format, size.width, size.height),
+                     make_picture(is_deep ? AV_PIX_FMT_P010 : AV_PIX_FMT_NV12, size.width, size.height)};
+  // The function that writes rows sets bits only.
+  for (const FramePtr& picture : {std::cref(pictures.first), std::cref(pictures.second)})
+    for (const AVBufferRef* const buffer : picture.get()->buf)
+      if (buffer) std::fill_n(buffer->data, buffer->size, std::uint8_t{0});
+  std::mt19937 random(1);
+  std::vector<std::uint16_t> row(static_cast<std::size_t>(size.width));
+  for (int component = 0; component < 3; ++component) {
+    const int width = component == 0 ? size.width : size.width / 2;
+    for (int y = 0; y < (component == 0 ? size.height : size.height / 2); ++y) {
+      for (std::uint16_t& sample : row)
+        sample = static_cast<std::uint16_t>(random() % (is_deep ? 1024 : 256));
+      for (const FramePtr& picture : {std::cref(pictures.first), std::cref(pictures.second)})
+        av_write_image_line(row.data(), picture->data, picture->linesize,
+                            av_pix_fmt_desc_get(static_cast<AVPixelFormat>(picture->format)), 0, y, component,
+                            width);
+    }
+  }
+  return pictures;
+}
+
+struct SurfaceKind {
+  AVHWDeviceType device;
+  AVPixelFormat format;
+};
+
+/// A surface of a device with the content of a picture. Null: this machine has no such device.
+FramePtr surface_with(const AVFrame& content, const SurfaceKind& kind) {
+  AVBufferRef* device = nullptr;
+  if (av_hwdevice_ctx_create(&device, kind.device, nullptr, nullptr, 0) < 0) return nullptr;
+  const BufferPtr owned(device);
+  const BufferPtr surfaces(av_hwframe_ctx_alloc(device));
+  auto& facts = *reinterpret_cast<AVHWFramesContext*>(surfaces->data);
+  facts.format = kind.format;
+  facts.sw_format = static_cast<AVPixelFormat>(content.format);
+  facts.width = content.width;
+  facts.height = content.height;
+  FramePtr surface = make_av_frame();
+  if (av_hwframe_ctx_init(surfaces.get()) < 0 ||
+      av_hwframe_get_buffer(surfaces.get(), surface.get(), 0) < 0 ||
+      av_hwframe_transfer_data(surface.get(), &content, 0) < 0)
+    return nullptr;
+  return surface;
+}
+
+/// Surfaces of all devices of this machine, including those that do not decode: FFmpeg copies them by the
+/// same function.
+std::vector<FramePtr> surfaces_with(const AVFrame& content) {
+  std::vector<FramePtr> surfaces;
+  for (const SurfaceKind& kind : {SurfaceKind{AV_HWDEVICE_TYPE_CUDA, AV_PIX_FMT_CUDA},
+                                  SurfaceKind{AV_HWDEVICE_TYPE_VAAPI, AV_PIX_FMT_VAAPI},
+                                  SurfaceKind{AV_HWDEVICE_TYPE_VULKAN, AV_PIX_FMT_VULKAN}})
+    if (FramePtr surface = surface_with(content, kind)) surfaces.push_back(std::move(surface));
+  return surfaces;
+}
+
+/// Sets the crop that the decoder found, of which FFmpeg has applied the right and the bottom to surfaces.
+void crop(AVFrame& picture, std::size_t left) {
+  picture.width = 192 - 10;
+  picture.height = 112 - 6;
+  picture.crop_left = left;
+  picture.crop_top = left / 8;
+}
+
+class SurfaceDownloadTest : public testing::TestWithParam<AVPixelFormat> {};
+
+TEST_P(SurfaceDownloadTest, GivesThePictureOfSoftware) {
+  const auto [planar, stored] = planar_and_stored(GetParam(), {192, 112});
+  const std::vector<FramePtr> surfaces = surfaces_with(*stored);
+  if (surfaces.empty()) GTEST_SKIP() << "no device that FFmpeg can copy pictures to";
+  for (const FramePtr& surface : surfaces) {
+    SCOPED_TRACE(av_get_pix_fmt_name(static_cast<AVPixelFormat>(surface->format)));
+    surface->pts = surface->best_effort_timestamp = 1234;
+    surface->colorspace = AVCOL_SPC_BT709;
+    SurfaceDownload download;
+    for (const std::size_t left : {0U, 2U, 32U, 64U}) {
+      crop(*surface, left);
+      const FramePtr expected(av_frame_clone(planar.get()));
+      crop(*expected, left);
+      ASSERT_EQ(av_frame_apply_cropping(expected.get(), 0), 0);
+      const FramePtr found = make_av_frame();
+      download.download(*surface, GetParam(), *found, false);
+      EXPECT_EQ(picture_in(*found), picture_in(*expected)) << left;
+      EXPECT_EQ(found->pts, 1234);
+      EXPECT_EQ(found->best_effort_timestamp, 1234);
+      EXPECT_EQ(found->colorspace, AVCOL_SPC_BT709);
+    }
+  }
+}
+
+TEST_P(SurfaceDownloadTest, RefusesOtherSurfaces) {
+  const bool is_deep = GetParam() == AV_PIX_FMT_YUV420P10;
+  const auto [planar, stored] =
+      planar_and_stored(is_deep ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_YUV420P10, {64, 64});
+  for (const FramePtr& surface : surfaces_with(*stored)) {
+    const FramePtr found = make_av_frame();
+    EXPECT_THROW(SurfaceDownload().download(*surface, GetParam(), *found, false), DecoderFault);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, SurfaceDownloadTest,
+                         testing::Values(AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV420P10),
+                         [](const auto& one) { return std::string(av_get_pix_fmt_name(one.param)); });
 
 TEST(SemiPlanar, BecomesPlanar) {
   const std::vector<std::uint8_t> pairs{1, 2, 3, 4, 5, 6};
