@@ -15,6 +15,7 @@ void ObjectChoice::add_to(OptionSet& options) {
   options.group("Input");
   options.add("--recursive", &reading.recursive, "Also read pictures and videos in sub-folders");
   add_limit_options(options, reading);
+  add_decoder_option(options, reading);
   tracking.add_to(options);
   detector.add_to(options);
 }

@@ -83,6 +83,13 @@ Choices preset_choices() {  // of libx264 and libx265
                            "veryslow"});
 }
 
+Choices decoder_choices() {
+  return {{{"software", "FFmpeg's decoders"},
+           {"auto", "hardware that is proved on the source, else software"},
+           {"cuda", "NVIDIA's decoder"},
+           {"vaapi", "the decoder of an Intel or AMD GPU"}}};
+}
+
 namespace {
 
 // CLI::IsMember's own words: "TEXT:{a,b}".

@@ -20,5 +20,6 @@ Choices drop_policy_choices();
 Choices format_choices();  ///< of detections
 Choices encoder_choices();
 Choices preset_choices();
+Choices decoder_choices();
 
 }  // namespace sightline::apps

@@ -34,6 +34,15 @@ void add_limit_options(OptionSet& options, media::ReadOptions& reading) {
               "File with passwords of network inputs, in netrc format (default: $NETRC)");
 }
 
+void add_decoder_option(OptionSet& options, media::ReadOptions& reading) {
+  options
+      .add("--decoder DECODER", &reading.decoder,
+           "Decoder of videos: software, auto, cuda, cuda:N, vaapi or vaapi:/dev/dri/renderD129")
+      .checked_by(media::check_decoder)
+      .suggest(decoder_choices)
+      .show_default();
+}
+
 void add_timeout_option(OptionSet& options, media::ReadOptions& reading) {
   options
       .add("--timeout SECONDS", &reading.patience,

@@ -16,6 +16,9 @@ void add_encoder_options(OptionSet& options, media::WriteOptions& writing);
 /// --max-pixels, --allow-playlists and --netrc.
 void add_limit_options(OptionSet& options, media::ReadOptions& reading);
 
+/// --decoder.
+void add_decoder_option(OptionSet& options, media::ReadOptions& reading);
+
 /// --timeout, for commands that do not reopen a lost input.
 void add_timeout_option(OptionSet& options, media::ReadOptions& reading);
 

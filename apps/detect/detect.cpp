@@ -233,6 +233,7 @@ void add_detect(CLI::App& app, Common& common) {
   options.add("--loop TIMES", &a->reading.loop, "Repeats of the input; -1: without end")
       .between(-1, 1'000'000);
   add_limit_options(options, a->reading);
+  add_decoder_option(options, a->reading);
   add_timeout_option(options, a->reading);
   a->tracking.add_to(options);
   a->detector.add_to(options);

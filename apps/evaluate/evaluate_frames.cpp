@@ -556,6 +556,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
            "--calibrate")
       .checked_by(OutputFile{{".svg"}});
   add_limit_options(options, a->reading);
+  add_decoder_option(options, a->reading);
   add_timeout_option(options, a->reading);
   a->detector.add_to(options);
   add_report_options(options, a->report);

@@ -407,6 +407,7 @@ void add_faces_add(CLI::App& faces, Common& common) {
       .positive();
   options.add("--every N", &f.reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
   add_limit_options(options, f.reading);
+  add_decoder_option(options, f.reading);
   add_timeout_option(options, f.reading);
   a->detector.add_to(options, {"--gallery", "--false-accepts"});
   add_command(faces, common, "add", "Add a person from pictures, a video or a camera", options, [a, &common] {

@@ -147,6 +147,7 @@ void add_label(CLI::App& app, Common& common) {
   options.add("--frames FOLDER", &a->frames,
               "Folder to write marked frames of videos to, as pictures for `train`");
   add_limit_options(options, a->pictures.reading);
+  add_decoder_option(options, a->pictures.reading);
   options.group("Window");
   options.add("--full-screen", &a->full_screen, "Fill the screen from the start");
   options.add("--software", &a->software, "Draw without the graphics card");

@@ -170,6 +170,7 @@ void add_input_options(OptionSet& options, LiveArguments& a, Typed& typed) {
            "(default: no limit)")
       .between(0, 1e6);
   add_limit_options(options, a.reading);
+  add_decoder_option(options, a.reading);
   options.add("--duration SECONDS", &a.duration, "Length of the run, in seconds").positive();
 }
 

@@ -256,6 +256,7 @@ void add_measurement_options(OptionSet& options, MeasureArguments& a) {
       .needs("--stages");
   options.add("--power-log FILE", &a.power_log, "CSV of an external power meter: columns time, watts");
   add_limit_options(options, a.reading);
+  add_decoder_option(options, a.reading);
   add_timeout_option(options, a.reading);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/fault.hpp"
+#include "media/decoder_selection.hpp"
 #include "media/orientation.hpp"
 
 namespace sightline::media {
@@ -39,7 +40,7 @@ DecodingSource::DecodingSource(std::unique_ptr<StreamInput> input, const SourceC
 
 std::optional<SourceFrame> DecodingSource::next() {
   std::shared_ptr<const AVFrame> picture = decode();
-  if (picture && (picture->decode_error_flags != 0 || (picture->flags & AV_FRAME_FLAG_CORRUPT))) ++flagged_;
+  if (picture && is_damaged(*picture)) ++flagged_;
   for (const std::int64_t damaged = std::max(flagged_, frames.load()); told_ < damaged; ++told_)
     errors_.add_concealed();
   if (!picture) return std::nullopt;
@@ -68,6 +69,17 @@ StreamInfo DecodingSource::info() const {
 }
 
 void DecodingSource::open_decoder(int threads, bool fails_on_damage) {
+  decoder_ = open_software(threads, fails_on_damage);
+  set_rate();
+}
+
+void DecodingSource::open_video_decoder() {
+  decoder_ = media::open_video_decoder(options_, name_, *video_,
+                                       [this] { return open_software(options_.threads, false); });
+  set_rate();
+}
+
+std::unique_ptr<VideoDecoder> DecodingSource::open_software(int threads, bool fails_on_damage) {
   const AVCodecParameters& parameters = *video_->codecpar;
   check_picture_size(parameters.width, parameters.height, name_, options_.max_pixels);
   const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
@@ -76,28 +88,28 @@ void DecodingSource::open_decoder(int threads, bool fails_on_damage) {
                 "no decoder for the codec " + std::string(avcodec_get_name(parameters.codec_id)) + " of '" +
                     name_ + "'",
                 "convert it, for instance to H.264");
-  decoder_.reset(avcodec_alloc_context3(codec));
-  if (!decoder_ || avcodec_parameters_to_context(decoder_.get(), &parameters) < 0) throw std::bad_alloc();
-  decoder_->pkt_timebase = video_->time_base;
-  decoder_->thread_count = threads;
-  decoder_->thread_type = options_.low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
-  if (options_.low_delay) decoder_->flags |= AV_CODEC_FLAG_LOW_DELAY;
-  if (fails_on_damage) decoder_->err_recognition |= AV_EF_EXPLODE;
-  enable_arrivals(*decoder_);
-  decoder_->opaque = static_cast<Concealments*>(this);
-  decoder_->get_buffer2 = get_buffer;
+  CodecContextPtr context = make_decoder_context(*codec, parameters, video_->time_base, options_.low_delay);
+  context->thread_count = threads;
+  context->thread_type = options_.low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+  if (fails_on_damage) context->err_recognition |= AV_EF_EXPLODE;
+  context->opaque = static_cast<Concealments*>(this);
+  context->get_buffer2 = get_buffer;
 #if FF_API_THREAD_SAFE_CALLBACKS  // later versions take it for granted
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  decoder_->thread_safe_callbacks = 1;  // else the decoder's threads wait for one another
+  context->thread_safe_callbacks = 1;  // else the decoder's threads wait for one another
 #pragma GCC diagnostic pop
 #endif
   const int result = fault::strikes(fault::Kind::decode, "avcodec_open2")
                          ? AVERROR(ENOMEM)
-                         : avcodec_open2(decoder_.get(), codec, nullptr);
+                         : avcodec_open2(context.get(), codec, nullptr);
   if (result < 0)
     throw Error(ExitCode::input, std::string("cannot start the decoder ") + codec->name + " for '" + name_ +
                                      "' (" + error_text(result) + ")");
+  return std::make_unique<SoftwareDecoder>(std::move(context));
+}
+
+void DecodingSource::set_rate() {
   // Without timestamps, FFmpeg's average is what its demuxer assumes, and the codec's header knows better.
   const bool is_counted = input_->context().iformat->flags & AVFMT_NOTIMESTAMPS;
   rate_ = is_counted ? av_guess_frame_rate(&input_->context(), video_, nullptr) : video_->avg_frame_rate;
@@ -130,7 +142,7 @@ std::shared_ptr<const AVFrame> DecodingSource::decode() {
     FramePtr frame = make_av_frame();
     const int result = fault::strikes(fault::Kind::decode, "avcodec_receive_frame")
                            ? AVERROR_INVALIDDATA
-                           : avcodec_receive_frame(decoder_.get(), frame.get());
+                           : decoder_->receive(*frame);
     if (result >= 0) {
       decoded_ = Moment::now();
       if (!av_frame_get_side_data(frame.get(), AV_FRAME_DATA_DISPLAYMATRIX)) give_matrix(*frame);
@@ -201,7 +213,7 @@ void DecodingSource::feed() {
       read_failure_ = io->error;
     else if (read_errors_ >= kMaxReadErrors)
       read_failure_ = result;
-    avcodec_send_packet(decoder_.get(), nullptr);
+    decoder_->send(nullptr, 0);
   } else if (input_->is_device()) {
     std::this_thread::sleep_for(kDeviceRecovery);
   }
@@ -230,9 +242,9 @@ void DecodingSource::send(AVPacket& packet) {
   }
   input_->refuse_giant_chunks(codec, content);
   give_orientation(packet);
-  set_arrival(packet, *decoder_, Moment::now().steady);
-  const int sent = fault::strikes(fault::Kind::decode, "avcodec_send_packet") ? AVERROR_INVALIDDATA
-                                                                              : send_data(*decoder_, packet);
+  const int sent = fault::strikes(fault::Kind::decode, "avcodec_send_packet")
+                       ? AVERROR_INVALIDDATA
+                       : decoder_->send(&packet, Moment::now().steady);
   if (sent < 0 && sent != AVERROR_EOF) note_error(sent);
 }
 

@@ -7,6 +7,7 @@
 #include "media/live_packets.hpp"
 #include "media/source.hpp"
 #include "media/stream_input.hpp"
+#include "media/video_decoder.hpp"
 
 namespace sightline::media {
 
@@ -19,9 +20,11 @@ class DecodingSource : public Source, private Concealments {
  protected:
   /// @throws Error (input) if there is no video
   DecodingSource(std::unique_ptr<StreamInput> input, const SourceContext& context);
-  /// Opens the decoder, and sets how times count. Constructors call it.
+  /// Opens the decoder of pictures, in software, and sets how times count. Constructors call it.
   /// @param fails_on_damage  return an error for a damaged JPEG instead of a picture with a gray part
   void open_decoder(int threads, bool fails_on_damage);
+  /// The same for videos, with the decoder of the options.
+  void open_video_decoder();
   /// The next picture; null at the end or when stopped.
   std::shared_ptr<const AVFrame> decode();
   /// Decodes a packet of the video.
@@ -46,13 +49,15 @@ class DecodingSource : public Source, private Concealments {
   AVStream* video_ = nullptr;         // owned by the input
   AVStream* audio_stream_ = nullptr;  // owned by the input; null: not read
   Turn container_turn_;               // if FFmpeg does not find it
-  CodecContextPtr decoder_;
+  std::unique_ptr<VideoDecoder> decoder_;
   std::shared_ptr<const AVFrame> ahead_;  // decoded, and not delivered yet
   double period_ = 0;
   std::int64_t base_ = 0;
   bool draining_ = false;
 
  private:
+  std::unique_ptr<VideoDecoder> open_software(int threads, bool fails_on_damage);
+  void set_rate();
   static int get_buffer(AVCodecContext* context, AVFrame* frame, int flags);
   void give_matrix(AVFrame& picture) const;
   void give_orientation(AVPacket& packet) const;

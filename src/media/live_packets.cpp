@@ -32,6 +32,9 @@ void set_arrival(AVPacket& packet, AVCodecContext&, std::int64_t nanoseconds) {
 std::int64_t arrival_of(const AVFrame& picture) {
   return reinterpret_cast<std::intptr_t>(picture.opaque);
 }
+void set_arrival(AVFrame& picture, std::int64_t nanoseconds) {
+  picture.opaque = reinterpret_cast<void*>(static_cast<std::intptr_t>(nanoseconds));
+}
 #else
 void enable_arrivals(AVCodecContext&) {}
 void set_arrival(AVPacket&, AVCodecContext& decoder, std::int64_t nanoseconds) {
@@ -39,6 +42,9 @@ void set_arrival(AVPacket&, AVCodecContext& decoder, std::int64_t nanoseconds) {
 }
 std::int64_t arrival_of(const AVFrame& picture) {
   return picture.reordered_opaque;
+}
+void set_arrival(AVFrame& picture, std::int64_t nanoseconds) {
+  picture.reordered_opaque = nanoseconds;
 }
 #endif
 

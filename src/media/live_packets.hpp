@@ -29,6 +29,7 @@ std::optional<std::int64_t> captured_at(std::int64_t stamp, const Moment& now);
 void enable_arrivals(AVCodecContext& decoder);
 void set_arrival(AVPacket& packet, AVCodecContext& decoder, std::int64_t nanoseconds);
 std::int64_t arrival_of(const AVFrame& picture);
+void set_arrival(AVFrame& picture, std::int64_t nanoseconds);
 
 /// Gives the decoder a packet, unless there is nothing in it: V4L2 drivers deliver pictures that were damaged
 /// on their way as empty packets, which a decoder would take for the end of the stream.

@@ -156,24 +156,24 @@ Turn turn_of_matroska(FileData head) {
 }
 
 /// A box of MP4 and related formats, and the data after it.
-struct Box {
+struct ContainerBox {
   std::string_view type;
   FileData content;
   FileData rest;
 };
 
-std::optional<Box> box_at(FileData from) {
+std::optional<ContainerBox> box_at(FileData from) {
   if (from.size() < 8) return std::nullopt;
   const std::size_t length = AV_RB32(from.data());
   const std::size_t inside =
       std::min(length == 0 ? from.size() : length, from.size());  // 0: to the file's end
   if (inside < 8) return std::nullopt;
-  return Box{
+  return ContainerBox{
       {reinterpret_cast<const char*>(from.data()) + 4, 4}, from.subspan(8, inside - 8), from.subspan(inside)};
 }
 
 FileData find_box(FileData in, std::string_view type) {
-  while (const std::optional<Box> box = box_at(in)) {
+  while (const std::optional<ContainerBox> box = box_at(in)) {
     if (box->type == type) return box->content;
     in = box->rest;
   }

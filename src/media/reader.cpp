@@ -26,6 +26,7 @@ void check(const ReadOptions& options) {
   if (options.every < 1) refuse("every n-th frame needs an n of at least 1");
   if (options.loop < -1) refuse("the number of loops must be -1 (without end), 0 or more");
   if (options.threads < 0) refuse("the number of decoder threads must be 0 (automatic) or more");
+  check_decoder(options.decoder);
   if (const double patience = options.patience.value_or(0); !(patience >= 0) || !std::isfinite(patience))
     refuse("the time-out without data must be 0 s (no limit) or more");
   if (options.max_pixels < 1) refuse("the limit on a picture's pixels must be at least 1");

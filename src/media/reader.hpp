@@ -28,6 +28,11 @@ struct ReadOptions {
   int loop = 0;                    ///< number of repetitions of the source; -1: endless
   int every = 1;                   ///< deliver every n-th frame, beginning with the first
   int threads = 0;                 ///< decoder threads; 0: FFmpeg's choice
+  /// Decoder of videos: `software`; `cuda` or `cuda:1` (NVIDIA's decoder of that device); `vaapi` or
+  /// `vaapi:/dev/dri/renderD129`; `auto` (the first of these that is there, if it decodes the beginning of the
+  /// source as software does, else software). Frames are the same with every decoder: software decodes what
+  /// hardware does not decode exactly, and takes over after a fault of the device.
+  std::string decoder = "software";
   /// For live streams. Disables frame threading, which adds a delay of `threads` - 1 frames. Analyses a
   /// network stream for at most 0.25 s before the first frame; an unknown frame rate is then reported as 25.
   /// Uses TCP for RTSP if the server supports it. Sets Frame::times.
@@ -65,6 +70,9 @@ inline constexpr double kNetworkPatience = 10;  ///< seconds
 /// name, which the Reader then opens. URLs that differ only in their secrets get numbered names (`***2`).
 /// Other inputs are returned unchanged.
 std::string hide_secrets(const std::string& input, ReadOptions& options);
+
+/// @throws Error (usage) for a text that ReadOptions::decoder does not take
+void check_decoder(const std::string& text);
 
 /// Whether the input is live: it sets the pace, and frames that are not taken in time are lost. True for
 /// cameras (plugged in or not), screens and network URLs; false for files, folders, patterns, generators and

@@ -19,7 +19,7 @@ class Stream final : public DecodingSource {
       : DecodingSource(std::move(input), context) {
     check_index_is_in_front();
     if (input_->kind() == InputKind::camera) tell_of_other_choice();
-    open_decoder(options_.threads, false);
+    open_video_decoder();
     look_for_orientation();
     if (audio_stream_) open_audio(context);
   }
@@ -39,7 +39,7 @@ class Stream final : public DecodingSource {
       const auto ticks = static_cast<std::int64_t>(std::floor((time - back) / av_q2d(video_->time_base)));
       if (av_seek_frame(&input_->context(), video_->index, base_ + ticks, AVSEEK_FLAG_BACKWARD) < 0)
         return back == 0;
-      avcodec_flush_buffers(decoder_.get());
+      decoder_->flush();
       draining_ = false;
       std::shared_ptr<const AVFrame> picture = decode();
       if (picture && picture->best_effort_timestamp == AV_NOPTS_VALUE) return false;

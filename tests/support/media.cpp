@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "media/tiff_reader.hpp"
+#include "support/program.hpp"
 #include "texture/tiles/media_tiff.hpp"
 
 namespace sightline::media::test {
@@ -34,6 +35,18 @@ std::int64_t make_clip(const std::string& path, const std::string& graph, WriteO
   while (auto frame = reader.read()) writer.write(*frame);
   writer.finish();
   return writer.frames();
+}
+
+std::string encode_clip(const TempDir& folder, const std::vector<std::string>& input,
+                        const std::vector<std::string>& options, const std::string& name) {
+  using sightline::test::operator+;
+  const std::vector<std::string> before{"-v", "error", "-y"};
+  const std::string file = folder / name;
+  sightline::test::RunSetup setup;
+  setup.program = "/usr/bin/ffmpeg";
+  const auto outcome = sightline::test::run(before + input + options + std::vector<std::string>{file}, setup);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return file;
 }
 
 double mean_difference(GrayView a, GrayView b) {

@@ -35,6 +35,12 @@ Frame gray_frame(Size size, int value, double time = 0, std::int64_t number = 1)
 std::int64_t make_clip(const std::string& path, const std::string& graph, WriteOptions options = {},
                        bool sound = false);
 
+/// Encodes with the program ffmpeg. Returns the file's path.
+/// @param input    options and input, for example {"-f", "lavfi", "-i", GRAPH}
+/// @param options  before the file's name
+std::string encode_clip(const TempDir& folder, const std::vector<std::string>& input,
+                        const std::vector<std::string>& options, const std::string& name);
+
 /// Mean absolute difference of all pixels; 1e9 if the sizes differ.
 double mean_difference(GrayView a, GrayView b);
 double mean_difference(const Frame& a, const Frame& b);

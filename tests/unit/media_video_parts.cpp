@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "support/media.hpp"
-#include "support/program.hpp"
 
 namespace sightline::media::test {
 namespace {
@@ -20,19 +19,6 @@ struct Clip {
 
 void PrintTo(const Clip& clip, std::ostream* out) {
   *out << clip.name;
-}
-
-std::string encode(const TempDir& folder, const std::vector<std::string>& input, const Clip& clip,
-                   const std::string& name) {
-  using sightline::test::operator+;
-  const std::vector<std::string> before{"-v", "error", "-y"};
-  const std::string file = folder / name;
-  sightline::test::RunSetup setup;
-  setup.program = "/usr/bin/ffmpeg";
-  const auto outcome =
-      sightline::test::run(before + input + clip.options + std::vector<std::string>{file}, setup);
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  return file;
 }
 
 const std::vector<std::string> kSource{
@@ -85,7 +71,8 @@ class VideoPartsTest : public testing::TestWithParam<Clip> {};
 
 TEST_P(VideoPartsTest, AreWhatTheWholeFileGives) {
   const TempDir folder;
-  const std::string file = encode(folder, kSource, GetParam(), std::string("clip.") + GetParam().name);
+  const std::string file =
+      encode_clip(folder, kSource, GetParam().options, std::string("clip.") + GetParam().name);
   const VideoParts parts = divide_video(file, {}, 20);
   EXPECT_EQ(parts.whole.empty(), GetParam().is_divided) << parts.whole;
   if (GetParam().is_divided) {
@@ -142,11 +129,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(VideoParts, EditListsAreKept) {
   const TempDir folder;
-  const Clip h264{"", {"-c:v", "libx264", "-preset", "fast", "-g", "25", "-bf", "3"}, true};
-  const std::string file = encode(folder, kSource, h264, "whole.mp4");
+  const std::string file = encode_clip(
+      folder, kSource, {"-c:v", "libx264", "-preset", "fast", "-g", "25", "-bf", "3"}, "whole.mp4");
   // The copy begins within a group of pictures, whose first pictures its edit list leaves out.
-  const std::string cut =
-      encode(folder, {"-ss", "0.7", "-i", file}, Clip{"", {"-c", "copy"}, true}, "cut.mp4");
+  const std::string cut = encode_clip(folder, {"-ss", "0.7", "-i", file}, {"-c", "copy"}, "cut.mp4");
   EXPECT_GE(expect_equal_parts(cut), 3u);
 }
 
@@ -158,7 +144,7 @@ TEST(VideoParts, ShortVideosAndPicturesAreOnePart) {
   EXPECT_EQ(parts.parts.front().frames, 50);
   EXPECT_EQ(parts.whole, "");
   EXPECT_FALSE(parts.is_picture);
-  encode(folder, kSource, Clip{"", {"-frames:v", "1"}, false}, "a.png");
+  encode_clip(folder, kSource, {"-frames:v", "1"}, "a.png");
   EXPECT_TRUE(divide_video(folder / "a.png", {}, 100).is_picture);
   expect_error(ExitCode::input, "", [&] { divide_video(folder / "missing.mp4", {}, 100); });
 }

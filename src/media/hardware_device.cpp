@@ -1,0 +1,101 @@
+#include "media/hardware_device.hpp"
+
+extern "C" {
+#include <libavutil/hwcontext.h>
+}
+
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/log.hpp"
+#include "media/video_decoder.hpp"
+
+namespace sightline::media {
+namespace {
+
+struct DecodingDevice {
+  std::mutex opening;
+  AVBufferRef* context = nullptr;  // guarded by `opening`
+  std::string problem;             // guarded by `opening`
+  std::atomic<bool> is_stale{false};
+  std::atomic<bool> is_lost{false};
+  std::atomic<bool> is_reported{false};
+};
+
+/// Never freed: threads that hang in a driver may still use it when the process ends.
+DecodingDevice& device_of(const DecoderChoice& choice) {
+  static std::mutex mutex;
+  static auto* const devices = new std::map<std::string, DecodingDevice>;
+  const std::lock_guard lock(mutex);
+  return (*devices)[choice.name()];
+}
+
+std::string nvidia_driver() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  return line.empty() ? "NVIDIA driver of unknown version" : line;
+}
+
+std::string problem_of_opening(const DecoderChoice& choice, int code) {
+  const bool is_cuda = choice.kind == DecoderChoice::Kind::cuda;
+  const bool is_without_driver = is_cuda && code == -1;  // which is no error of FFmpeg's
+  return "cannot open " + choice.name() + " (" +
+         (is_without_driver ? "libcuda.so.1 cannot be loaded" : error_text(code)) + "); " +
+         (is_cuda ? "check that nvidia-smi lists the GPU, and in a container set "
+                    "NVIDIA_DRIVER_CAPABILITIES=compute,video,utility"
+                  : "check with vainfo that its VA driver works, and in a container pass the device on");
+}
+
+void open_device(DecodingDevice& device, const DecoderChoice& choice) {
+  const bool is_cuda = choice.kind == DecoderChoice::Kind::cuda;
+  const auto begin = std::chrono::steady_clock::now();
+  const int code =
+      av_hwdevice_ctx_create(&device.context, is_cuda ? AV_HWDEVICE_TYPE_CUDA : AV_HWDEVICE_TYPE_VAAPI,
+                             choice.device.c_str(), nullptr, 0);
+  const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
+  device.problem = code < 0 ? problem_of_opening(choice, code) : "";
+  if (code >= 0)
+    logger().debug("opened {} for decoding in {:.0f} ms{}", choice.name(), spent.count(),
+                   is_cuda ? "; " + nvidia_driver() : "");
+}
+
+}  // namespace
+
+BufferPtr open_hardware_device(const DecoderChoice& choice) {
+  using Kind = DecoderFault::Kind;
+  DecodingDevice& device = device_of(choice);
+  const auto refuse_lost = [&] {
+    if (device.is_lost) throw DecoderFault(Kind::unavailable, choice.name() + " stopped answering earlier");
+  };
+  refuse_lost();
+  const std::lock_guard lock(device.opening);
+  refuse_lost();
+  if (device.is_stale.exchange(false)) {
+    av_buffer_unref(&device.context);
+    device.problem.clear();
+  }
+  if (!device.context && device.problem.empty()) open_device(device, choice);
+  if (!device.problem.empty()) throw DecoderFault(Kind::unavailable, device.problem);
+  BufferPtr shared(av_buffer_ref(device.context));
+  if (!shared) throw std::bad_alloc();
+  return shared;
+}
+
+void reopen_hardware_device(const DecoderChoice& choice) {
+  device_of(choice).is_stale = true;
+}
+
+void lose_hardware_device(const DecoderChoice& choice) {
+  device_of(choice).is_lost = true;
+}
+
+bool is_first_report(const DecoderChoice& choice) {
+  return !device_of(choice).is_reported.exchange(true);
+}
+
+}  // namespace sightline::media
