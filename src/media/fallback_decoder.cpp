@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "media/live_packets.hpp"
 
 namespace sightline::media {
@@ -61,8 +62,8 @@ std::string difference(const AVFrame& a, const AVFrame& b) {
 FallbackDecoder::FallbackDecoder(Setup setup) : setup_(std::move(setup)), pause_(setup_.shortest_pause) {}
 
 FallbackDecoder::~FallbackDecoder() {
-  logger().debug("{}: {} of {} pictures were decoded by {}, which failed {} times", setup_.input,
-                 from_hardware_, pictures_, setup_.device, faults_);
+  logger().debug("{}: {} of {} were decoded by {}, which failed {}", setup_.input, from_hardware_,
+                 counted(pictures_, "picture"), setup_.device, counted(faults_, "time"));
 }
 
 int FallbackDecoder::send(AVPacket* packet, std::int64_t arrival) {
