@@ -75,6 +75,16 @@ void append_source(std::string& source, std::string_view text, std::set<std::str
   source += '\n';
 }
 
+// Drivers of CPUs compile a kernel for each size of its work-groups. PoCL chooses sizes that follow the
+// number of rows, which differs from frame to frame, and puts up to 4096 work-items into one group, which one
+// thread runs.
+NDRange in_rows(NDRange range) {
+  std::size_t width = 64;
+  while (range.global[0] % width != 0) width /= 2;
+  range.local = {width, 1, 1};
+  return range;
+}
+
 }  // namespace
 
 std::string exact_build_options() {
@@ -166,7 +176,9 @@ void Kernel::enqueue_unwatched(Queue& queue, const NDRange& range) const {
   check_start(start(queue, range, nullptr));
 }
 
-cl_int Kernel::start(Queue& queue, const NDRange& range, cl_event* event) const {
+cl_int Kernel::start(Queue& queue, const NDRange& wanted, cl_event* event) const {
+  const bool is_free = wanted.local[0] == 0 && context_->device().type == DeviceType::cpu;
+  const NDRange range = is_free ? in_rows(wanted) : wanted;
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
   std::shared_ptr<void> compiling;
   if (is_first_launch(range)) {

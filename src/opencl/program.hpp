@@ -52,7 +52,8 @@ class Program {
 /// Options every kernel is built with: exact square roots and divisions, no contraction of multiply and add.
 std::string exact_build_options();
 
-/// Sizes of a launch: work-items in each dimension, and in each work-group (0: the driver's choice).
+/// Sizes of a launch: work-items in each dimension, and in each work-group. 0: the driver's choice on GPUs,
+/// part of a row on CPUs.
 struct NDRange {
   std::array<std::size_t, 3> global{1, 1, 1};
   std::array<std::size_t, 3> local{0, 0, 0};
@@ -85,7 +86,7 @@ class Kernel {
   std::size_t work_group_multiple() const;
 
  private:
-  cl_int start(Queue& queue, const NDRange& range, cl_event* event) const;
+  cl_int start(Queue& queue, const NDRange& wanted, cl_event* event) const;
   bool is_first_launch(const NDRange& range) const;
   void check_start(cl_int code) const;
   void set(cl_uint index, const Buffer& buffer);

@@ -208,6 +208,25 @@ TEST_F(OpenClStagesTest, SizesChangeInOneSlot) {
   compare_default(model, some_options(model, frames.views[0]), frames.views);
 }
 
+// Drivers of CPUs compile kernels for each size of their work-groups.
+TEST_F(OpenClStagesTest, HeightsAndPartsNeedNoFurtherCompilation) {
+  const Frames frames({{200, 120}, {200, 90}, {200, 77}});
+  const Model model = make_model(random_dictionary(9, 1), 1, kSmallWindow, ClassifierKind::distance);
+  for (const opencl::DeviceInfo& device : devices_) {
+    if (device.type != DeviceType::cpu) continue;
+    const opencl::Context& context = test::shared_context(device);
+    Comparison comparison(device, model, some_options(model, frames.views[0]),
+                          tuning_table().defaults(device));
+    EXPECT_EQ(comparison.difference(frames.views[0]), "");
+    const std::uint64_t launches = context.first_launches();
+    for (const GrayView frame : frames.views) {
+      EXPECT_EQ(comparison.run(frame, {0, 0.3}, kPyramid, kVerify, kPyramid, kVerify), std::nullopt);
+      EXPECT_EQ(comparison.run(frame, {0.3, 1}, kPyramid, kVerify, kPyramid, kVerify), std::nullopt);
+    }
+    EXPECT_EQ(context.first_launches(), launches);
+  }
+}
+
 TEST_F(OpenClStagesTest, SlotsInFlightTogether) {
   const Frames frames({{90, 70}, {131, 50}, {48, 48}});
   const Model model = make_model(random_dictionary(9, 1), 1);
