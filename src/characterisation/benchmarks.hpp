@@ -56,7 +56,7 @@ Spread time_launch(DeviceSession& session);
 Spread time_launch_interval(DeviceSession& session);
 
 /// GB/s read and written by a copy in vectors of `width` words (1 or 4). @param words  of each array
-/// @param group  work-items; 0: the driver's choice
+/// @param group  work-items; 0: as opencl::NDRange says
 Spread copy_rate(DeviceSession& session, const opencl::Buffer& from, const opencl::Buffer& to,
                  std::size_t words, int width, std::size_t group);
 /// Words of arrays that are far larger than caches, and that the device has room for.

@@ -33,7 +33,7 @@ class Detector : public FrameProcessor {
   /// Sets DetectorInfo::plan_key, if the detector keeps one. For its maker (Family::make).
   virtual void set_plan_key(std::string /*key*/) {}
 
-  /// Names of the people whom it recognises; null if it recognises nobody.
+  /// Names of the people that the detector recognises; null for a detector without recognition.
   virtual std::shared_ptr<const KnownNames> known_names() const { return nullptr; }
 
   /// Moves the frame's objects, in the order of FrameResult::objects, out of the workspace. Call it once all

@@ -11,8 +11,8 @@ enum class AccessPoint {
   closed,  ///< exact for all pictures from this packet on
 };
 
-/// What decoding gives that begins at this packet: closed for IDR and BLA of H.264 and HEVC and key frames of
-/// MPEG-1, -2 and -4, VP8, VP9, AV1 and of codecs without prediction.
+/// Kind of a packet. Closed are IDR and BLA pictures of H.264 and HEVC, key frames of MPEG-1, -2 and -4, VP8,
+/// VP9 and AV1, and all pictures of codecs without prediction.
 AccessPoint access_point(const AVPacket& packet, const AVCodecParameters& codec);
 
 }  // namespace sightline::media

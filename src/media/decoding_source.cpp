@@ -14,7 +14,6 @@
 namespace sightline::media {
 namespace {
 
-constexpr int kMaxBeforeKey = 300;                        // encoders set key frames 250 apart, or closer
 constexpr int kMaxReadErrors = 50;                        // consecutive read errors that end the input
 constexpr std::chrono::milliseconds kDeviceRecovery{10};  // after an error; a loss of signal may be short
 
@@ -196,9 +195,9 @@ void DecodingSource::feed() {
   const int result = input_->read(*packet_);
   if (result >= 0) {
     read_errors_ = 0;
-    const bool is_video = packet_->stream_index == video_->index;
-    if (is_video && (packet_->flags & AV_PKT_FLAG_CORRUPT)) errors_.add_concealed();
-    if (!is_video || begins_to_make_sense()) take(*packet_);
+    if (packet_->stream_index == video_->index && (packet_->flags & AV_PKT_FLAG_CORRUPT))
+      errors_.add_concealed();
+    take(*packet_);
     av_packet_unref(packet_.get());
     return;
   }
@@ -217,16 +216,6 @@ void DecodingSource::feed() {
   } else if (input_->is_device()) {
     std::this_thread::sleep_for(kDeviceRecovery);
   }
-}
-
-/// After joining a broadcast, packets refer to missing pictures: no errors, but nothing to decode until a
-/// key frame. Some streams never mark one.
-bool DecodingSource::begins_to_make_sense() {
-  if (joined_ || input_->kind() != InputKind::network || input_->has_pictures()) return true;
-  const AVCodecDescriptor* const codec = avcodec_descriptor_get(video_->codecpar->codec_id);
-  const bool all_are_keys = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
-  joined_ = all_are_keys || (packet_->flags & AV_PKT_FLAG_KEY) || ++packets_before_ > kMaxBeforeKey;
-  return joined_;
 }
 
 void DecodingSource::send(AVPacket& packet) {

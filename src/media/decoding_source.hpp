@@ -63,15 +63,12 @@ class DecodingSource : public Source, private Concealments {
   void give_orientation(AVPacket& packet) const;
   std::shared_ptr<const AVFrame> end();
   void feed();
-  bool begins_to_make_sense();
   FrameTimes times_of(const AVFrame& picture) const;
   double time_of(const AVFrame& picture);
 
   PacketPtr packet_ = make_av_packet();
   Moment decoded_;  // the last picture
   AVRational rate_{25, 1};
-  int packets_before_ = 0;
-  bool joined_ = false;
   double rebase_ = 0;
   double last_time_ = -std::numeric_limits<double>::infinity();
   bool any_time_ = false;

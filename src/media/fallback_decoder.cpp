@@ -35,7 +35,7 @@ PacketPtr another_reference(const AVPacket& packet) {
   return copy;
 }
 
-/// Where two pictures differ first; empty: nowhere.
+/// Describes the first difference of two pictures; empty if they are equal.
 std::string difference(const AVFrame& a, const AVFrame& b) {
   if (a.format != b.format || a.width != b.width || a.height != b.height)
     return fmt::format("{}x{} {} instead of {}x{} {}", a.width, a.height,

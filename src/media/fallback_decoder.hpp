@@ -111,8 +111,8 @@ class FallbackDecoder final : public VideoDecoder {
   std::deque<Start> starts_;                   ///< behind `group_`, already sent
   std::int64_t delivered_ = 0;                 ///< pictures since `group_`
   std::optional<std::int64_t> skipped_to_;     ///< software's pictures up to this serial are skipped
-  int leading_ = 0;                            ///< pictures in front of it
-  std::int64_t skipped_ = 0;                   ///< and so many behind it
+  int leading_ = 0;                            ///< pictures skipped on the way to `skipped_to_`
+  std::int64_t skipped_ = 0;                   ///< pictures still to be skipped behind it
 
   std::deque<FramePtr> expected_;  ///< software's pictures, not compared yet
   std::deque<FramePtr> ahead_;     ///< hardware's pictures, neither compared nor delivered

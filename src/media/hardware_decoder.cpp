@@ -19,25 +19,6 @@ using FaultKind = DecoderFault::Kind;
 
 constexpr int kExtraSurfaces = 4;
 
-/// FFmpeg's own decoder, which uses hardware through `hw_device_ctx`. Decoders such as h264_cuvid, which
-/// parse the stream in the driver, give other pictures for streams that are not perfect.
-const char* native_decoder(AVCodecID codec) {
-  switch (codec) {
-    case AV_CODEC_ID_H264:
-      return "h264";
-    case AV_CODEC_ID_HEVC:
-      return "hevc";
-    case AV_CODEC_ID_VP8:
-      return "vp8";
-    case AV_CODEC_ID_VP9:
-      return "vp9";
-    case AV_CODEC_ID_AV1:
-      return "av1";
-    default:
-      return nullptr;
-  }
-}
-
 /// Profiles by their numbers in the standards.
 bool is_exact_profile(AVCodecID codec, int profile) {
   constexpr int kConstraints = 0xFF;  // FFmpeg adds flags to the profiles of H.264
@@ -53,6 +34,11 @@ bool is_exact_profile(AVCodecID codec, int profile) {
     default:
       return codec == AV_CODEC_ID_VP8;
   }
+}
+
+bool is_exact_codec(AVCodecID codec) {
+  return codec == AV_CODEC_ID_H264 || codec == AV_CODEC_ID_HEVC || codec == AV_CODEC_ID_VP8 ||
+         codec == AV_CODEC_ID_VP9 || codec == AV_CODEC_ID_AV1;
 }
 
 bool is_exact_format(AVCodecID codec, AVPixelFormat format) {
@@ -72,8 +58,9 @@ class HardwareDecoder final : public VideoDecoder, private Concealments {
   HardwareDecoder(const DecoderChoice& device, const StreamFacts& facts)
       : device_(device), max_pixels_(facts.max_pixels) {
     const AVCodecParameters& parameters = *facts.parameters;
-    const char* const name = native_decoder(parameters.codec_id);
-    const AVCodec* const codec = name ? avcodec_find_decoder_by_name(name) : nullptr;
+    // The decoder that has the codec's name uses hardware through `hw_device_ctx`. Others, such as
+    // h264_cuvid, parse the stream in the driver, and give other pictures for streams that are not perfect.
+    const AVCodec* const codec = avcodec_find_decoder_by_name(avcodec_get_name(parameters.codec_id));
     const bool is_cuda = device.kind == DecoderChoice::Kind::cuda;
     if (codec) surface_ = surface_format(*codec, is_cuda ? AV_HWDEVICE_TYPE_CUDA : AV_HWDEVICE_TYPE_VAAPI);
     if (surface_ == AV_PIX_FMT_NONE)
@@ -186,7 +173,7 @@ StreamFacts facts_of(const AVStream& stream, std::int64_t max_pixels, bool low_d
 
 std::string reason_for_software(AVCodecID codec, int profile, AVPixelFormat format) {
   const std::string name = avcodec_get_name(codec);
-  if (!native_decoder(codec)) return "no hardware decodes " + name + " exactly";
+  if (!is_exact_codec(codec)) return "no hardware decodes " + name + " exactly";
   if (profile >= 0 && !is_exact_profile(codec, profile)) {
     const char* const known = avcodec_profile_name(codec, profile);
     return "no hardware decodes " + name + " of the profile " + (known ? known : std::to_string(profile)) +

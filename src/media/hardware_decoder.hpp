@@ -10,7 +10,7 @@
 
 namespace sightline::media {
 
-/// What a decoder needs to know of its stream; good without the container.
+/// Properties of a stream that its decoder needs. They outlive the container.
 struct StreamFacts {
   std::shared_ptr<const AVCodecParameters> parameters;
   AVRational time_base{0, 1};

@@ -11,19 +11,19 @@ namespace sightline::media {
 using BufferPtr = std::unique_ptr<AVBufferRef, FreeByAddress<av_buffer_unref>>;
 
 /// FFmpeg's context of a device (AVHWDeviceContext), opened at the first call and shared by all decoders: a
-/// CUDA context takes hundreds of megabytes. It stays open to the end of the process, since drivers unload in
-/// an order that nobody knows. May hang, if the driver does.
+/// CUDA context takes hundreds of megabytes. It stays open to the end of the process, since the order
+/// in which drivers unload is unknown. Hangs if the driver hangs.
 /// @throws DecoderFault (unavailable)
 /// Thread-safety: any thread.
 BufferPtr open_hardware_device(const DecoderChoice& device);
 
-/// Makes the next `open_hardware_device` open it anew: its context may be broken.
+/// Makes the next `open_hardware_device` open the device again, because its context may be broken.
 void reopen_hardware_device(const DecoderChoice& device);
 
-/// Makes all later `open_hardware_device` fail: its driver hangs.
+/// Makes all later calls of `open_hardware_device` fail, because the driver hangs.
 void lose_hardware_device(const DecoderChoice& device);
 
-/// Whether nobody has been told so far that the device cannot be used: true once.
+/// Returns true once per device: for the first warning that it cannot be used.
 bool is_first_report(const DecoderChoice& device);
 
 }  // namespace sightline::media

@@ -13,6 +13,8 @@
 namespace sightline::media {
 namespace {
 
+constexpr int kMaxBeforeKey = 300;  // encoders set key frames 250 apart, or closer
+
 class Stream final : public DecodingSource {
  public:
   Stream(std::unique_ptr<StreamInput> input, const SourceContext& context)
@@ -113,10 +115,20 @@ class Stream final : public DecodingSource {
 
   void take(AVPacket& packet) override {
     if (audio_ && packet.stream_index == audio_stream_->index) return pass_audio(packet);
-    if (packet.stream_index != video_->index) return;
+    if (packet.stream_index != video_->index || !begins_to_make_sense(packet)) return;
     if (is_picture_cut(packet)) return note_error(AVERROR_INVALIDDATA);
     if (input_->kind() == InputKind::camera) copier_.own(packet);
     send(packet);
+  }
+
+  /// After joining a broadcast, packets refer to missing pictures: no errors, but nothing to decode until a
+  /// key frame. Some streams never mark one.
+  bool begins_to_make_sense(const AVPacket& packet) {
+    if (joined_ || input_->kind() != InputKind::network) return true;
+    const AVCodecDescriptor* const codec = avcodec_descriptor_get(video_->codecpar->codec_id);
+    const bool all_are_keys = codec && (codec->props & AV_CODEC_PROP_INTRA_ONLY);
+    joined_ = all_are_keys || (packet.flags & AV_PKT_FLAG_KEY) || ++packets_before_ > kMaxBeforeKey;
+    return joined_;
   }
 
   /// The decoder makes a picture of any beginning of a GIF's frame.
@@ -153,6 +165,8 @@ class Stream final : public DecodingSource {
   }
 
   PacketCopier copier_;
+  int packets_before_ = 0;
+  bool joined_ = false;
   bool was_at_end_ = false;
   std::shared_ptr<AudioTrack> audio_;
   std::int64_t audio_offset_ = 0;

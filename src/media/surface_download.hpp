@@ -26,7 +26,7 @@ class SurfaceDownload {
   BufferPoolPtr pictures_;
   BufferPtr chroma_;  ///< U and V as the device stores them
   int chroma_stride_ = 0;
-  // Of the pictures of the pool.
+  // Format and size of the pictures in `pictures_`.
   AVPixelFormat format_ = AV_PIX_FMT_NONE;
   int width_ = 0;
   int height_ = 0;

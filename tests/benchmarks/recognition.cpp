@@ -164,7 +164,7 @@ void patterns(benchmark::State& state) {
   per_pixel(state);
 }
 
-// Published descriptors: circles of P points at radius 2, regions of so many pixels side by side.
+// Descriptors as published: circles of P points at radius 2, regions of a given width and height in pixels.
 void histograms(benchmark::State& state) {
   const Size region{static_cast<int>(state.range(1)), static_cast<int>(state.range(2))};
   const Descriptor descriptor(
