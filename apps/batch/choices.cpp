@@ -57,7 +57,7 @@ OptionSet without_schedule(const OptionSet& options) {
   return rest;
 }
 
-std::string model_fingerprint(const Engine& engine) {
+std::string model_fingerprint(const DetectorEngine& engine) {
   std::uint64_t hash = kFnvSeed;
   std::string block(1 << 20, 0);
   for (const std::filesystem::path& file : engine.files) {

@@ -44,6 +44,6 @@ void read_words(Choice& choice, const std::vector<std::string>& words, const std
 }
 
 /// Fingerprint of the files that a detector was made of. Throws Error (model) where one cannot be read.
-std::string model_fingerprint(const Engine& engine);
+std::string model_fingerprint(const DetectorEngine& engine);
 
 }  // namespace sightline::apps::batch

@@ -161,7 +161,7 @@ Plan new_plan(Kind kind, const PlanArguments& a) {
 }
 
 // Frames/s of the detector on this machine, on the first frames of an input; none if it cannot be read.
-std::optional<double> measure_rate(const Engine& engine, const std::string& input,
+std::optional<double> measure_rate(const DetectorEngine& engine, const std::string& input,
                                    const media::ReadOptions& reading) {
   std::vector<Frame> frames;
   try {
@@ -174,7 +174,7 @@ std::optional<double> measure_rate(const Engine& engine, const std::string& inpu
   } catch (const Error&) {
   }
   if (frames.empty()) return std::nullopt;
-  pipeline::Pipeline pipeline(*engine.detector, engine.devices(), engine.resolve(), {engine.threads});
+  pipeline::Pipeline pipeline(engine.detector(), engine.devices(), engine.resolve(), {engine.threads});
   double rate = 0;
   for (int pass = 0; pass < 2; ++pass) {  // the first one fills caches
     pipeline::MemorySource source(frames, std::ssize(frames));
@@ -206,13 +206,13 @@ int plan_objects(const PlanArguments& a) {
   read_words(choice, a.words, {});
   choice.reading.stop = &stop;
   choice.detector.use_no_device();
-  Engine engine = choice.detector.make();
+  DetectorEngine engine = choice.detector.make();
   engine.threads = a.threads;
   const double start_up = used_seconds();
   Plan plan = new_plan(Kind::objects, a);
   plan.model = model_fingerprint(engine);
-  plan.labels = engine.detector->info().labels;
-  plan.tracking = choice.tracking.make(*engine.detector);
+  plan.labels = engine.detector().info().labels;
+  plan.tracking = choice.tracking.make(engine.detector());
   if (plan.tracking) plan.tracking->names = nullptr;
   plan.inputs = list_objects(a.inputs, choice.reading.recursive);
   plan.chunk = a.chunk.value_or(0);

@@ -125,19 +125,17 @@ class ObjectWorker : public Worker {
         choice_(std::move(choice)),
         stop_(stop_requested()),
         engine_(choice_.detector.make()),
-        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}),
-        controller_(make_controller(engine_, pipeline_)) {
+        pipeline_(make_pipeline(engine_, engine_.quality)) {
     if (model_fingerprint(engine_) != job.plan().model) {
       throw Error(ExitCode::model, "the job was planned with another model, configuration or gallery",
                   "restore the files that it was planned with, or plan again in another folder");
     }
     for (const fs::path& file : engine_.files) job.readers().require(file);
-    engine_.check_goal();
-    describe_engine(engine_, pipeline_);
+    describe_engine(engine_, pipeline_.pipeline());
     choice_.reading.stop = &stop_;
     choice_.reading.deliver_damaged = choice_.reading.keep_going = true;
     choice_.reading.threads = engine_.threads;
-    choice_.reading.keep_colour = reads_colour(*engine_.detector);
+    choice_.reading.keep_colour = reads_colour(engine_.detector());
   }
 
   // A decode error may come from a damaged file, but also from a lack of memory or a network failure. Only an
@@ -162,12 +160,11 @@ class ObjectWorker : public Worker {
     PartSource frames(reader, input.is_pictures ? job_.end(place) / kPictureRate : job_.end(place),
                       input.is_pictures && !is_last ? part.frames : std::numeric_limits<std::int64_t>::max(),
                       !input.is_pictures);
-    pipeline::PeekedSource source(frames, engine_.is_auto() ? kPlanFrames : 0);
+    pipeline::PeekedSource source(frames, engine_.is_auto() ? pipeline::kPlanFrames : 0);
     PartSink sink(writer);
     pipeline::RunOptions options;
     options.stop = &stop_;
-    controller_->follow_plan(engine_.plan_if_worthwhile(pipeline_, source, kEnoughFrames, stop_));
-    if (controller_->is_active()) options.traces.push_back(controller_.get());
+    pipeline_.plan_if_worthwhile(source, kEnoughFrames, stop_);
     const pipeline::RunReport report = pipeline_.run({&source, input.name, {&sink}, {}}, options);
     throw_if_stopped();
     if (part.begin > 0 && !input.is_pictures &&
@@ -212,9 +209,8 @@ class ObjectWorker : public Worker {
   const Job& job_;
   ObjectChoice choice_;
   const std::atomic<bool>& stop_;
-  Engine engine_;
-  pipeline::Pipeline pipeline_;
-  std::unique_ptr<pipeline::Controller> controller_;
+  DetectorEngine engine_;
+  pipeline::EnginePipeline pipeline_;
 };
 
 class TextureWorker : public Worker {

@@ -355,10 +355,10 @@ CompositeBranch DetectorOptions::make_adjustable(const Config& configuration, co
   return make_branch(configuration, made, settings, recognition::detector_extensions());
 }
 
-Engine DetectorOptions::make(Wanted wanted) const {
+DetectorEngine DetectorOptions::make(Wanted wanted) const {
   std::vector<Config> configs = load_configs();
   check_options(configs);
-  Engine engine;
+  DetectorEngine engine;
   engine.schedule = schedule_.request;
   engine.threads = schedule_.threads;
   engine.explain = schedule_.explain;
@@ -378,14 +378,15 @@ Engine DetectorOptions::make(Wanted wanted) const {
                                   : make_branch(config, recognition::detector_extensions()));
   }
   for (const Config& config : configs) engine.files.insert(config.files().begin(), config.files().end());
-  engine.detector = CompositeDetector::compose(std::move(branches));
-  const std::string& cpu_only = engine.detector->info().cpu_only;
+  engine.processor = CompositeDetector::compose(std::move(branches));
+  const std::string& cpu_only = engine.detector().info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_.request;
   asked.devices = engine.schedule.devices;
   asked.buffers = engine.schedule.buffers;
-  engine.device_stages = make_devices(asked, *engine.detector,
-                                      offers_schedule_ ? cpu_devices_for(engine.schedule) : CpuDevices::used);
+  engine.device_stages = pipeline::make_devices(
+      asked, *engine.processor,
+      offers_schedule_ ? pipeline::cpu_devices_for(engine.schedule) : pipeline::CpuDevices::used);
   return engine;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/cli/config_lookup.hpp"
-#include "apps/common/engine.hpp"
+#include "apps/common/detector_engine.hpp"
 #include "apps/common/schedule_options.hpp"
 #include "detection/composite_detector.hpp"
 #include "family/family.hpp"
@@ -81,9 +81,9 @@ class DetectorOptions {
   Config config(Wanted wanted = Wanted::objects) const;
 
   /// Throws Error (usage, model) as make_detector does, Error (usage) for an option that the detector does
-  /// not read, and Error (device) as make_devices does.
+  /// not read, and Error (device) as pipeline::make_devices does.
   /// Throws Error (usage) where windows are wanted and the family has no scores of them.
-  Engine make(Wanted wanted = Wanted::objects) const;
+  DetectorEngine make(Wanted wanted = Wanted::objects) const;
 
  private:
   std::string model() const;  ///< the file that --model names; empty where it is not given

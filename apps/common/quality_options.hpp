@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/engine.hpp"
 #include "family/family.hpp"
 #include "params/options.hpp"
 #include "pipeline/planning/quality_objective.hpp"
+#include "pipeline/runtime/pipeline.hpp"
 
 namespace sightline::apps {
 

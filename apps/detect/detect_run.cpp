@@ -69,7 +69,7 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
 // One input with what becomes of it.
 struct Input {
   Input(const DetectArguments& a, const std::string& name, bool peek)
-      : reader(name, a.reading), frames(reader), source(frames, peek ? kPlanFrames : 0) {
+      : reader(name, a.reading), frames(reader), source(frames, peek ? pipeline::kPlanFrames : 0) {
     stream.source = &source;
     stream.name = name;
   }
@@ -127,21 +127,19 @@ class DetectRun {
         verbosity_(verbosity),
         stop_(stop_requested()),
         engine_(a_.detector.make()),
-        pipeline_(*engine_.detector, engine_.devices(), engine_.resolve(), {engine_.threads}),
-        controller_(make_controller(engine_, pipeline_)),
-        answer_(engine_.detector->info().labels) {
+        pipeline_(make_pipeline(engine_, engine_.quality)),
+        answer_(engine_.detector().info().labels) {
     a_.reading.stop = &stop_;
     a_.reading.deliver_damaged = true;
     a_.reading.keep_going = a_.keep_going;
-    a_.reading.keep_colour = reads_colour(*engine_.detector);
+    a_.reading.keep_colour = reads_colour(engine_.detector());
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
     if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
   }
 
   int run() {
-    engine_.check_goal();
-    describe_engine(engine_, pipeline_);
+    describe_engine(engine_, pipeline_.pipeline());
     std::exception_ptr ended;  // what was found before is not lost
     try {
       run_all();
@@ -152,7 +150,8 @@ class DetectRun {
     begin_to_finish();
     finish_outputs();
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
-      summarise(answer_, total_, engine_.detector->info(), *controller_, verbosity_ > 0, only_pictures_);
+      summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(), verbosity_ > 0,
+                only_pictures_);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
       spdlog::warn("stopped on request; outputs are complete up to the last frame");
@@ -222,10 +221,8 @@ class DetectRun {
     if (!a_.report.empty()) options.traces.push_back(&history_);
     // Pictures share the first one's schedule: to measure a picture takes longer than to search it.
     if (!only_pictures_ || !std::exchange(has_plan_, true)) {
-      controller_->follow_plan(
-          engine_.plan_if_worthwhile(pipeline_, inputs.front().source, kWorthPlanning, stop_));
+      pipeline_.plan_if_worthwhile(inputs.front().source, kWorthPlanning, stop_);
     }
-    if (controller_->is_active()) options.traces.push_back(controller_.get());
     ProgressDisplay display(verbosity_ >= 0);
     if (only_pictures_) display.count_pictures();
     std::vector<pipeline::Progress> progress(inputs.size());
@@ -282,7 +279,7 @@ class DetectRun {
   }
 
   void add_sinks(Input& input) {
-    const std::vector<std::string>& labels = engine_.detector->info().labels;
+    const std::vector<std::string>& labels = engine_.detector().info().labels;
     const std::string& name = input.stream.name;
     const auto add = [&](std::unique_ptr<pipeline::Sink> sink) {
       input.stream.sinks.push_back(sink.get());
@@ -327,7 +324,7 @@ class DetectRun {
       input.answer = std::make_unique<Answer>(labels);
       add(std::make_unique<AnswerSink>(*input.answer, 1, input.reader.info().is_pictures));
     }
-    if (const auto tracking = a_.tracking.make(*engine_.detector)) {
+    if (const auto tracking = a_.tracking.make(engine_.detector())) {
       auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
       input.stream.sinks = {sink.get()};
       input.sinks.push_back(std::move(sink));
@@ -337,8 +334,8 @@ class DetectRun {
   // Opened only when there is something to write: a bad input must not empty an existing file.
   ResultWriter& results() {
     if (!results_) {
-      results_ = ResultWriter::open(a_.detections, format_, engine_.detector->info().labels,
-                                    !engine_.detector->operating_points().empty());
+      results_ = ResultWriter::open(a_.detections, format_, engine_.detector().info().labels,
+                                    !engine_.detector().operating_points().empty());
     }
     return *results_;
   }
@@ -368,7 +365,8 @@ class DetectRun {
       spdlog::info("wrote {}", a_.contact_sheet);
     }
     write_if_named(a_.report, [&] {
-      return run_page(inputs_text(), engine_, *controller_, total_, history_, finds_ ? &*finds_ : nullptr);
+      return run_page(inputs_text(), engine_, pipeline_.controller(), total_, history_,
+                      finds_ ? &*finds_ : nullptr);
     });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   }
@@ -377,9 +375,8 @@ class DetectRun {
   ResultFormat format_;
   int verbosity_;
   const std::atomic<bool>& stop_;
-  Engine engine_;
-  pipeline::Pipeline pipeline_;
-  std::unique_ptr<pipeline::Controller> controller_;
+  DetectorEngine engine_;
+  pipeline::EnginePipeline pipeline_;
   pipeline::RunHistory history_;
   std::optional<RunFinds> finds_;  ///< for the page
   std::mutex mutex_;               ///< of what several inputs share

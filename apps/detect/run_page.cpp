@@ -260,9 +260,9 @@ std::vector<Section> RunFinds::sections() const {
   return all;
 }
 
-std::string run_page(const std::string& input, const Engine& engine, const pipeline::Controller& controller,
-                     const pipeline::RunReport& report, const pipeline::RunHistory& run,
-                     const RunFinds* finds) {
+std::string run_page(const std::string& input, const DetectorEngine& engine,
+                     const pipeline::Controller& controller, const pipeline::RunReport& report,
+                     const pipeline::RunHistory& run, const RunFinds* finds) {
   const History history = run.summary();
   const double rate = static_cast<double>(report.frames) / std::max(history.seconds, 1e-9);
   const Chart settings = setting_chart(history);
@@ -282,7 +282,7 @@ std::string run_page(const std::string& input, const Engine& engine, const pipel
   sections.push_back({"Stages", {{stages_table(report)}}});
   return to_html({"Sightline: " + input,
                   {{fmt::format("{} frames at {:.1f} per second", report.frames, rate),
-                    fmt::format("{}. {}. {} in {}", input, engine.detector->info().model,
+                    fmt::format("{}. {}. {} in {}", input, engine.detector().info().model,
                                 counted(report.objects, "object"), duration_text(history.seconds)),
                     std::move(sections)}},
                   guide});

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "apps/common/engine.hpp"
+#include "apps/common/detector_engine.hpp"
 #include "media/contact_sheet.hpp"
 #include "pipeline/report/document.hpp"
 #include "pipeline/runtime/pipeline.hpp"
@@ -75,8 +75,8 @@ class RunFindsSink : public pipeline::Sink {
 /// time, the frames by setting, stage times.
 /// @param input  name of the input, for people
 /// @param finds  null where no input could be opened
-std::string run_page(const std::string& input, const Engine& engine, const pipeline::Controller& controller,
-                     const pipeline::RunReport& report, const pipeline::RunHistory& history,
-                     const RunFinds* finds);
+std::string run_page(const std::string& input, const DetectorEngine& engine,
+                     const pipeline::Controller& controller, const pipeline::RunReport& report,
+                     const pipeline::RunHistory& history, const RunFinds* finds);
 
 }  // namespace sightline::apps

@@ -291,14 +291,14 @@ bool is_one_class(const FrameArguments& a, const std::string& label, const Groun
 }
 
 // Searches the frames that are marked. Returns the names of all frames that there were.
-std::set<std::string> search(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth,
-                             std::vector<pipeline::Sink*> sinks) {
+std::set<std::string> search(const FrameArguments& a, const DetectorEngine& engine,
+                             const MarkedObjects& truth, std::vector<pipeline::Sink*> sinks) {
   media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
-  reading.keep_colour = reads_colour(*engine.detector);
+  reading.keep_colour = reads_colour(engine.detector());
   media::Reader reader(a.input, reading);
   MarkedFrames source(reader, truth, a.unlisted_empty);
-  pipeline::Pipeline pipeline(*engine.detector, engine.devices(), engine.resolve(), {engine.threads});
+  pipeline::Pipeline pipeline(engine.detector(), engine.devices(), engine.resolve(), {engine.threads});
   pipeline::RunOptions options;
   options.stop = reading.stop;
   const pipeline::RunReport report = pipeline.run({&source, a.input, std::move(sinks), {}}, options);
@@ -329,12 +329,12 @@ void check_names(const FrameArguments& a, const MarkedObjects& marked, const std
 
 // Says why objects are missed.
 // @param engine  of windows
-void report_misses(const FrameArguments& a, const Engine& engine, const MarkedObjects& truth,
+void report_misses(const FrameArguments& a, const DetectorEngine& engine, const MarkedObjects& truth,
                    const Scorer& scorer, int label, const MatchOptions& matching,
                    std::span<const DetPoint> curve) {
   const DetPoint* const point = point_at(curve, *a.misses);
   const double threshold = point ? point->threshold : std::numeric_limits<double>::infinity();
-  MissReport report({matching, threshold, engine.detector->info().smallest_object()},
+  MissReport report({matching, threshold, engine.detector().info().smallest_object()},
                     !a.misses_sheet.empty());
   MissExaminer examiner(truth, scorer, label, report);
   search(a, engine, truth, {&examiner});
@@ -457,12 +457,12 @@ int run_frames(FrameArguments a) {
   require_writable(a.coco);
   require_writable(a.json);
   const MarkedObjects all = load_truth(a);
-  const Engine engine = a.detector.make(Wanted::low_scores);
-  std::optional<Engine> of_windows;  // before the work, so that it is not done for nothing
+  const DetectorEngine engine = a.detector.make(Wanted::low_scores);
+  std::optional<DetectorEngine> of_windows;  // before the work, so that it is not done for nothing
   if (a.misses) of_windows = a.detector.make(Wanted::windows);
   const MatchOptions matching = matching_of(a.protocol);
 
-  const DetectorInfo& info = engine.detector->info();
+  const DetectorInfo& info = engine.detector().info();
   const int label = label_of(a, info, all.truth);
   const std::string name = info.labels.at(static_cast<std::size_t>(label));
   const MarkedObjects truth = marked_for(a, name, all);

@@ -4,7 +4,7 @@
 
 namespace sightline::apps {
 
-LabelProposals::LabelProposals(Engine engine, std::function<void()> answered)
+LabelProposals::LabelProposals(DetectorEngine engine, std::function<void()> answered)
     : engine_(std::move(engine)), answered_(std::move(answered)), thread_([this] { work(); }) {}
 
 LabelProposals::~LabelProposals() {
@@ -37,7 +37,7 @@ bool LabelProposals::is_busy() const {
 
 void LabelProposals::work() {
   oneapi::tbb::task_arena arena(engine_.threads > 0 ? engine_.threads : oneapi::tbb::task_arena::automatic);
-  const auto workspace = engine_.detector->make_workspace();
+  const auto workspace = engine_.detector().make_workspace();
   for (;;) {
     std::unique_lock lock(mutex_);
     is_searching_ = false;
@@ -49,7 +49,7 @@ void LabelProposals::work() {
     lock.unlock();
     Answer answer{question.picture, {}, {}};
     try {
-      arena.execute([&] { answer.found = detect(*engine_.detector, *workspace, question.frame.view()); });
+      arena.execute([&] { answer.found = detect(engine_.detector(), *workspace, question.frame.view()); });
     } catch (const std::exception& error) {
       answer.problem = error.what();
     }

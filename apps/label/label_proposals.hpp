@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "apps/common/engine.hpp"
+#include "apps/common/detector_engine.hpp"
 #include "frame/frame.hpp"
 
 namespace sightline::apps {
@@ -24,7 +24,7 @@ class LabelProposals {
   };
 
   /// @param answered  called from the other thread where there is something to take
-  LabelProposals(Engine engine, std::function<void()> answered);
+  LabelProposals(DetectorEngine engine, std::function<void()> answered);
   ~LabelProposals();
   LabelProposals(const LabelProposals&) = delete;
   LabelProposals& operator=(const LabelProposals&) = delete;
@@ -33,7 +33,7 @@ class LabelProposals {
   void ask(std::size_t picture, const Frame& frame);
   std::optional<Answer> take();
   bool is_busy() const;
-  const std::vector<std::string>& labels() const { return engine_.detector->info().labels; }
+  const std::vector<std::string>& labels() const { return engine_.detector().info().labels; }
 
  private:
   void work();
@@ -42,7 +42,7 @@ class LabelProposals {
     std::size_t picture;
     Frame frame;
   };
-  Engine engine_;
+  DetectorEngine engine_;
   std::function<void()> answered_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

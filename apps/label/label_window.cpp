@@ -43,7 +43,7 @@ class Labeller {
         session_(work.session()),
         pointer_(session_, viewport_),
         only_unseen_(arguments.only_unseen) {
-    std::optional<Engine> engine;  // before there is a window: it may be refused
+    std::optional<DetectorEngine> engine;  // before there is a window: it may be refused
     if (arguments.detector.is_named()) {
       DetectorOptions detector = arguments.detector;
       detector.use_no_device();

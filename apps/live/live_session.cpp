@@ -24,14 +24,14 @@ namespace {
 
 // Frames that wait in the pipeline are latency: no more than it takes to keep a device busy, or one of each
 // input.
-void hold_few_frames(pipeline::Schedule& schedule, const Engine& engine, std::size_t inputs) {
+void hold_few_frames(pipeline::Schedule& schedule, const DetectorEngine& engine, std::size_t inputs) {
   if (engine.schedule.in_flight > 0) return;
   const auto devices = pipeline::devices_of(schedule, engine.device_stages.size()).count();
   const int busy = 2 * schedule.batch * static_cast<int>(devices);
   schedule.in_flight = std::clamp(std::max(busy, static_cast<int>(inputs)), 1, pipeline::kMostInFlight);
 }
 
-pipeline::Schedule live_schedule(const Engine& engine, std::size_t inputs) {
+pipeline::Schedule live_schedule(const DetectorEngine& engine, std::size_t inputs) {
   pipeline::Schedule schedule = engine.resolve();
   hold_few_frames(schedule, engine, inputs);
   return schedule;
@@ -43,23 +43,20 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
-      answer_(engine_.detector->info().labels, true),
-      pipeline_(*engine_.detector, engine_.devices(), live_schedule(engine_, a_.inputs.size()),
-                {engine_.threads}),
-      controller_(make_controller(engine_, pipeline_, [this] {
+      answer_(engine_.detector().info().labels, true),
+      pipeline_(make_pipeline(engine_, engine_.quality, live_schedule(engine_, a_.inputs.size()), [this] {
         double rate = 0;
         for (const auto& stream : streams_) rate += stream->rate();
         return rate;
       })) {
-  engine_.check_goal();
   plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
   // What is seen is to be what happens now: throughput beyond the source's rate is worth nothing.
   if (engine_.schedule.goal.empty()) engine_.schedule.goal = "latency";
   if (engine_.threads > 0) a_.reading.threads = engine_.threads;
-  a_.reading.keep_colour = reads_colour(*engine_.detector);
-  describe_engine(engine_, pipeline_);
+  a_.reading.keep_colour = reads_colour(engine_.detector());
+  describe_engine(engine_, pipeline_.pipeline());
   for (std::size_t i = 0; i < a_.inputs.size(); ++i)
-    streams_.push_back(std::make_unique<LiveStream>(a_, i, *engine_.detector, wake_));
+    streams_.push_back(std::make_unique<LiveStream>(a_, i, engine_.detector(), wake_));
 }
 
 void LiveSession::begin() {
@@ -76,11 +73,11 @@ LiveSession::~LiveSession() {
 }
 
 void LiveSession::open_outputs() {
-  const std::vector<std::string>& labels = engine_.detector->info().labels;
+  const std::vector<std::string>& labels = engine_.detector().info().labels;
   if (!a_.report.empty()) finds_.emplace(labels, !a_.has_several_inputs());
   if (!a_.detections.empty())
     results_ =
-        ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector->operating_points().empty());
+        ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector().operating_points().empty());
   if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
   for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i]->begin(shared_sinks(i + 1));
 }
@@ -98,7 +95,7 @@ std::vector<std::unique_ptr<pipeline::Sink>> LiveSession::shared_sinks(std::size
 }
 
 void LiveSession::search() {
-  std::vector<pipeline::TraceSink*> traces{controller_.get()};
+  std::vector<pipeline::TraceSink*> traces;
   if (trace_) traces.push_back(trace_.get());
   if (!a_.report.empty()) traces.push_back(&history_);
   try {
@@ -147,14 +144,14 @@ void LiveSession::plan() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::optional<pipeline::Planned> planned;
-  if (!frames.empty()) planned = engine_.plan(pipeline_, frames, std::nullopt, plan_ends_);
+  if (!frames.empty()) planned = pipeline_.plan(frames, std::nullopt, plan_ends_);
 
   const std::lock_guard lock(schedule_mutex_);
   planning_ = false;
   if (chosen_) {
-    pipeline_.set_schedule(*chosen_);
+    pipeline_.pipeline().set_schedule(*chosen_);
   } else if (planned) {
-    controller_->follow_plan(std::move(planned));
+    pipeline_.controller().follow_plan(std::move(planned));
   }
 }
 
@@ -184,7 +181,7 @@ void LiveSession::finish() {
   if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   if (trace_) spdlog::info("wrote {}", a_.trace);
   write_if_named(a_.report, [&] {
-    return run_page(inputs_text(), engine_, *controller_, total_report(), history_,
+    return run_page(inputs_text(), engine_, pipeline_.controller(), total_report(), history_,
                     finds_ ? &*finds_ : nullptr);
   });
   for (const auto& stream : streams_)
@@ -205,18 +202,18 @@ std::string LiveSession::choose_schedule(std::size_t index) {
     return "schedule auto: measuring the stages";
   }
   try {
-    pipeline::Schedule schedule =
-        pipeline::named_schedule(names[index], *engine_.detector, engine_.devices(), pipeline_.threads());
+    pipeline::Schedule schedule = pipeline::named_schedule(names[index], engine_.detector(),
+                                                           engine_.devices(), pipeline_.pipeline().threads());
     hold_few_frames(schedule, engine_, streams_.size());
     const std::lock_guard lock(schedule_mutex_);
-    controller_->follow_plan({});
+    pipeline_.controller().follow_plan({});
     if (planning_) {
       chosen_ = schedule;
       plan_ends_ = true;
     } else {
-      pipeline_.set_schedule(schedule);
+      pipeline_.pipeline().set_schedule(schedule);
     }
-    return fmt::format("schedule {}: {}", names[index], describe(schedule, *engine_.detector));
+    return fmt::format("schedule {}: {}", names[index], describe(schedule, engine_.detector()));
   } catch (const Error& e) {
     return e.what();
   }
@@ -225,16 +222,16 @@ std::string LiveSession::choose_schedule(std::size_t index) {
 std::string LiveSession::change_operating_point(int by) {
   // What is measured is measured with the setting that the detector is configured with.
   if (planning_) return "schedule auto is measuring; try again later";
-  return controller_->change_operating_point(by);
+  return pipeline_.controller().change_operating_point(by);
 }
 
 std::string LiveSession::follow_objective() {
-  return controller_->follow_objective();
+  return pipeline_.controller().follow_objective();
 }
 
 std::string LiveSession::schedule_name() const {
-  const std::string name = pipeline_.schedule().name;
-  return controller_->follows_plan() ? "auto: " + name : name;
+  const std::string name = pipeline_.pipeline().schedule().name;
+  return pipeline_.controller().follows_plan() ? "auto: " + name : name;
 }
 
 std::vector<std::string> LiveSession::processors() const {
@@ -304,7 +301,7 @@ void LiveSession::summarise(bool is_verbose) const {
     text += stream->summary(seconds(), is_verbose);
   }
   text += settings_text(total);
-  text += controller_->summary();
+  text += pipeline_.controller().summary();
   std::fputs(printable(text + problems_text(total), kLineEndsAndTabs).c_str(), stderr);
 }
 

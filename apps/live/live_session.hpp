@@ -47,17 +47,17 @@ class LiveSession {
   std::string change_operating_point(int by);
   std::string follow_objective();
 
-  const Detector& detector() const { return *engine_.detector; }
+  const Detector& detector() const { return engine_.detector(); }
   /// Whether schedule `auto` is measuring; nothing is searched meanwhile.
   bool is_planning() const { return planning_; }
-  pipeline::Schedule schedule() const { return pipeline_.schedule(); }
+  pipeline::Schedule schedule() const { return pipeline_.pipeline().schedule(); }
   /// "auto: gpu" where schedule `auto` chose it.
   std::string schedule_name() const;
   /// "CPU", and the device's name where there is one.
   std::vector<std::string> processors() const;
   /// The detector's setting, and who chose it; empty where there is only one.
-  std::string setting() const { return controller_->operating_point_text(); }
-  std::string setting_chosen_by() const { return controller_->chosen_by(); }
+  std::string setting() const { return pipeline_.controller().operating_point_text(); }
+  std::string setting_chosen_by() const { return pipeline_.controller().chosen_by(); }
   double seconds() const;
 
   /// How the run is doing: rates, latency, drops since the last one, memory. A line, and one for each of
@@ -81,10 +81,9 @@ class LiveSession {
 
   LiveArguments a_;
   const std::function<void()> wake_;
-  Engine engine_;
+  DetectorEngine engine_;
   Answer answer_;
-  pipeline::Pipeline pipeline_;
-  std::unique_ptr<pipeline::Controller> controller_;
+  pipeline::EnginePipeline pipeline_;
   pipeline::RunHistory history_;
   std::optional<RunFinds> finds_;  ///< for the page
   std::unique_ptr<ResultWriter> results_;

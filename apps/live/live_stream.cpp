@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "apps/cli/stop.hpp"
-#include "apps/common/engine.hpp"
+#include "apps/common/detector_engine.hpp"
 #include "apps/common/run_text.hpp"
 #include "base/duration_text.hpp"
 #include "base/error.hpp"
@@ -106,7 +106,7 @@ void LiveStream::finish() {
 void LiveStream::keep_recent(const Frame& frame) {
   const std::lock_guard lock(recent_mutex_);
   if (!recent_.empty() && recent_.back().size() != frame.size()) recent_.clear();
-  if (recent_.size() == kPlanFrames) recent_.erase(recent_.begin());
+  if (recent_.size() == pipeline::kPlanFrames) recent_.erase(recent_.begin());
   recent_.push_back(frame);
 }
 

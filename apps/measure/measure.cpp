@@ -61,7 +61,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
 std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   const Config config = a.detector.config();
   const Family& family = require_tool("measure --sweep", config, &Family::sweep_function);
-  const Engine engine = a.detector.make();
+  const DetectorEngine engine = a.detector.make();
   if (engine.device_stages.empty())
     throw Error(ExitCode::device, "there is no OpenCL device for --sweep",
                 "see `sightline devices`; --device cpu uses a CPU's OpenCL driver");

@@ -45,9 +45,9 @@ std::vector<Frame> first_frames(const std::string& input, const media::ReadOptio
 
 pipeline::Measurement measure_schedules(const DetectorOptions& detector, const SchedulesRequest& request,
                                         const std::string& kernels, const std::vector<WorkCount>* work) {
-  const Engine engine = detector.make();
+  const DetectorEngine engine = detector.make();
   media::ReadOptions reading = request.reading;
-  reading.keep_colour = reads_colour(*engine.detector);
+  reading.keep_colour = reads_colour(engine.detector());
   const std::vector<Frame> frames =
       first_frames(request.input, reading, request.preload > 0 ? request.preload : 4);
   pipeline::MeasureOptions options = request.options;
@@ -69,17 +69,17 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
     return std::make_unique<LoopedFile>(request.input, reading, count);
   };
   pipeline::Measurement measurement =
-      pipeline::measure(*engine.detector, engine.devices(), frames, source, request.preload == 0, options);
+      pipeline::measure(engine.detector(), engine.devices(), frames, source, request.preload == 0, options);
   measurement.input = request.input;
   measurement.program = program_text();
   measurement.machine = machine_text(engine);
-  const DetectorInfo& info = engine.detector->info();
+  const DetectorInfo& info = engine.detector().info();
   measurement.variant = info.variant;
   measurement.kernels = kernels;
   if (work) {
     measurement.work = *work;
   } else {
-    measurement.work = engine.detector->count_work(frames.front().view());
+    measurement.work = engine.detector().count_work(frames.front().view());
   }
   measurement.accuracy = info.accuracy;
   return measurement;

@@ -21,11 +21,11 @@ Frame first_frame(const StagesRequest& request, const FrameProcessor& processor)
 }
 
 // The planner does without where the folder cannot be written.
-void remember_energies(const Engine& engine, const pipeline::StageMeasurement& measurement,
+void remember_energies(const DetectorEngine& engine, const pipeline::StageMeasurement& measurement,
                        const Frame& frame, int threads) {
   if (measurement.meter.empty()) return;
   try {
-    const std::string key = pipeline::plan_key(*engine.detector, engine.devices(), frame, threads);
+    const std::string key = pipeline::plan_key(engine.detector(), engine.devices(), frame, threads);
     pipeline::store_energies(pipeline::default_energy_file(), key, pipeline::energies_of(measurement));
   } catch (const Error& e) {
     spdlog::debug("{}", e.what());
@@ -35,18 +35,18 @@ void remember_energies(const Engine& engine, const pipeline::StageMeasurement& m
 }  // namespace
 
 pipeline::StageMeasurement measure_stages(const DetectorOptions& detector, const StagesRequest& request) {
-  const Engine engine = detector.make();
-  const Frame frame = first_frame(request, *engine.detector);
+  const DetectorEngine engine = detector.make();
+  const Frame frame = first_frame(request, engine.detector());
   pipeline::MeasureStagesOptions options = request.options;
   options.threads = engine.threads;
   options.schedules = measured_schedules(request.schedules, engine, MeasuredOf::stages);
   options.mapping_seconds = options.seconds / 2;  // there are many of them
   pipeline::StageMeasurement measurement =
-      pipeline::measure_stages(*engine.detector, engine.devices(), frame, options);
+      pipeline::measure_stages(engine.detector(), engine.devices(), frame, options);
   measurement.input = request.input;
   measurement.program = program_text();
   measurement.machine = machine_text(engine);
-  measurement.variant = engine.detector->info().variant;
+  measurement.variant = engine.detector().info().variant;
   remember_energies(engine, measurement, frame, engine.threads > 0 ? engine.threads : hardware_threads());
   return measurement;
 }

@@ -162,7 +162,7 @@ class Builder {
 
   std::vector<Implementation> implementations;
   std::vector<std::string> left_out;
-  const Engine& engine() const { return engine_; }
+  const DetectorEngine& engine() const { return engine_; }
 
  private:
   void add_counterpart() {
@@ -215,7 +215,7 @@ class Builder {
           "OpenCL driver)");
       return;
     }
-    const opencl::ChosenDevice chosen = choose_devices(engine_.schedule).front();
+    const opencl::ChosenDevice chosen = pipeline::choose_devices(engine_.schedule).front();
     std::map<opencl::BufferUse, std::shared_ptr<opencl::OpenedDevice>> opened;
     if (chosen.buffers == opencl::BufferUse::automatic) {
       for (const auto use : {opencl::BufferUse::copied, opencl::BufferUse::mapped}) open(chosen, use, opened);
@@ -275,7 +275,7 @@ class Builder {
   const DetectorOptions& options_;
   Config config_;
   const Family& family_;
-  Engine engine_;
+  DetectorEngine engine_;
   int threads_;
   std::set<std::string> wanted_;
 };
@@ -300,7 +300,7 @@ Experiment measure_variants(const DetectorOptions& detector, const VariantsReque
   Experiment experiment =
       pipeline::run_experiment(std::move(builder.implementations), pictures, request.options);
   experiment.input = request.input;
-  experiment.model = builder.engine().detector->info().model;
+  experiment.model = builder.engine().detector().info().model;
   experiment.program = program_text();
   experiment.machine = machine_text(builder.engine());
   experiment.left_out = std::move(builder.left_out);
@@ -312,7 +312,7 @@ std::string program_text() {
   return fmt::format("sightline {} ({} build), {}", build.version, build.build_type, instruction_set());
 }
 
-std::string machine_text(const Engine& engine) {
+std::string machine_text(const DetectorEngine& engine) {
   std::string text =
       fmt::format("{}, {} of {} threads", cpu_name(),
                   engine.threads > 0 ? engine.threads : hardware_threads(), hardware_threads());

@@ -27,6 +27,6 @@ pipeline::Experiment measure_variants(const DetectorOptions& detector, const Var
 
 /// The program and the machine that it runs on, for people.
 std::string program_text();
-std::string machine_text(const Engine& engine);
+std::string machine_text(const DetectorEngine& engine);
 
 }  // namespace sightline::apps

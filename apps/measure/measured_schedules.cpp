@@ -13,9 +13,9 @@ namespace sightline::apps {
 namespace {
 
 // Every mapping of the stages: one letter a stage, g for the device and c for the CPU.
-std::vector<std::string> every_mapping(const ProcessorEngine& engine) {
+std::vector<std::string> every_mapping(const pipeline::Engine& engine) {
   constexpr std::size_t kMost = 12;
-  const std::size_t count = engine.processor().stages().size();
+  const std::size_t count = engine.processor->stages().size();
   if (count > kMost) {
     throw Error(ExitCode::usage, fmt::format("{} stages have too many mappings to measure them all", count),
                 "name schedules, or measure one detector");
@@ -45,12 +45,12 @@ std::vector<std::string> named_mappings() {
 
 // Nobody has asked for each of them: those that the processor or its devices cannot run are named, and left
 // out.
-void leave_out_impossible(std::vector<std::string>& names, const ProcessorEngine& engine) {
+void leave_out_impossible(std::vector<std::string>& names, const pipeline::Engine& engine) {
   const int threads = engine.threads > 0 ? engine.threads : hardware_threads();
   std::erase_if(names, [&](const std::string& name) {
     if (name == "auto") return false;
     try {
-      pipeline::schedule_or_mapping(name, engine.processor(), engine.devices(), threads);
+      pipeline::schedule_or_mapping(name, *engine.processor, engine.devices(), threads);
       return false;
     } catch (const Error& e) {
       spdlog::info("schedule {} is left out: {}", name, e.what());
@@ -61,7 +61,7 @@ void leave_out_impossible(std::vector<std::string>& names, const ProcessorEngine
 
 }  // namespace
 
-std::vector<std::string> measured_schedules(const std::string& text, const ProcessorEngine& engine,
+std::vector<std::string> measured_schedules(const std::string& text, const pipeline::Engine& engine,
                                             MeasuredOf measured) {
   if (text == "all" || text == "every") {
     if (engine.device_stages.empty()) return {"cpu"};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/engine.hpp"
+#include "pipeline/planning/engine.hpp"
 
 namespace sightline::apps {
 
@@ -17,7 +17,7 @@ enum class MeasuredOf { frames, stages };
 /// them where frames are measured and there is a device; those that cannot be run here are left out, with a
 /// message. Throws Error (usage) where none is named, and where
 /// there are too many mappings.
-std::vector<std::string> measured_schedules(const std::string& text, const ProcessorEngine& engine,
+std::vector<std::string> measured_schedules(const std::string& text, const pipeline::Engine& engine,
                                             MeasuredOf measured);
 
 }  // namespace sightline::apps

@@ -10,13 +10,13 @@
 #include "apps/cli/commands.hpp"
 #include "apps/cli/stop.hpp"
 #include "apps/cli/writable.hpp"
-#include "apps/common/engine.hpp"
 #include "apps/common/media_options.hpp"
 #include "apps/measure/measure_variants.hpp"
 #include "apps/texture/texture_experiment.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "media/reader.hpp"
+#include "pipeline/planning/engine.hpp"
 #include "pipeline/report/experiment_output.hpp"
 
 namespace sightline::apps {
@@ -53,7 +53,7 @@ int run_measure_texture(MeasureTextureArguments a, int verbosity) {
   std::ranges::sort(a.options.sizes);
   pipeline::ScheduleRequest schedule;
   schedule.devices = a.device;
-  const std::vector<opencl::ChosenDevice> devices = choose_devices(schedule);
+  const std::vector<opencl::ChosenDevice> devices = pipeline::choose_devices(schedule);
   media::Reader reader(a.input, reading);
   const auto frame = reader.read();
   if (!frame) throw Error(ExitCode::input, "'" + a.input + "' has no picture");

@@ -32,18 +32,14 @@ namespace fs = std::filesystem;
 constexpr int kPlanTiles = 4;              // of the picture, that schedule `auto` measures with
 constexpr std::int64_t kEnoughTiles = 64;  // tiles: to work through fewer is quicker than to measure
 
-struct TextureEngine : ProcessorEngine {
-  std::unique_ptr<texture::TextureProcessor> texture;
-  const FrameProcessor& processor() const override { return *texture; }
-};
-
-TextureEngine make_engine(const texture::TextureSettings& settings, const ScheduleArguments& schedule) {
-  TextureEngine engine;
+pipeline::Engine make_engine(const texture::TextureSettings& settings, const ScheduleArguments& schedule) {
+  pipeline::Engine engine;
   engine.schedule = schedule.request;
   engine.threads = schedule.threads;
   engine.explain = schedule.explain;
-  engine.texture = std::make_unique<texture::TextureProcessor>(settings);
-  engine.device_stages = make_devices(engine.schedule, *engine.texture, cpu_devices_for(engine.schedule));
+  engine.processor = std::make_unique<texture::TextureProcessor>(settings);
+  engine.device_stages =
+      pipeline::make_devices(engine.schedule, *engine.processor, pipeline::cpu_devices_for(engine.schedule));
   return engine;
 }
 
@@ -174,12 +170,10 @@ class TextureRunner::Impl {
         verbosity_(verbosity),
         stop_(stop_requested()),
         engine_(make_engine(choice.settings, options.schedule())),
-        pipeline_(*engine_.texture, engine_.devices(), engine_.resolve(), {engine_.threads}) {
-    engine_.check_goal();
-  }
+        pipeline_(make_pipeline(engine_)) {}
 
   TextureBand run(const std::string& name, const TextureFiles& files, const TileRows& rows) {
-    if (!is_described_ && verbosity_ >= 0) describe_engine(engine_, pipeline_);
+    if (!is_described_ && verbosity_ >= 0) describe_engine(engine_, pipeline_.pipeline());
     is_described_ = true;
     const std::unique_ptr<tiles::Picture> picture = tiles::open_picture(name, opening_);
     const tiles::PictureInfo& info = picture->info();
@@ -336,9 +330,7 @@ class TextureRunner::Impl {
     pipeline::PeekedSource source(tiles, engine_.is_auto() ? kPlanTiles : 0);
     pipeline::RunOptions options;
     options.stop = &stop_;
-    const auto controller = make_controller(engine_, pipeline_);
-    controller->follow_plan(engine_.plan_if_worthwhile(pipeline_, source, kEnoughTiles, stop_));
-    if (controller->is_active()) options.traces.push_back(controller.get());
+    pipeline_.plan_if_worthwhile(source, kEnoughTiles, stop_);
     ProgressDisplay display(verbosity_ >= 0);
     const double pixels = static_cast<double>(grid.width()) * static_cast<double>(grid.height());
     display.count_pixels(pixels / static_cast<double>(grid.count()) /
@@ -360,8 +352,8 @@ class TextureRunner::Impl {
   bool strict_;
   int verbosity_;
   const std::atomic<bool>& stop_;
-  TextureEngine engine_;
-  pipeline::Pipeline pipeline_;
+  pipeline::Engine engine_;
+  pipeline::EnginePipeline pipeline_;
   bool is_described_ = false;
 };
 

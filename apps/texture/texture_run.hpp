@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/engine.hpp"
+#include "apps/common/detector_engine.hpp"
 #include "apps/texture/texture_options.hpp"
 #include "texture/processor.hpp"
 #include "texture/record.hpp"
