@@ -16,9 +16,9 @@
 #include "base/error.hpp"
 #include "base/fnv.hpp"
 #include "media/folder.hpp"
-#include "pipeline/runtime/now.hpp"
-#include "pipeline/runtime/pipeline.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/now.hpp"
+#include "pipeline/session/pipeline.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::apps::batch {
 namespace {

@@ -8,8 +8,8 @@
 #include "detectors/families.hpp"
 #include "media/library_versions.hpp"
 #include "opencl/device.hpp"
-#include "pipeline/runtime/frame_queue.hpp"
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/frame_queue.hpp"
+#include "pipeline/session/schedule.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apps/cli/status_line.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::apps {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/runtime/sinks.hpp"
+#include "pipeline/session/sinks.hpp"
 
 namespace sightline::apps {
 

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "pipeline/runtime/keys.hpp"
+#include "pipeline/session/keys.hpp"
 
 namespace sightline::apps {
 namespace {

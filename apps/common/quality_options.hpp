@@ -8,7 +8,7 @@
 #include "family/family.hpp"
 #include "params/options.hpp"
 #include "pipeline/planning/quality_objective.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::apps {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "frame/stream_info.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::apps {
 

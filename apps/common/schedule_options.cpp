@@ -1,7 +1,7 @@
 #include "apps/common/schedule_options.hpp"
 
 #include "apps/cli/choices.hpp"
-#include "pipeline/runtime/keys.hpp"
+#include "pipeline/session/keys.hpp"
 
 namespace sightline::apps {
 

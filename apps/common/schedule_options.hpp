@@ -2,7 +2,7 @@
 /// Options that say what runs where, the same for every subcommand that runs a frame processor.
 
 #include "params/options.hpp"
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 
 namespace sightline::apps {
 

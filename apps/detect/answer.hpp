@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::apps {
 

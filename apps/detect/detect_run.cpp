@@ -28,8 +28,8 @@
 #include "pipeline/report/chrome_trace.hpp"
 #include "pipeline/runs/media_sinks.hpp"
 #include "pipeline/runs/reader_source.hpp"
-#include "pipeline/runtime/sinks.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/sinks.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -10,8 +10,8 @@
 #include "apps/common/detector_engine.hpp"
 #include "media/contact_sheet.hpp"
 #include "pipeline/report/document.hpp"
-#include "pipeline/runtime/pipeline.hpp"
-#include "pipeline/runtime/run_history.hpp"
+#include "pipeline/session/pipeline.hpp"
+#include "pipeline/session/run_history.hpp"
 
 namespace sightline::apps {
 

@@ -37,8 +37,8 @@
 #include "media/reader.hpp"
 #include "model/safetensors.hpp"
 #include "pipeline/report/curve_plot.hpp"
-#include "pipeline/runtime/pipeline.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/pipeline.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -9,7 +9,7 @@
 #include "detection/result_writer.hpp"
 #include "media/reader.hpp"
 #include "media/recorder.hpp"
-#include "pipeline/runtime/live_source.hpp"
+#include "pipeline/session/live_source.hpp"
 
 namespace sightline::apps {
 

@@ -16,8 +16,8 @@
 #include "base/memory_use.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
-#include "pipeline/runtime/now.hpp"
-#include "pipeline/runtime/sinks.hpp"
+#include "pipeline/session/now.hpp"
+#include "pipeline/session/sinks.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -15,7 +15,7 @@
 #include "apps/detect/run_page.hpp"
 #include "apps/live/live_stream.hpp"
 #include "pipeline/report/chrome_trace.hpp"
-#include "pipeline/runtime/run_history.hpp"
+#include "pipeline/session/run_history.hpp"
 
 namespace sightline::apps {
 

@@ -14,8 +14,8 @@
 #include "base/text.hpp"
 #include "media/picture_file.hpp"
 #include "pipeline/runs/open_live.hpp"
-#include "pipeline/runtime/now.hpp"
-#include "pipeline/runtime/sinks.hpp"
+#include "pipeline/session/now.hpp"
+#include "pipeline/session/sinks.hpp"
 
 namespace sightline::apps {
 namespace {

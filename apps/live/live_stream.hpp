@@ -12,10 +12,10 @@
 
 #include "apps/live/live_arguments.hpp"
 #include "detection/detector.hpp"
-#include "pipeline/runtime/display_mailbox.hpp"
-#include "pipeline/runtime/live_source.hpp"
-#include "pipeline/runtime/live_statistics.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/display_mailbox.hpp"
+#include "pipeline/session/live_source.hpp"
+#include "pipeline/session/live_statistics.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::apps {
 

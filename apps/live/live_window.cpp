@@ -11,7 +11,7 @@
 #include "apps/live/live_report.hpp"
 #include "base/error.hpp"
 #include "display/window.hpp"
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 
 namespace sightline::apps {
 namespace {

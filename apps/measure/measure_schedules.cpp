@@ -7,7 +7,7 @@
 #include "apps/measure/measure_variants.hpp"
 #include "apps/measure/measured_schedules.hpp"
 #include "base/error.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::apps {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/parallel.hpp"
 #include "device/frame_image.hpp"
 #include "opencl/program_cache.hpp"
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 #include "processing/frame_runner.hpp"
 #include "processing/opencl/kernel_variant.hpp"
 #include "texture/counting.hpp"

@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "pipeline/measurement/energy.hpp"
 #include "pipeline/measurement/stage_measurement.hpp"
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 
 namespace sightline::pipeline {
 

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "pipeline/measurement/energy.hpp"
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 #include "processing/frame_runner.hpp"
 
 namespace sightline::pipeline {

@@ -13,7 +13,7 @@
 #include "frame/frame_result.hpp"
 #include "image/view.hpp"
 #include "pipeline/measurement/meter.hpp"
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 
 namespace sightline::pipeline {
 

@@ -11,8 +11,8 @@
 #include "pipeline/measurement/measure_stages.hpp"
 #include "pipeline/measurement/same_results.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
-#include "pipeline/runtime/now.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/now.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -10,7 +10,7 @@
 #include "pipeline/measurement/measurement.hpp"
 #include "pipeline/measurement/meter.hpp"
 #include "pipeline/planning/planner.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
 

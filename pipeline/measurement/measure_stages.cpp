@@ -10,7 +10,7 @@
 #include "pipeline/measurement/same_results.hpp"
 #include "pipeline/measurement/stage_alone.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::pipeline {
 namespace {

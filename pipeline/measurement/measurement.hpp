@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "image/view.hpp"
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/trace.hpp"
 #include "processing/frame_processor.hpp"
 #include "processing/opencl/kernel_sweep.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/runtime/sinks.hpp"
+#include "pipeline/session/sinks.hpp"
 
 namespace sightline::pipeline {
 

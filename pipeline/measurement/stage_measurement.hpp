@@ -9,7 +9,7 @@
 
 #include "image/view.hpp"
 #include "pipeline/planning/energy_model.hpp"
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 
 namespace sightline::pipeline {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 
 namespace sightline::pipeline {
 

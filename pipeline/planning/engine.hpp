@@ -13,9 +13,9 @@
 #include "opencl/device.hpp"
 #include "pipeline/planning/controller.hpp"
 #include "pipeline/planning/planner.hpp"
-#include "pipeline/runtime/pipeline.hpp"
-#include "pipeline/runtime/schedule.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/pipeline.hpp"
+#include "pipeline/session/schedule.hpp"
+#include "pipeline/session/sources.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline::pipeline {

@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "base/median.hpp"
 #include "pipeline/planning/successive_elimination.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::pipeline {
 namespace {

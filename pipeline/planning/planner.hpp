@@ -13,7 +13,7 @@
 #include "pipeline/planning/energy_counter.hpp"
 #include "pipeline/planning/energy_model.hpp"
 #include "pipeline/planning/transfers.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
 
@@ -146,7 +146,8 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
                                        const Devices& devices, const Frame& frame,
                                        const PlanOptions& options);
 
-/// The flow graph that a schedule builds, for people: [nodes], and (stages) of async nodes that wait for devices.
+/// The flow graph that a schedule builds, for people: [nodes], and (stages) of async nodes that wait for
+/// devices.
 std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices);
 
 /// Table of the best `rows` alternatives, for people.

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "pipeline/runtime/keys.hpp"
+#include "pipeline/session/keys.hpp"
 
 namespace sightline::pipeline {
 QualityObjective parse_budget(const std::string& text) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/trace.hpp"
 
 namespace sightline::pipeline {
 

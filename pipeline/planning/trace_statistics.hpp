@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "pipeline/planning/costs.hpp"
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/trace.hpp"
 
 namespace sightline::pipeline {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/atomic_file.hpp"
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/trace.hpp"
 
 namespace sightline::pipeline {
 

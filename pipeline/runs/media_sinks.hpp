@@ -7,7 +7,7 @@
 
 #include "media/contact_sheet.hpp"
 #include "media/writer.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "media/reader.hpp"
-#include "pipeline/runtime/live_source.hpp"
+#include "pipeline/session/live_source.hpp"
 
 namespace sightline::pipeline {
 

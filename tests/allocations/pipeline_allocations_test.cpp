@@ -5,8 +5,8 @@
 
 #include "allocations/allocations.hpp"
 #include "detection/composite_detector.hpp"
-#include "pipeline/runtime/pipeline.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/pipeline.hpp"
+#include "pipeline/session/sources.hpp"
 #include "support/no_detector.hpp"
 
 namespace sightline::pipeline {

@@ -4,8 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include "base/hardware.hpp"
-#include "pipeline/runtime/pipeline.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/pipeline.hpp"
+#include "pipeline/session/sources.hpp"
 #include "support/no_detector.hpp"
 
 namespace sightline::pipeline {

@@ -13,7 +13,7 @@
 #include <sightline/opencl/device.hpp>
 #include <sightline/params/config.hpp>
 #include <sightline/pipeline/runs/reader_source.hpp>
-#include <sightline/pipeline/runtime/pipeline.hpp>
+#include <sightline/pipeline/session/pipeline.hpp>
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "detectors/families.hpp"
 #include "faces/recognition/section.hpp"
 #include "pipeline/planning/quality_objective.hpp"
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 #include "targets.hpp"
 
 namespace sightline::fuzz {

@@ -1,5 +1,5 @@
 // What a capture's state is, at made-up times.
-#include "pipeline/runtime/capture_state.hpp"
+#include "pipeline/session/capture_state.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

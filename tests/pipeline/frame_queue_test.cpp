@@ -1,5 +1,5 @@
 // Where frames go between a capture and a detector.
-#include "pipeline/runtime/frame_queue.hpp"
+#include "pipeline/session/frame_queue.hpp"
 
 #include <future>
 #include <random>

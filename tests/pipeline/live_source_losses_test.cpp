@@ -1,5 +1,5 @@
 // Cameras that are made up: silent, broken, pulled out, stopped at any moment.
-#include "pipeline/runtime/live_source.hpp"
+#include "pipeline/session/live_source.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Cameras and files that are made up: too fast, paused, of a known length; and what becomes of their frames.
-#include "pipeline/runtime/live_source.hpp"
+#include "pipeline/session/live_source.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // The pipeline as a library, with a detector that does as the test says.
 
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/sources.hpp"
 
 #include <gmock/gmock.h>
 

@@ -16,7 +16,7 @@
 #include "detectors/filterbank/detector.hpp"
 #include "pipeline/measurement/battery.hpp"
 #include "pipeline/measurement/energy.hpp"
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 #include "processing/opencl/shared_device.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"

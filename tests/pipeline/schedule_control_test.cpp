@@ -6,7 +6,7 @@
 
 #include <deque>
 
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 #include "support/fake_device.hpp"
 #include "support/log_capture.hpp"
 

@@ -1,6 +1,6 @@
 // Which stage runs where: named schedules, mappings, what is refused, and what a configuration says.
 
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 
 #include <gmock/gmock.h>
 

@@ -14,8 +14,8 @@
 #include "base/log.hpp"
 #include "base/process_policy.hpp"
 #include "base/random.hpp"
-#include "pipeline/runtime/frame_queue.hpp"
-#include "pipeline/runtime/session.hpp"
+#include "pipeline/session/frame_queue.hpp"
+#include "pipeline/session/session.hpp"
 #include "support/fake_device.hpp"
 #include "support/pipeline.hpp"
 

@@ -18,7 +18,7 @@
 
 #include "base/error.hpp"
 #include "device/compiling_device.hpp"
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 #include "processing/device_stages.hpp"
 #include "support/pipeline.hpp"
 

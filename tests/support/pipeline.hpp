@@ -15,8 +15,8 @@
 
 #include "base/error.hpp"
 #include "detection/detector.hpp"
-#include "pipeline/runtime/pipeline.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/pipeline.hpp"
+#include "pipeline/session/sources.hpp"
 
 namespace sightline::pipeline::test {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "pipeline/runtime/live_source.hpp"
+#include "pipeline/session/live_source.hpp"
 #include "support/pipeline.hpp"
 
 namespace sightline::pipeline::test {

@@ -1,5 +1,5 @@
 // How long frames keep a device busy.
-#include "pipeline/runtime/device_throughput.hpp"
+#include "pipeline/session/device_throughput.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/live_statistics.hpp"
+#include "pipeline/session/live_statistics.hpp"
 
 #include <gmock/gmock.h>
 

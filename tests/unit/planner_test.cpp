@@ -15,7 +15,7 @@
 #include "opencl/error.hpp"
 #include "opencl/tuning.hpp"
 #include "pipeline/measurement/energy.hpp"
-#include "pipeline/runtime/sources.hpp"
+#include "pipeline/session/sources.hpp"
 #include "processing/opencl/shared_device.hpp"
 #include "support/filterbank.hpp"
 

@@ -1,6 +1,6 @@
 // How a run went over time, in memory that does not grow with it.
 
-#include "pipeline/runtime/run_history.hpp"
+#include "pipeline/session/run_history.hpp"
 
 #include <gtest/gtest.h>
 

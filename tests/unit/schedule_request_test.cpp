@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 #include "support/errors.hpp"
 #include "support/filterbank.hpp"
 

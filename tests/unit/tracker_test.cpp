@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "detection/known_names.hpp"
-#include "pipeline/runtime/sinks.hpp"
+#include "pipeline/session/sinks.hpp"
 
 namespace sightline {
 namespace {
@@ -251,7 +251,7 @@ TEST(Tracker, WeakObjectsOnlyContinueTracks) {
 TEST(Tracker, TheKnownHaveTheFirstChoice) {
   Clip clip;
   clip.frames(10, {object_at(100, 100)});
-  clip.frame({object_at(100, 100), object_at(120, 100)});          // a newcomer
+  clip.frame({object_at(100, 100), object_at(120, 100)});   // a newcomer
   const auto& objects = clip.frame({object_at(112, 100)});  // nearer to the newcomer
   ASSERT_THAT(objects, SizeIs(1));
   EXPECT_EQ(objects[0].track, 1);
@@ -338,7 +338,8 @@ std::vector<std::vector<Detection>> crowd(int people, int frames) {
     std::vector<Detection> found;
     for (std::size_t i = 0; i < x.size(); ++i) {
       x[i] += speed[i];
-      if (random() % 10) found.push_back(object_at(x[i] + uniform(-2, 2), y[i] + uniform(-2, 2), uniform(0, 3)));
+      if (random() % 10)
+        found.push_back(object_at(x[i] + uniform(-2, 2), y[i] + uniform(-2, 2), uniform(0, 3)));
     }
     found.push_back(object_at(uniform(0, 4000), -500, 1));
     std::shuffle(found.begin(), found.end(), random);
@@ -447,7 +448,8 @@ TEST(TrackingSink, PassesFramesOnAndDoesNotCountUnsearchedOnesAsMisses) {
   Kept second;
   pipeline::TrackingSink sink({.min_hits = 2, .max_misses = 0, .max_gap = 0}, {&kept, &second});
   for (int i = 1; i <= 6; ++i) {
-    FrameResult result{"a.mp4", i, i * kFramePeriod, FrameStatus::ok, 768, 576, {object_at(100 + 4 * i, 100)}, ""};
+    FrameResult result{"a.mp4", i, i * kFramePeriod, FrameStatus::ok, 768, 576, {object_at(100 + 4 * i, 100)},
+                       ""};
     if (i == 2) result = {"a.mp4", i, i * kFramePeriod, FrameStatus::failed, 768, 576, {}, "lost"};
     if (i == 4) result = {"a.mp4", i, i * kFramePeriod, FrameStatus::skipped, 768, 576, {}, "small"};
     sink.accept({}, result);

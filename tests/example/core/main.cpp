@@ -9,8 +9,8 @@
 
 #include <sightline/frame/frame.hpp>
 #include <sightline/frame/frame_result.hpp>
-#include <sightline/pipeline/runtime/pipeline.hpp>
-#include <sightline/pipeline/runtime/sources.hpp>
+#include <sightline/pipeline/session/pipeline.hpp>
+#include <sightline/pipeline/session/sources.hpp>
 #include <sightline/processing/frame_processor.hpp>
 
 namespace {

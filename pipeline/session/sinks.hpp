@@ -8,7 +8,7 @@
 
 #include "detection/result_writer.hpp"
 #include "detection/tracker.hpp"
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
 

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/devices.hpp"
+#include "pipeline/session/devices.hpp"
 
 #include <algorithm>
 

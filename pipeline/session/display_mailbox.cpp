@@ -1,4 +1,4 @@
-#include "pipeline/runtime/display_mailbox.hpp"
+#include "pipeline/session/display_mailbox.hpp"
 
 #include <utility>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "params/config.hpp"
-#include "pipeline/runtime/devices.hpp"
+#include "pipeline/session/devices.hpp"
 
 namespace sightline::pipeline {
 

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/live_source.hpp"
+#include "pipeline/session/live_source.hpp"
 
 #include <fmt/format.h>
 

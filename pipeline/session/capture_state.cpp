@@ -1,4 +1,4 @@
-#include "pipeline/runtime/capture_state.hpp"
+#include "pipeline/session/capture_state.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/dispatch_queue.hpp"
+#include "pipeline/session/dispatch_queue.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -7,8 +7,8 @@
 
 #include "base/error.hpp"
 #include "base/message.hpp"
-#include "pipeline/runtime/now.hpp"
-#include "pipeline/runtime/session_impl.hpp"
+#include "pipeline/session/now.hpp"
+#include "pipeline/session/session_impl.hpp"
 
 namespace sightline::pipeline {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "pipeline/runtime/session.hpp"
+#include "pipeline/session/session.hpp"
 
 namespace sightline::pipeline {
 

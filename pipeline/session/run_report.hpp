@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
 

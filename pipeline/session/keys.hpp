@@ -2,7 +2,7 @@
 /// Parameters of sections [schedule] and [knob] of a configuration.
 
 #include "params/parameter.hpp"
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 
 namespace sightline::pipeline::keys {
 using namespace sightline::keys;

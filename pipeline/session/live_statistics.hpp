@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/trace.hpp"
 
 namespace sightline::pipeline {
 

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/session.hpp"
+#include "pipeline/session/session.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "base/hardware.hpp"
 #include "base/log.hpp"
 #include "base/process_policy.hpp"
-#include "pipeline/runtime/session_impl.hpp"
+#include "pipeline/session/session_impl.hpp"
 
 namespace sightline::pipeline {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "frame/frame.hpp"
-#include "pipeline/runtime/now.hpp"
-#include "pipeline/runtime/schedule.hpp"
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/now.hpp"
+#include "pipeline/session/schedule.hpp"
+#include "pipeline/session/trace.hpp"
 #include "processing/device_stages.hpp"
 
 namespace sightline::pipeline {

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/decoder_pool.hpp"
+#include "pipeline/session/decoder_pool.hpp"
 
 #include <algorithm>
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "frame/frame_source.hpp"
-#include "pipeline/runtime/schedule.hpp"
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/schedule.hpp"
+#include "pipeline/session/trace.hpp"
 #include "processing/frame_processor.hpp"
 
 namespace sightline::pipeline {

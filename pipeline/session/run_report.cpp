@@ -1,4 +1,4 @@
-#include "pipeline/runtime/run_report.hpp"
+#include "pipeline/session/run_report.hpp"
 
 #include <algorithm>
 

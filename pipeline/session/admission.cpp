@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "pipeline/runtime/session_impl.hpp"
+#include "pipeline/session/session_impl.hpp"
 
 namespace sightline::pipeline {
 

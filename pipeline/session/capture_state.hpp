@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "frame/stream_info.hpp"
-#include "pipeline/runtime/frame_queue.hpp"
+#include "pipeline/session/frame_queue.hpp"
 
 namespace sightline::pipeline {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/trace.hpp"
 
 namespace sightline::pipeline {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "device/compiling_device.hpp"
-#include "pipeline/runtime/device_throughput.hpp"
-#include "pipeline/runtime/slot.hpp"
+#include "pipeline/session/device_throughput.hpp"
+#include "pipeline/session/slot.hpp"
 
 namespace sightline::pipeline {
 

@@ -1,4 +1,4 @@
-#include "pipeline/runtime/run_history.hpp"
+#include "pipeline/session/run_history.hpp"
 
 #include <algorithm>
 

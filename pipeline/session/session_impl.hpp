@@ -15,11 +15,11 @@
 #include <thread>
 
 #include "base/message.hpp"
-#include "pipeline/runtime/decoder_pool.hpp"
-#include "pipeline/runtime/dispatch_queue.hpp"
-#include "pipeline/runtime/run_report.hpp"
-#include "pipeline/runtime/session.hpp"
-#include "pipeline/runtime/slot.hpp"
+#include "pipeline/session/decoder_pool.hpp"
+#include "pipeline/session/dispatch_queue.hpp"
+#include "pipeline/session/run_report.hpp"
+#include "pipeline/session/session.hpp"
+#include "pipeline/session/slot.hpp"
 
 namespace sightline::pipeline {
 

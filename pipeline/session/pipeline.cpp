@@ -1,4 +1,4 @@
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
 

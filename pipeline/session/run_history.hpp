@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/runtime/trace.hpp"
+#include "pipeline/session/trace.hpp"
 
 namespace sightline::pipeline {
 

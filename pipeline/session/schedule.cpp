@@ -1,4 +1,4 @@
-#include "pipeline/runtime/schedule.hpp"
+#include "pipeline/session/schedule.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "pipeline/runtime/keys.hpp"
+#include "pipeline/session/keys.hpp"
 
 namespace sightline::pipeline {
 namespace {

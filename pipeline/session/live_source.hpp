@@ -11,8 +11,8 @@
 
 #include "frame/frame_source.hpp"
 #include "frame/stream_info.hpp"
-#include "pipeline/runtime/capture_state.hpp"
-#include "pipeline/runtime/frame_queue.hpp"
+#include "pipeline/session/capture_state.hpp"
+#include "pipeline/session/frame_queue.hpp"
 
 namespace sightline::pipeline {
 

@@ -1,9 +1,9 @@
-#include "pipeline/runtime/live_statistics.hpp"
+#include "pipeline/session/live_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/runtime/now.hpp"
+#include "pipeline/session/now.hpp"
 
 namespace sightline::pipeline {
 namespace {

@@ -2,7 +2,7 @@
 // devices, then back into order.
 #include <algorithm>
 
-#include "pipeline/runtime/session_impl.hpp"
+#include "pipeline/session/session_impl.hpp"
 
 namespace sightline::pipeline {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "pipeline/runtime/pipeline.hpp"
+#include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
 

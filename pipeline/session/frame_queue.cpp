@@ -1,4 +1,4 @@
-#include "pipeline/runtime/frame_queue.hpp"
+#include "pipeline/session/frame_queue.hpp"
 
 #include <algorithm>
 #include <numeric>
