@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
 #include "base/utf8.hpp"
@@ -29,6 +30,33 @@ std::string stage_times_text(const pipeline::RunReport& report, const std::strin
                           1000 * stage.seconds / frames, elsewhere ? " (" + stage.processor + ")" : "");
   }
   return stages.empty() ? "" : "ms per " + unit + ": " + stages + "\n";
+}
+
+std::string limit_text(const pipeline::RunReport& report, const RunLoad& load) {
+  constexpr double kNearlyAlways = 0.85;
+  if (report.seconds <= 0) return "";
+  const double cpu = load.cpu_seconds / (report.seconds * load.threads);
+  std::map<std::string, double> busy;  // seconds
+  for (const pipeline::StageTime& stage : report.stages) {
+    if (stage.name == "decode") {
+      busy["decoding"] = stage.seconds / static_cast<double>(load.sources);
+    } else if (stage.name == "output") {
+      busy["writing"] = stage.seconds / static_cast<double>(load.sources);
+    } else if (!stage.processor.empty() && !stage.processor.starts_with("CPU")) {
+      busy[stage.processor] += stage.seconds;
+    }
+  }
+  const auto most = std::ranges::max_element(busy, {}, [](const auto& one) { return one.second; });
+  // Threads that wait for the CPU seem busy, too.
+  const bool is_cpu = cpu >= kNearlyAlways;
+  const double share = is_cpu ? cpu : most == busy.end() ? 0 : most->second / report.seconds;
+  if (share < kNearlyAlways) return "";
+  const std::string what = is_cpu ? "the CPU" : most->first;
+  std::string text = fmt::format("limited by {}, busy {:.0f}% of the time", what, 100 * std::min(share, 1.0));
+  if (what == "writing") text += "; a faster --preset helps where a video is written";
+  if (load.decodes_video && (is_cpu || what == "decoding"))
+    text += "; --decoder auto has a GPU decode, if there is one";
+  return text + "\n";
 }
 
 std::string problems_text(const pipeline::RunReport& report, const std::string& unit) {

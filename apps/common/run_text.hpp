@@ -16,6 +16,18 @@ std::string describe_stream(const std::string& input, const StreamInfo& info);
 /// @param unit  what the run counts: "frame", "tile"
 std::string stage_times_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 
+/// Use of the processors in a run.
+struct RunLoad {
+  double cpu_seconds = 0;     ///< of all threads of the process
+  int threads = 1;            ///< that the CPU has for it
+  std::size_t sources = 1;    ///< that were read side by side
+  bool decodes_video = true;  ///< by software: a GPU's decoder could do it
+};
+
+/// What was busy nearly all the time and so limited the rate, and what would help: "limited by decoding, busy
+/// 97% of the time; ...", a line. Empty where nothing was.
+std::string limit_text(const pipeline::RunReport& report, const RunLoad& load);
+
 /// Problems with frames, one per line; empty if there were none.
 std::string problems_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <deque>
 #include <filesystem>
 #include <limits>
@@ -41,7 +42,8 @@ constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quic
 
 // What was found; how fast, for those who ask.
 void summarise(const Answer& answer, const pipeline::RunReport& report, const DetectorInfo& detector,
-               const pipeline::Controller& controller, bool is_verbose, bool only_pictures) {
+               const pipeline::Controller& controller, const std::string& limit, bool is_verbose,
+               bool only_pictures) {
   const char* const unit = only_pictures ? "picture" : "frame";
   std::string text;
   if (report.frames > report.skipped + report.failed) text += answer.text();
@@ -49,7 +51,7 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
     text += fmt::format("{} in {:.2f} s", counted(report.frames, unit), report.seconds);
     if (!only_pictures)
       text += fmt::format(": {:.1f} frames/s", static_cast<double>(report.frames) / report.seconds);
-    text += '\n' + stage_times_text(report, unit);
+    text += '\n' + stage_times_text(report, unit) + limit;
   }
   text += settings_text(report);
   text += controller.summary();
@@ -150,7 +152,7 @@ class DetectRun {
     begin_to_finish();
     finish_outputs();
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
-      summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(), verbosity_ > 0,
+      summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(), limit(), verbosity_ > 0,
                 only_pictures_);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
@@ -235,7 +237,10 @@ class DetectRun {
       };
       streams.push_back(input.stream);
     }
+    const std::clock_t before_run = std::clock();
     const std::vector<pipeline::RunReport> reports = pipeline_.run(streams, options);
+    load_.cpu_seconds += static_cast<double>(std::clock() - before_run) / CLOCKS_PER_SEC;
+    load_.sources = std::max(load_.sources, streams.size());
     display.end();
     if (stop_) begin_to_finish();
     for (Input& input : inputs) {
@@ -262,6 +267,13 @@ class DetectRun {
       longest = std::max(longest, report.seconds);
     }
     total_.seconds = before + longest;
+  }
+
+  std::string limit() const {
+    RunLoad load = load_;
+    load.threads = engine_.threads > 0 ? engine_.threads : hardware_threads();
+    load.decodes_video = !only_pictures_ && a_.reading.decoder == "software";
+    return limit_text(total_, load);
   }
 
   static pipeline::Progress sum_of(const std::vector<pipeline::Progress>& parts) {
@@ -366,7 +378,7 @@ class DetectRun {
     }
     write_if_named(a_.report, [&] {
       return run_page(inputs_text(), engine_, pipeline_.controller(), total_, history_,
-                      finds_ ? &*finds_ : nullptr);
+                      finds_ ? &*finds_ : nullptr, limit());
     });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
   }
@@ -384,6 +396,7 @@ class DetectRun {
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   pipeline::RunReport total_;
+  RunLoad load_;
   Answer answer_;
   std::size_t opened_ = 0;           ///< inputs
   bool has_plan_ = false;            ///< made for an earlier picture

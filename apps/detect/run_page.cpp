@@ -262,7 +262,7 @@ std::vector<Section> RunFinds::sections() const {
 
 std::string run_page(const std::string& input, const DetectorEngine& engine,
                      const pipeline::Controller& controller, const pipeline::RunReport& report,
-                     const pipeline::RunHistory& run, const RunFinds* finds) {
+                     const pipeline::RunHistory& run, const RunFinds* finds, const std::string& limit) {
   const History history = run.summary();
   const double rate = static_cast<double>(report.frames) / std::max(history.seconds, 1e-9);
   const Chart settings = setting_chart(history);
@@ -280,6 +280,7 @@ std::string run_page(const std::string& input, const DetectorEngine& engine,
     guide.insert(guide.end(), kSettingGuide.begin(), kSettingGuide.end());
   }
   sections.push_back({"Stages", {{stages_table(report)}}});
+  if (!limit.empty()) sections.back().blocks.push_back({Note{limit}});
   return to_html({"Sightline: " + input,
                   {{fmt::format("{} frames at {:.1f} per second", report.frames, rate),
                     fmt::format("{}. {}. {} in {}", input, engine.detector().info().model,

@@ -75,8 +75,10 @@ class RunFindsSink : public pipeline::Sink {
 /// time, the frames by setting, stage times.
 /// @param input  name of the input, for people
 /// @param finds  null where no input could be opened
+/// @param limit  what limited the rate, a line; empty: unknown
 std::string run_page(const std::string& input, const DetectorEngine& engine,
                      const pipeline::Controller& controller, const pipeline::RunReport& report,
-                     const pipeline::RunHistory& history, const RunFinds* finds);
+                     const pipeline::RunHistory& history, const RunFinds* finds,
+                     const std::string& limit = "");
 
 }  // namespace sightline::apps
