@@ -51,8 +51,9 @@ void summarise(const Answer& answer, const pipeline::RunReport& report, const De
     text += fmt::format("{} in {:.2f} s", counted(report.frames, unit), report.seconds);
     if (!only_pictures)
       text += fmt::format(": {:.1f} frames/s", static_cast<double>(report.frames) / report.seconds);
-    text += '\n' + stage_times_text(report, unit) + limit;
+    text += '\n' + stage_times_text(report, unit);
   }
+  text += limit;
   text += settings_text(report);
   text += controller.summary();
   if (report.objects == 0 && report.frames > report.skipped + report.failed) {
@@ -152,8 +153,8 @@ class DetectRun {
     begin_to_finish();
     finish_outputs();
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
-      summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(), limit(), verbosity_ > 0,
-                only_pictures_);
+      summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(),
+                verbosity_ > 0 || engine_.explain ? limit() : "", verbosity_ > 0, only_pictures_);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
       spdlog::warn("stopped on request; outputs are complete up to the last frame");
