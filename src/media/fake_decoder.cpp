@@ -42,7 +42,10 @@ class FakeDecoder final : public VideoDecoder {
     const int code = decoder_.receive(picture);
     if (code < 0) return code;
     const auto found = plan_->faults.find(++plan_->pictures);
-    return found == plan_->faults.end() ? code : strike(found->second, picture);
+    if (found == plan_->faults.end()) return code;
+    if (found->second != "lose") return strike(found->second, picture);
+    av_frame_unref(&picture);
+    return receive(picture);
   }
 
  private:
@@ -84,8 +87,8 @@ void add_fault(const std::string& text, FaultPlan& plan, FallbackDecoder::Setup&
     setup.is_proved_first = true;
   else if (name == "keep")
     setup.most_kept = number;
-  else if (number > 0 &&
-           (name == "fail" || name == "wrong" || name == "hang" || name == "crash" || name == "damage"))
+  else if (number > 0 && (name == "fail" || name == "wrong" || name == "lose" || name == "hang" ||
+                          name == "crash" || name == "damage"))
     plan.faults.emplace(number, name);
   else
     throw Error(ExitCode::usage, "'" + text + "' is not a fault of the fake decoder");
