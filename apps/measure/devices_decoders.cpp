@@ -32,7 +32,7 @@ const char* words_for(DecoderProof::Outcome outcome) {
   }
 }
 
-void print_row(const DecoderProof& proof) {
+void print_proof(const DecoderProof& proof) {
   std::printf("     %-12s  %-14s  %s\n", proof.codec.c_str(), words_for(proof.outcome),
               printable(proof.reason).c_str());
   std::fflush(stdout);  // the next test may take seconds
@@ -48,7 +48,7 @@ nlohmann::ordered_json test_decoder(const media::HardwareDecoderInfo& info) {
   nlohmann::ordered_json tests = nlohmann::ordered_json::array();
   for (const char* const codec : media::kProvedCodecs) {
     const DecoderProof proof = media::prove_decoder(info.decoder, codec);
-    print_row(proof);
+    print_proof(proof);
     media::remember_proof(info.decoder, proof);
     tests.push_back(
         {{"codec", proof.codec}, {"outcome", to_string(proof.outcome)}, {"reason", proof.reason}});

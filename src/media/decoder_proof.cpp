@@ -119,7 +119,7 @@ ProofClip read_proof_clip(const std::string& file) {
   const ReadOptions options;
   StreamInput input(file, options);
   const int video = best_video_stream(input.context());
-  if (video < 0) throw std::runtime_error("its clip has no video");
+  if (video < 0) throw Error(ExitCode::input, "'" + file + "' has no video stream");
   ProofClip clip{facts_of(*input.context().streams[video], options.max_pixels, false), {}};
   for (PacketPtr packet = make_av_packet(); input.read(*packet) >= 0; packet = make_av_packet())
     if (packet->stream_index == video) clip.packets.push_back(std::move(packet));
@@ -199,9 +199,8 @@ ProofOutcome outcome_of(DecoderFault::Kind kind) {
   return ProofOutcome::failed;
 }
 
-std::pair<ProofOutcome, std::string> compare_decoders(const DecoderChoice& device, const std::string& file) {
+std::pair<ProofOutcome, std::string> compare_decoders(const DecoderChoice& device, const ProofClip& clip) {
   try {
-    const ProofClip clip = read_proof_clip(file);
     const std::vector<FramePtr> expected = decode_all(*open_one_thread(clip.facts), clip.packets);
     if (expected.empty()) return {ProofOutcome::untested, "software decodes no frame of its clip"};
     try {
@@ -274,11 +273,13 @@ DecoderProof prove_decoder(const std::string& decoder, const std::string& codec,
   const DecoderChoice device = parse_decoder(decoder);
   std::string name = codec + ".mkv";
   std::ranges::replace(name, ' ', '-');
-  const fs::path clip = find_shipped_file(fs::path("decoder-clips") / name);
-  if (clip.empty())
+  const fs::path file = find_shipped_file(fs::path("decoder-clips") / name);
+  if (file.empty())
     throw Error(ExitCode::failed,
                 "'decoder-clips/" + name + "' is missing among the installed configurations",
                 "install Sightline again");
+  // Not in the child, since a lock that another thread holds stays locked there.
+  const ProofClip clip = read_proof_clip(file);
   const SharedObject<SharedOutcome> shared;
   const std::optional<std::string> end = run_in_child(
       [&] {

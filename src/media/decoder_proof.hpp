@@ -52,7 +52,7 @@ const char* to_string(DecoderProof::Outcome outcome);
 /// device yet, since drivers do not work in copies of one that has.
 /// @param decoder  as ReadOptions::decoder, of one device
 /// @param codec    one of kProvedCodecs
-/// @throws Error (usage for the decoder; failed if the clip is not there)
+/// @throws Error (usage for the decoder; failed if the clip is not there, input if it cannot be read)
 DecoderProof prove_decoder(const std::string& decoder, const std::string& codec,
                            std::chrono::milliseconds limit = std::chrono::seconds(10));
 

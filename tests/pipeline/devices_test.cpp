@@ -129,7 +129,7 @@ TEST(Devices, DecodersAreTestedOrMissing) {
       EXPECT_EQ(lines_with(outcome.out, words), 1) << outcome.out;
   }
   for (const Json& decoder : decoders) {
-    EXPECT_EQ(lines_with(outcome.out, decoder.at("decoder").get<std::string>()), 1) << outcome.out;
+    EXPECT_GE(lines_with(outcome.out, decoder.at("decoder").get<std::string>()), 1) << outcome.out;
     ASSERT_FALSE(decoder.at("tests").empty());
     EXPECT_EQ(decoder["tests"][0].at("codec"), "h264");
   }
