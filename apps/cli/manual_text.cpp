@@ -90,7 +90,8 @@ std::vector<ManualExample> manual_examples(const std::string& name) {
          "Writes the file that one machine would write"}}},
       {"sightline devices",
        {{"sightline devices --characterise --report gpu.html",
-         "Benchmarks the CPU and all devices, and plots the results"}}},
+         "Benchmarks the CPU and all devices, and plots the results"},
+        {"sightline devices --decoders", "Tests the hardware video decoders"}}},
       {"sightline tune",
        {{"sightline tune street.mp4 --device gpu", "Tunes for frames of this video's size"}}},
   };

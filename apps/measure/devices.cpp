@@ -1,4 +1,4 @@
-// `sightline devices`: the processors of this machine, or its cameras.
+// `sightline devices`: the processors of this machine, its cameras, or its video decoders.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -6,6 +6,8 @@
 
 #include "apps/cli/commands.hpp"
 #include "apps/measure/devices_characterise.hpp"
+#include "apps/measure/devices_decoders.hpp"
+#include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
@@ -21,6 +23,7 @@ namespace {
 struct DevicesArguments {
   bool probe = false;
   bool cameras = false;
+  bool decoders = false;
   bool characterise = false;
   CharacteriseArguments characterisation;
 };
@@ -166,7 +169,11 @@ void print(const opencl::DriverReport& drivers) {
 }
 
 int run_devices(const DevicesArguments& a, int verbosity) {
+  if (!a.characterisation.json.empty() && !a.characterise && !a.decoders)
+    throw Error(ExitCode::usage, "--json does nothing without --characterise or --decoders",
+                "give one of them");
   if (a.cameras) return run_cameras();
+  if (a.decoders) return run_decoders(a.characterisation.json);
   if (a.characterise) return run_characterise(a.characterisation, verbosity);
   std::printf("CPU: %s, %s\n\n", instruction_set().c_str(), counted(hardware_threads(), "thread").c_str());
   const std::vector<opencl::DeviceInfo> devices = opencl::list_devices();
@@ -212,15 +219,22 @@ void add_devices(CLI::App& app, Common& common) {
   options.add("--cameras", &a->cameras, "List the cameras instead: pixel formats, sizes, frame rates")
       .excludes("--probe");
   options
+      .add("--decoders", &a->decoders,
+           "Test the hardware video decoders instead: decode a clip of each codec with each of them, and "
+           "compare all pixels with software decoding")
+      .excludes("--probe")
+      .excludes("--cameras");
+  options
       .add("--characterise", &a->characterise,
            "Benchmark the CPU and the devices in depth: caches, latencies, rates by size and work-group, "
            "operations, counters, branches")
       .excludes("--probe")
-      .excludes("--cameras");
+      .excludes("--cameras")
+      .excludes("--decoders");
   add_characterise_options(options, "--characterise", a->characterisation);
   add_command(app, common, "devices",
-              "List the processors of this machine and the default one, or its cameras", options,
-              [a, &common] { return run_devices(*a, common.verbosity); });
+              "List the processors of this machine and the default one, its cameras, or its video decoders",
+              options, [a, &common] { return run_devices(*a, common.verbosity); });
 }
 
 }  // namespace sightline::apps

@@ -56,9 +56,10 @@ void add_characterise_options(OptionSet& options, const std::string& command,
       .add("--thorough", &arguments.thorough,
            "Take minutes instead of seconds: more sizes and repeats, with their spread")
       .needs(command);
-  options.add("--json FILE", &arguments.json, "Write all curves and figures as JSON")
-      .checked_by(OutputFile{{".json"}})
-      .needs(command);
+  options
+      .add("--json FILE", &arguments.json,
+           "Write all curves and figures as JSON; with --decoders, the results of the tests")
+      .checked_by(OutputFile{{".json"}});  // the command checks what it is given with
   options.add("--report FILE", &arguments.report, "Write a page (HTML) with plots")
       .checked_by(OutputFile{{".html", ".htm"}})
       .needs(command);

@@ -29,6 +29,9 @@ void limit_instruction_set(const std::string& name);
 /// Logical processors this process may use.
 int hardware_threads();
 
+/// An id that changes with each start of the system; empty where the system does not tell.
+std::string boot_id();
+
 /// The processor's name, for example "AMD EPYC 9654"; "CPU" where the system does not tell.
 std::string cpu_name();
 

@@ -8,7 +8,7 @@ struct ProcessPolicy {
   /// process, with exit code 3. Otherwise the excess is logged, and the call goes on.
   bool ends_at_work_limit = false;
   /// OpenCL drivers are tried in forked copies of the process before they are loaded, since some crash or
-  /// hang. Otherwise all are loaded untried.
+  /// hang. Otherwise all are loaded untried. Tests of video decoders run in such copies, or not at all.
   bool tries_drivers_in_copies = false;
   /// Sessions raise TBB's limit of threads for the whole process, and so may have more threads than there are
   /// processors. Otherwise they leave it alone: a session then starts a thread of its own beside TBB's.

@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "media/decoder_choice.hpp"
+#include "media/decoder_proof.hpp"
 #include "media/fake_decoder.hpp"
 #include "media/fallback_decoder.hpp"
 #include "media/hardware_decoder.hpp"
@@ -17,17 +18,12 @@ namespace {
 
 using DecoderKind = DecoderChoice::Kind;
 
-bool exists(const char* path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
-/// The device for `auto`. Looks for files only, since a driver that is loaded in vain takes time and memory.
+/// The device for `auto`. Loads no driver.
 DecoderChoice first_device() {
-  for (const char* const file : {"/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg"})
-    if (exists(file)) return parse_decoder("cuda");
+  if (has_nvidia_driver()) return parse_decoder("cuda");
   const DecoderChoice vaapi = parse_decoder("vaapi");
-  return exists(vaapi.device.c_str()) ? vaapi : DecoderChoice();
+  std::error_code ignored;
+  return std::filesystem::exists(vaapi.device, ignored) ? vaapi : DecoderChoice();
 }
 
 /// Tells other sources of what happened to the device.
@@ -89,6 +85,15 @@ std::unique_ptr<VideoDecoder> open_video_decoder(
     logger().log(is_named ? spdlog::level::warn : spdlog::level::debug, "{}: decoded in software: {}", input,
                  reason);
     return open_software();
+  }
+  if (asked.kind == DecoderKind::automatic || asked.kind == DecoderKind::fake) {
+    if (const std::string failure = remembered_failure(device.name(), codec); !failure.empty()) {
+      logger().log(is_first_report(device) ? spdlog::level::warn : spdlog::level::debug,
+                   "{}: {} is decoded in software, not by {}, which failed in `sightline devices "
+                   "--decoders` ({})",
+                   input, avcodec_get_name(codec.codec_id), device.name(), failure);
+      return open_software();
+    }
   }
   FallbackDecoder::Setup setup =
       setup_for(device, is_named, facts_of(stream, options.max_pixels, options.low_delay));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -41,7 +42,10 @@ class FakeDecoder final : public VideoDecoder {
     const int code = decoder_.receive(picture);
     if (code < 0) return code;
     const auto found = plan_->faults.find(++plan_->pictures);
-    return found == plan_->faults.end() ? code : strike(found->second, picture);
+    if (found == plan_->faults.end()) return code;
+    if (found->second != "lose") return strike(found->second, picture);
+    av_frame_unref(&picture);
+    return receive(picture);
   }
 
  private:
@@ -63,6 +67,7 @@ class FakeDecoder final : public VideoDecoder {
     }
     av_frame_unref(&picture);
     if (fault == "damage") return AVERROR_INVALIDDATA;
+    if (fault == "crash") std::abort();
     if (fault == "hang") std::this_thread::sleep_for(10 * kFakePatience);
     return AVERROR_EXTERNAL;
   }
@@ -82,7 +87,8 @@ void add_fault(const std::string& text, FaultPlan& plan, FallbackDecoder::Setup&
     setup.is_proved_first = true;
   else if (name == "keep")
     setup.most_kept = number;
-  else if (number > 0 && (name == "fail" || name == "wrong" || name == "hang" || name == "damage"))
+  else if (number > 0 && (name == "fail" || name == "wrong" || name == "lose" || name == "hang" ||
+                          name == "crash" || name == "damage"))
     plan.faults.emplace(number, name);
   else
     throw Error(ExitCode::usage, "'" + text + "' is not a fault of the fake decoder");

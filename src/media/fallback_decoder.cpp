@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <new>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "media/live_packets.hpp"
+#include "media/picture_difference.hpp"
 
 namespace sightline::media {
 namespace {
@@ -33,28 +33,6 @@ PacketPtr another_reference(const AVPacket& packet) {
   PacketPtr copy(av_packet_clone(&packet));
   if (!copy) throw std::bad_alloc();
   return copy;
-}
-
-/// Describes the first difference of two pictures; empty if they are equal.
-std::string difference(const AVFrame& a, const AVFrame& b) {
-  if (a.format != b.format || a.width != b.width || a.height != b.height)
-    return fmt::format("{}x{} {} instead of {}x{} {}", a.width, a.height,
-                       av_get_pix_fmt_name(static_cast<AVPixelFormat>(a.format)), b.width, b.height,
-                       av_get_pix_fmt_name(static_cast<AVPixelFormat>(b.format)));
-  const auto format = static_cast<AVPixelFormat>(a.format);
-  const AVPixFmtDescriptor& description = *av_pix_fmt_desc_get(format);
-  for (int plane = 0; plane < av_pix_fmt_count_planes(format); ++plane) {
-    const int rows = plane == 0 ? a.height : AV_CEIL_RSHIFT(a.height, description.log2_chroma_h);
-    const auto bytes = static_cast<std::size_t>(av_image_get_linesize(format, a.width, plane));
-    for (int y = 0; y < rows; ++y) {
-      const std::uint8_t* const left = a.data[plane] + static_cast<std::ptrdiff_t>(a.linesize[plane]) * y;
-      const std::uint8_t* const right = b.data[plane] + static_cast<std::ptrdiff_t>(b.linesize[plane]) * y;
-      if (std::memcmp(left, right, bytes) == 0) continue;
-      const auto at = std::mismatch(left, left + bytes, right).first - left;
-      return fmt::format("plane {} differs in row {}, byte {}", plane, y, at);
-    }
-  }
-  return "";
 }
 
 }  // namespace
@@ -242,7 +220,7 @@ void FallbackDecoder::prove(const AVFrame& picture) {
   for (; !expected_.empty() && !ahead_.empty(); expected_.pop_front(), ahead_.pop_front()) {
     if (is_damaged(*expected_.front()) || is_damaged(*ahead_.front()))
       throw DecoderFault(FaultKind::damage, "a picture is damaged");
-    if (const std::string problem = difference(*ahead_.front(), *expected_.front()); !problem.empty())
+    if (const std::string problem = picture_difference(*ahead_.front(), *expected_.front()); !problem.empty())
       throw DecoderFault(
           FaultKind::wrong,
           fmt::format("it decodes other pixels than software (picture {}: {})", compared_ + 1, problem));

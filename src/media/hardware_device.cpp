@@ -4,8 +4,11 @@ extern "C" {
 #include <libavutil/hwcontext.h>
 }
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -16,6 +19,8 @@ extern "C" {
 
 namespace sightline::media {
 namespace {
+
+constexpr const char* kNvidiaVersion = "/proc/driver/nvidia/version";
 
 struct DecodingDevice {
   std::mutex opening;
@@ -32,13 +37,6 @@ DecodingDevice& device_of(const DecoderChoice& choice) {
   static auto* const devices = new std::map<std::string, DecodingDevice>;
   const std::lock_guard lock(mutex);
   return (*devices)[choice.name()];
-}
-
-std::string nvidia_driver() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  std::string line;
-  std::getline(file, line);
-  return line.empty() ? "NVIDIA driver of unknown version" : line;
 }
 
 std::string problem_of_opening(const DecoderChoice& choice, int code) {
@@ -60,11 +58,23 @@ void open_device(DecodingDevice& device, const DecoderChoice& choice) {
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - begin;
   device.problem = code < 0 ? problem_of_opening(choice, code) : "";
   if (code >= 0)
-    logger().debug("opened {} for decoding in {:.0f} ms{}", choice.name(), spent.count(),
-                   is_cuda ? "; " + nvidia_driver() : "");
+    logger().debug("opened {} for decoding in {:.0f} ms; {}", choice.name(), spent.count(),
+                   is_cuda ? nvidia_driver() : "VA-API");
 }
 
 }  // namespace
+
+bool has_nvidia_driver() {
+  std::error_code ignored;
+  return std::ranges::any_of(std::array{"/dev/nvidiactl", kNvidiaVersion, "/dev/dxg"},
+                             [&](const char* file) { return std::filesystem::exists(file, ignored); });
+}
+
+std::string nvidia_driver() {
+  std::string line;
+  std::getline(std::ifstream(kNvidiaVersion), line);
+  return line;
+}
 
 BufferPtr open_hardware_device(const DecoderChoice& choice) {
   using Kind = DecoderFault::Kind;

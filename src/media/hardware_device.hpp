@@ -2,6 +2,7 @@
 /// Internal to src/media: the devices of this process that decode.
 
 #include <memory>
+#include <string>
 
 #include "media/decoder_choice.hpp"
 #include "media/ffmpeg.hpp"
@@ -16,6 +17,12 @@ using BufferPtr = std::unique_ptr<AVBufferRef, FreeByAddress<av_buffer_unref>>;
 /// @throws DecoderFault (unavailable)
 /// Thread-safety: any thread.
 BufferPtr open_hardware_device(const DecoderChoice& device);
+
+/// Whether files of an NVIDIA driver are there. Loads nothing, since that takes time and memory.
+bool has_nvidia_driver();
+
+/// The NVIDIA driver with its version, as the kernel tells it; empty where it does not.
+std::string nvidia_driver();
 
 /// Makes the next `open_hardware_device` open the device again, because its context may be broken.
 void reopen_hardware_device(const DecoderChoice& device);

@@ -11,6 +11,7 @@
 
 #include "base/child_trial.hpp"
 #include "base/error.hpp"
+#include "base/hardware.hpp"
 #include "base/log.hpp"
 #include "base/process_policy.hpp"
 #include "opencl/api.hpp"
@@ -144,12 +145,6 @@ void remember(const JsonStore& memory, const std::string& key, const std::vector
   }
 }
 
-std::string this_boot() {
-  std::string name;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
-  return name;
-}
-
 // Then the loader has read its list, and it is too late to leave anybody out.
 bool is_loaded(const RegisteredDriver& driver) {
   if (driver.library.empty()) return false;  // dlopen would take it for the program
@@ -209,7 +204,7 @@ DriverReport check_and_load() {
     std::ranges::copy_if(drivers, std::back_inserter(report.loaded), is_loaded);
     return report;
   }
-  report.left_out = failed_drivers(places, JsonStore(driver_memory_file()), this_boot(), ask_in_child);
+  report.left_out = failed_drivers(places, JsonStore(driver_memory_file()), boot_id(), ask_in_child);
   std::erase_if(drivers, [&](const RegisteredDriver& driver) {
     return std::ranges::find(report.left_out, name_of(driver), &FailedDriver::name) != report.left_out.end();
   });

@@ -1,6 +1,7 @@
 // `sightline devices` from the outside.
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "opencl/device.hpp"
@@ -103,6 +104,38 @@ TEST(Devices, Cameras) {
   }
   EXPECT_EQ(outcome.out.find("OpenCL"), std::string::npos) << outcome.out;
   expect_run(2, "--cameras", {"devices", "--cameras", "--probe"});
+}
+
+bool has_decoding_device() {
+  for (const char* const file : {"/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg"})
+    if (fs::exists(file)) return true;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/dev/dri", error))
+    if (entry.path().filename().string().starts_with("renderD")) return true;
+  return false;
+}
+
+TEST(Devices, DecodersAreTestedOrMissing) {
+  const TempDir folder;
+  const Variable cache("XDG_CACHE_HOME", folder / "cache");
+  const std::string file = folder / "decoders.json";
+  const Outcome outcome = expect_run(0, {"devices", "--decoders", "--json", file});
+  EXPECT_EQ(outcome.out.find("OpenCL"), std::string::npos) << outcome.out;
+  const Json decoders = Json::parse(bytes_of(file)).at("decoders");
+  EXPECT_EQ(decoders.empty(), !has_decoding_device()) << decoders;
+  if (decoders.empty()) {
+    EXPECT_EQ(lines_with(outcome.out, ""), 1) << outcome.out;
+    for (const char* const words : {"No hardware decoder", "NVIDIA_DRIVER_CAPABILITIES", "/dev/dri"})
+      EXPECT_EQ(lines_with(outcome.out, words), 1) << outcome.out;
+  }
+  for (const Json& decoder : decoders) {
+    EXPECT_GE(lines_with(outcome.out, decoder.at("decoder").get<std::string>()), 1) << outcome.out;
+    ASSERT_FALSE(decoder.at("tests").empty());
+    EXPECT_EQ(decoder["tests"][0].at("codec"), "h264");
+  }
+  expect_run(2, "--decoders", {"devices", "--decoders", "--cameras"});
+  expect_run(2, "--decoders", {"devices", "--decoders", "--characterise"});
+  expect_run(2, "--decoders", {"devices", "--cameras", "--json", folder / "a.json"});
 }
 
 TEST(Devices, CharacteriseRefusesWhatDoesNotGoTogether) {
