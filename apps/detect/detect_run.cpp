@@ -27,6 +27,7 @@
 #include "detectors/families.hpp"
 #include "pipeline/report/chrome_trace.hpp"
 #include "pipeline/runs/media_sinks.hpp"
+#include "pipeline/runs/parted_video.hpp"
 #include "pipeline/runs/reader_source.hpp"
 #include "pipeline/runtime/sinks.hpp"
 #include "pipeline/runtime/sources.hpp"
@@ -238,7 +239,9 @@ class DetectRun {
       };
       streams.push_back(input.stream);
     }
-    const std::vector<pipeline::RunReport> reports = pipeline_.run(streams, options);
+    const std::vector<pipeline::RunReport> reports =
+        may_be_parted(inputs) ? run_in_parts(inputs.front(), streams.front(), options)
+                              : pipeline_.run(streams, options);
     display.end();
     if (stop_) begin_to_finish();
     for (Input& input : inputs) {
@@ -265,6 +268,24 @@ class DetectRun {
       longest = std::max(longest, report.seconds);
     }
     total_.seconds = before + longest;
+  }
+
+  // Whether several decoders may read the input. The other outputs need pixels or times of frames in order.
+  bool may_be_parted(const std::deque<Input>& inputs) const {
+    const Input& input = inputs.front();
+    std::error_code error;
+    return inputs.size() == 1 && a_.reading.decoder != "software" && a_.reading.loop == 0 &&
+           !has_other_outputs() && !input.reader.info().is_pictures && input.stream.name != "-" &&
+           fs::is_regular_file(input.stream.name, error);
+  }
+
+  std::vector<pipeline::RunReport> run_in_parts(Input& input, const pipeline::Stream& stream,
+                                                const pipeline::RunOptions& options) {
+    int decoders = pipeline::kMostDecoders;
+    // A decoder needs a frame to decode into, and another one that is searched meanwhile.
+    if (engine_.schedule.in_flight > 0) decoders = std::min(decoders, engine_.schedule.in_flight / 2);
+    const pipeline::PartedInput parted{stream.name, a_.reading, input.reader, decoders};
+    return {pipeline::run_in_parts(pipeline_, stream, parted, options)};
   }
 
   static pipeline::Progress sum_of(const std::vector<pipeline::Progress>& parts) {
