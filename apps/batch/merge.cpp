@@ -71,7 +71,8 @@ std::map<std::size_t, std::string> unreadable_inputs(const Job& job, bool keep_g
 
 // Whether a part begins at the frame where the previous one ended. The pixels of damaged videos depend on the
 // number of threads, so only times are compared.
-bool meet(const std::optional<Edge>& first, const std::optional<Edge>& expected, bool is_damaged) {
+bool meet(const std::optional<media::FrameEdge>& first, const std::optional<media::FrameEdge>& expected,
+          bool is_damaged) {
   if (!is_damaged || !first || !expected) return first == expected;
   return first->time == expected->time;
 }
@@ -152,7 +153,7 @@ class ObjectMerge {
     if (job_.plan().tracking) tracker.emplace(*job_.plan().tracking);
     std::int64_t before = 0, errors = 0;
     std::string last_error;
-    std::optional<Edge> expected;
+    std::optional<media::FrameEdge> expected;
     for (std::size_t k = 0; k < input.parts.size(); ++k) {
       throw_if_stopped();
       const Job::Place place{number, k};

@@ -219,19 +219,19 @@ std::int64_t frames_in(ByteReader& bytes) {
 
 void put_end(ByteWriter& bytes, const FramesEnd& end) {
   bytes.put(end.frames);
-  for (const std::optional<Edge>& edge : {end.first, end.next}) {
+  for (const std::optional<media::FrameEdge>& edge : {end.first, end.next}) {
     bytes.put(static_cast<std::uint8_t>(edge.has_value()));
-    bytes.put(edge.value_or(Edge{}).time);
-    bytes.put(edge.value_or(Edge{}).pixels);
+    bytes.put(edge.value_or(media::FrameEdge{}).time);
+    bytes.put(edge.value_or(media::FrameEdge{}).pixels);
   }
 }
 
 FramesEnd get_end(ByteReader& bytes) {
   FramesEnd end;
   end.frames = frames_in(bytes);
-  for (std::optional<Edge>* const edge : {&end.first, &end.next}) {
+  for (std::optional<media::FrameEdge>* const edge : {&end.first, &end.next}) {
     const bool is_there = bytes.get<std::uint8_t>() != 0;
-    Edge one;
+    media::FrameEdge one;
     one.time = bytes.get<double>();
     one.pixels = bytes.get<std::uint64_t>();
     if (is_there) *edge = one;

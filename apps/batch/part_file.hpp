@@ -19,6 +19,7 @@
 #include "apps/batch/job.hpp"
 #include "base/error.hpp"
 #include "frame/frame_result.hpp"
+#include "media/video_parts.hpp"
 
 namespace sightline::apps::batch {
 
@@ -120,17 +121,11 @@ PartContent read_part(const std::filesystem::path& file);
 void put_result(ByteWriter& bytes, const FrameResult& result);
 FrameResult get_result(ByteReader& bytes);
 
-/// A frame at which two parts of a video meet.
-struct Edge {
-  double time = 0;
-  std::uint64_t pixels = 0;  ///< hash of its luma
-  friend bool operator==(const Edge&, const Edge&) = default;
-};
 /// Facts after the results of a part, from which `merge` checks that no frame is missing or doubled.
 struct FramesEnd {
-  std::int64_t frames = 0;    ///< numbers that its frames take
-  std::optional<Edge> first;  ///< its first frame
-  std::optional<Edge> next;   ///< the frame behind its last one; none at the end of the input
+  std::int64_t frames = 0;                ///< numbers that its frames take
+  std::optional<media::FrameEdge> first;  ///< its first frame
+  std::optional<media::FrameEdge> next;   ///< the frame behind its last one; none at the end of the input
 };
 void put_end(ByteWriter& bytes, const FramesEnd& end);
 FramesEnd get_end(ByteReader& bytes);

@@ -14,7 +14,6 @@
 #include "apps/cli/stop.hpp"
 #include "apps/texture/texture_run.hpp"
 #include "base/error.hpp"
-#include "base/fnv.hpp"
 #include "media/folder.hpp"
 #include "pipeline/session/now.hpp"
 #include "pipeline/session/pipeline.hpp"
@@ -34,15 +33,6 @@ void refuse_changed(const std::string& name) {
               "plan again in another folder");
 }
 
-Edge edge_of(const Frame& frame) {
-  Edge edge{frame.time(), kFnvSeed};
-  if (frame.empty()) return edge;
-  const Image<std::uint8_t> gray = to_gray(frame);
-  for (int y = 0; y < gray.view().height(); ++y)
-    edge.pixels = fnv1a(gray.view().row(y), static_cast<std::size_t>(gray.view().width()), edge.pixels);
-  return edge;
-}
-
 // The frames of a part, numbered from 1.
 class PartSource : public FrameSource {
  public:
@@ -59,10 +49,10 @@ class PartSource : public FrameSource {
     } else if (frame->time() >= end_ - kWithinRounding || frame->number() > count_) {
       ended_ = true;
       facts_.frames = frame->number() - 1;
-      if (has_edges_) facts_.next = edge_of(*frame);
+      if (has_edges_) facts_.next = media::edge_of(*frame);
       return std::nullopt;
     } else {
-      if (!facts_.first && has_edges_) facts_.first = edge_of(*frame);
+      if (!facts_.first && has_edges_) facts_.first = media::edge_of(*frame);
       facts_.frames = frame->number();
     }
     return frame;

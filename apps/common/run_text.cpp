@@ -39,9 +39,9 @@ std::string limit_text(const pipeline::RunReport& report, const RunLoad& load) {
   std::map<std::string, double> busy;  // seconds
   for (const pipeline::StageTime& stage : report.stages) {
     if (stage.name == "decode") {
-      busy["decoding"] = stage.seconds / static_cast<double>(load.sources);
+      busy["decoding"] = stage.seconds / static_cast<double>(report.sources);
     } else if (stage.name == "output") {
-      busy["writing"] = stage.seconds / static_cast<double>(load.sources);
+      busy["writing"] = stage.seconds / static_cast<double>(report.sources);
     } else if (!stage.processor.empty() && !stage.processor.starts_with("CPU")) {
       busy[stage.processor] += stage.seconds;
     }

@@ -20,7 +20,6 @@ std::string stage_times_text(const pipeline::RunReport& report, const std::strin
 struct RunLoad {
   double cpu_seconds = 0;     ///< of all threads of the process
   int threads = 1;            ///< that the CPU has for it
-  std::size_t sources = 1;    ///< that were read side by side
   bool decodes_video = true;  ///< by software: a GPU's decoder could do it
 };
 

@@ -28,6 +28,7 @@
 #include "detectors/families.hpp"
 #include "pipeline/report/chrome_trace.hpp"
 #include "pipeline/runs/media_sinks.hpp"
+#include "pipeline/runs/parted_video.hpp"
 #include "pipeline/runs/reader_source.hpp"
 #include "pipeline/session/sinks.hpp"
 #include "pipeline/session/sources.hpp"
@@ -239,9 +240,11 @@ class DetectRun {
       streams.push_back(input.stream);
     }
     const std::clock_t before_run = std::clock();
-    const std::vector<pipeline::RunReport> reports = pipeline_.run(streams, options);
+    const std::vector<pipeline::RunReport> reports =
+        may_be_parted(inputs) ? run_in_parts(inputs.front(), streams.front(), options)
+                              : pipeline_.run(streams, options);
     load_.cpu_seconds += static_cast<double>(std::clock() - before_run) / CLOCKS_PER_SEC;
-    load_.sources = std::max(load_.sources, streams.size());
+    total_.sources = std::max(total_.sources, streams.size());
     display.end();
     if (stop_) begin_to_finish();
     for (Input& input : inputs) {
@@ -275,6 +278,24 @@ class DetectRun {
     load.threads = engine_.threads > 0 ? engine_.threads : hardware_threads();
     load.decodes_video = !only_pictures_ && a_.reading.decoder == "software";
     return limit_text(total_, load);
+  }
+
+  // Whether several decoders may read the input. The other outputs need pixels or times of frames in order.
+  bool may_be_parted(const std::deque<Input>& inputs) const {
+    const Input& input = inputs.front();
+    std::error_code error;
+    return inputs.size() == 1 && a_.reading.decoder != "software" && a_.reading.loop == 0 &&
+           !has_other_outputs() && !input.reader.info().is_pictures && input.stream.name != "-" &&
+           fs::is_regular_file(input.stream.name, error);
+  }
+
+  std::vector<pipeline::RunReport> run_in_parts(Input& input, const pipeline::Stream& stream,
+                                                const pipeline::RunOptions& options) {
+    int decoders = pipeline::kMostDecoders;
+    // A decoder needs a frame to decode into, and another one that is searched meanwhile.
+    if (engine_.schedule.in_flight > 0) decoders = std::min(decoders, engine_.schedule.in_flight / 2);
+    const pipeline::PartedInput parted{stream.name, a_.reading, input.reader, decoders};
+    return {pipeline::run_in_parts(pipeline_.pipeline(), stream, parted, pipeline_.watched(options))};
   }
 
   static pipeline::Progress sum_of(const std::vector<pipeline::Progress>& parts) {

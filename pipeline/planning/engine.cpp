@@ -177,9 +177,9 @@ void EnginePipeline::take_unplanned(const std::vector<Frame>& frames, std::int64
       counted(frames_to_come, "frame"), devices.empty() ? "CPU" : "device");
 }
 
-std::vector<RunReport> EnginePipeline::run(std::span<const Stream> streams, RunOptions options) {
+RunOptions EnginePipeline::watched(RunOptions options) {
   if (controller_.is_active()) options.traces.push_back(&controller_);
-  return pipeline_.run(streams, options);
+  return options;
 }
 
 }  // namespace sightline::pipeline

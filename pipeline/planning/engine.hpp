@@ -98,8 +98,12 @@ class EnginePipeline {
   void plan_if_worthwhile(const PeekedSource& source, std::int64_t enough_frames,
                           const std::atomic<bool>& stop);
 
+  /// The options of a run that the controller watches.
+  RunOptions watched(RunOptions options);
   /// Runs streams as Pipeline::run, watched by the controller.
-  std::vector<RunReport> run(std::span<const Stream> streams, RunOptions options);
+  std::vector<RunReport> run(std::span<const Stream> streams, RunOptions options) {
+    return pipeline_.run(streams, watched(std::move(options)));
+  }
   RunReport run(const Stream& stream, RunOptions options) {
     return std::move(run({&stream, 1}, std::move(options)).front());
   }

@@ -98,6 +98,7 @@ void RunReport::add(const RunReport& other) {
   retried += other.retried;
   seconds += other.seconds;
   stopped |= other.stopped;
+  sources = std::max(sources, other.sources);
   for (const StageTime& stage : other.stages) {
     const auto same = std::find_if(stages.begin(), stages.end(),
                                    [&](const StageTime& own) { return own.name == stage.name; });

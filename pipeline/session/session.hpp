@@ -58,6 +58,7 @@ struct RunReport {
   std::int64_t retried = 0;  ///< frames repeated elsewhere after a device failed
   double seconds = 0;
   bool stopped = false;           ///< stopped by request before the end of the source
+  std::size_t sources = 1;        ///< decoders, and outputs, that worked side by side
   std::vector<StageTime> stages;  ///< decode, the processor's stages, transfers if any, output
   std::string first_failure;      ///< message of the first failed frame
   std::exception_ptr error;       ///< what ended the stream, if it fails alone

@@ -16,6 +16,7 @@ class DecodingSource : public Source, private Concealments {
  public:
   std::optional<SourceFrame> next() override;
   StreamInfo info() const override;
+  std::string device() const override { return decoder_ ? decoder_->device() : ""; }
 
  protected:
   /// @throws Error (input) if there is no video

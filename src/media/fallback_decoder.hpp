@@ -34,7 +34,7 @@ class FallbackDecoder final : public VideoDecoder {
  public:
   struct Setup {
     std::string input;   ///< for messages
-    std::string device;  ///< for messages
+    std::string device;  ///< for messages and `device`
     std::shared_ptr<const AVCodecParameters> parameters;
     DecoderThread::Opening open_hardware;
     std::function<std::unique_ptr<VideoDecoder>()> open_software;
@@ -55,6 +55,8 @@ class FallbackDecoder final : public VideoDecoder {
   int send(AVPacket* packet, std::int64_t arrival) override;
   int receive(AVFrame& picture) override;
   void flush() override;
+  /// Empty also while the device is being proved.
+  std::string device() const override { return mode_ == Mode::hardware ? setup_.device : ""; }
 
  private:
   using Clock = std::chrono::steady_clock;

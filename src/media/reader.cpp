@@ -212,6 +212,9 @@ std::int64_t Reader::decode_errors() const {
 const std::string& Reader::last_decode_error() const {
   return impl_->errors_.last();
 }
+std::string Reader::device() const {
+  return impl_->source_->device();
+}
 std::shared_ptr<AudioTrack> Reader::audio() const {
   return impl_->audio_;
 }

@@ -119,6 +119,9 @@ class Reader {
   std::int64_t decode_errors() const;
   /// Message of the last decode error; empty if there was none. Call it after reading has ended.
   const std::string& last_decode_error() const;
+  /// The device that decodes at present, as in ReadOptions::decoder; empty: software does. With `auto`, the
+  /// device comes in after the frames on which it is tested.
+  std::string device() const;
   /// Audio of the source if it has any and ReadOptions::keep_audio is set, else null. `read` fills it.
   std::shared_ptr<AudioTrack> audio() const;
 

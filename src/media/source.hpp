@@ -60,6 +60,8 @@ class Source {
   virtual bool seek(double time) = 0;
   /// Facts of the container; the size and pixel format are Reader's to fill in from the first picture.
   virtual StreamInfo info() const = 0;
+  /// As Reader::device.
+  virtual std::string device() const { return ""; }
 };
 
 /// State that the sources of one reader share.

@@ -23,6 +23,8 @@ class VideoDecoder {
   virtual int receive(AVFrame& picture) = 0;
   /// Forgets all packets; what follows is from another place of the stream.
   virtual void flush() = 0;
+  /// The device that decodes at present, as in ReadOptions::decoder; empty: software does.
+  virtual std::string device() const { return ""; }
 };
 
 /// A decoder of FFmpeg's, without hardware.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/fnv.hpp"
 #include "media/access_point.hpp"
 #include "media/secrets.hpp"
 #include "media/stream_input.hpp"
@@ -146,6 +147,15 @@ class Divider {
 };
 
 }  // namespace
+
+FrameEdge edge_of(const Frame& frame) {
+  FrameEdge edge{frame.time(), kFnvSeed};
+  if (frame.empty()) return edge;
+  const Image<std::uint8_t> gray = to_gray(frame);
+  for (int y = 0; y < gray.view().height(); ++y)
+    edge.pixels = fnv1a(gray.view().row(y), static_cast<std::size_t>(gray.view().width()), edge.pixels);
+  return edge;
+}
 
 VideoParts divide_video(const std::string& file, const ReadOptions& options, std::int64_t length) {
   return Divider(file, options).divide(length);

@@ -31,4 +31,12 @@ struct VideoParts {
 /// @throws Error (input) where the file cannot be opened
 VideoParts divide_video(const std::string& file, const ReadOptions& options, std::int64_t length);
 
+/// A frame at which two parts meet: equal edges are the same frame, decoded to the same luma.
+struct FrameEdge {
+  double time = 0;           ///< seconds
+  std::uint64_t pixels = 0;  ///< hash of the luma
+  friend bool operator==(const FrameEdge&, const FrameEdge&) = default;
+};
+FrameEdge edge_of(const Frame& frame);
+
 }  // namespace sightline::media

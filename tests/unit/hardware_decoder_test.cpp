@@ -205,6 +205,24 @@ TEST_F(HardwareDecoder, IsNotUsedForWrongPixels) {
   EXPECT_THAT(log.str(), Not(HasSubstr("is decoded by fake")));
 }
 
+TEST_F(HardwareDecoder, NamesTheDeviceWhileItDecodes) {
+  const auto devices = [&](const std::string& decoder) {
+    ReadOptions options;
+    options.decoder = decoder;
+    Reader reader(path("b-frames.mp4"), options);
+    std::vector<std::string> names{reader.device()};
+    while (reader.read())
+      if (names.back() != reader.device()) names.push_back(reader.device());
+    return names;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(devices("software"), ElementsAre(""));
+  EXPECT_THAT(devices("fake:refuse"), ElementsAre(""));
+  EXPECT_THAT(devices("fake:"), ElementsAre("fake"));
+  EXPECT_THAT(devices("fake:prove"), ElementsAre("", "fake"));
+  EXPECT_THAT(devices("fake:damage@5"), ElementsAre("fake", "", "fake"));
+}
+
 TEST_F(HardwareDecoder, TellsOfAFaultOnce) {
   DebugLog log;
   expect_same("b-frames.mp4", "fake:fail@20");

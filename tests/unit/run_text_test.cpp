@@ -44,9 +44,11 @@ TEST(LimitText, BlamesTheCpuFirst) {
 }
 
 TEST(LimitText, OfSourcesSideBySideEachHasADecoder) {
-  EXPECT_THAT(limit_text(run(20, 5, 1), {.cpu_seconds = 5, .threads = 4, .sources = 4}), IsEmpty());
-  EXPECT_THAT(limit_text(run(38, 5, 1), {.cpu_seconds = 5, .threads = 4, .sources = 4}),
-              StartsWith("limited by decoding, busy 95%"));
+  pipeline::RunReport four = run(20, 5, 1);
+  four.sources = 4;
+  EXPECT_THAT(limit_text(four, kIdle), IsEmpty());
+  four.stages[0].seconds = 38;
+  EXPECT_THAT(limit_text(four, kIdle), StartsWith("limited by decoding, busy 95%"));
 }
 
 TEST(LimitText, AdvisesAnotherDecoderOnlyWhereItWouldDecode) {

@@ -1,0 +1,281 @@
+// Files that several hardware decoders read side by side: to the byte what one decoder gives.
+#include "pipeline/runs/parted_video.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/runs/reader_source.hpp"
+#include "support/child_process.hpp"
+#include "support/media.hpp"
+#include "support/pipeline.hpp"
+#include "support/program.hpp"
+
+#ifdef SIGHTLINE_FAULTS
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using media::ReadOptions;
+using media::VideoPart;
+using media::test::encode_clip;
+using testing::HasSubstr;
+using testing::Not;
+
+const Words kSixSeconds{"-f",       "lavfi",
+                        "-i",       "testsrc2=size=160x96:rate=25:duration=6,noise=alls=20:allf=t",
+                        "-pix_fmt", "yuv420p"};
+const Words kGroupsOf25{"-c:v", "libx264", "-preset", "fast", "-g", "25", "-bf", "3", "-sc_threshold", "0"};
+
+/// Results of a detector that finds the value of a pixel.
+struct Searched {
+  std::vector<FrameResult> results;
+  bool is_complete = true;
+  std::int64_t number = 0;
+};
+
+class PartedVideo : public testing::Test {
+ protected:
+  static Searched search_whole(const std::string& file, const ReadOptions& options) {
+    media::Reader reader(file, options);
+    pipeline::ReaderSource source(reader);
+    pipeline::test::FakeDetector detector;
+    pipeline::test::Collector collector;
+    pipeline::Pipeline pipeline(detector, nullptr, pipeline::test::on_cpu(4));
+    pipeline.run({&source, file, {&collector}, {}});
+    return {collector.results};
+  }
+
+  static Searched search_parts(const std::string& file, ReadOptions options, const std::string& decoder,
+                               const std::vector<VideoPart>& parts,
+                               const pipeline::PartedVideo::Place& reached = {}) {
+    options.decoder = decoder;
+    pipeline::test::FakeDetector detector;
+    pipeline::test::Collector collector;
+    pipeline::PartedVideo video(file, parts, options, reached, {&collector});
+    EXPECT_GT(video.size(), 2U);
+    pipeline::Pipeline pipeline(detector, nullptr, pipeline::test::on_cpu(6));
+    pipeline.run(video.streams(3));
+    const bool is_complete = video.finish(false);
+    EXPECT_EQ(is_complete, video.problem().empty()) << video.problem();
+    EXPECT_EQ(video.counts().frames, std::ssize(collector.results));
+    return {collector.results, is_complete, video.number()};
+  }
+
+  /// The results from `first` to `last` (one past) of the whole file are those of the parts.
+  static void expect_same(const Searched& parts, const Searched& whole, std::size_t first, std::size_t last) {
+    ASSERT_EQ(parts.results.size(), last - first);
+    for (std::size_t i = first; i < last; ++i)
+      ASSERT_EQ(difference(parts.results[i - first], whole.results[i]), "") << "result " << i;
+  }
+  static void expect_same(const Searched& parts, const Searched& whole) {
+    EXPECT_TRUE(parts.is_complete);
+    expect_same(parts, whole, 0, whole.results.size());
+  }
+
+  static std::vector<VideoPart> parts_of(const std::string& file) {
+    const std::vector<VideoPart> parts = media::divide_video(file, {}, 25).parts;
+    EXPECT_GE(parts.size(), 5U);
+    return parts;
+  }
+
+  std::string h264() const { return encode_clip(folder_, kSixSeconds, kGroupsOf25, "h264.mp4"); }
+
+  TempDir folder_;
+};
+
+TEST_F(PartedVideo, GivesTheResultsOfOneDecoder) {
+  const std::vector<std::string> files{
+      h264(), encode_clip(folder_, kSixSeconds, kGroupsOf25, "h264.mkv"),
+      encode_clip(folder_, kSixSeconds,
+                  {"-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
+                   "log-level=none:open-gop=1:keyint=25:min-keyint=25:bframes=4"},
+                  "hevc.mkv"),
+      encode_clip(
+          folder_, kSixSeconds,
+          {"-c:v", "libvpx-vp9", "-g", "25", "-auto-alt-ref", "1", "-lag-in-frames", "12", "-cpu-used", "8"},
+          "vp9.webm")};
+  std::vector<ReadOptions> readings(5);
+  readings[1].every = 7;
+  readings[2].start = 1.5;
+  readings[3].start = 1;  // a key frame
+  readings[3].duration = 4.2;
+  readings[4].every = 3;
+  readings[4].start = 0.7;
+  readings[4].duration = 4;
+  for (const std::string& file : files) {
+    const std::vector<VideoPart> parts = parts_of(file);
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      const Searched whole = search_whole(file, readings[i]);
+      for (const char* const decoder : {"fake:", "fake:prove", "fake:fail@12,damage@40"}) {
+        SCOPED_TRACE(file + ", reading " + std::to_string(i) + ", " + decoder);
+        expect_same(search_parts(file, readings[i], decoder, parts), whole);
+      }
+    }
+  }
+}
+
+TEST_F(PartedVideo, GoesOnBehindWhatWasReadBefore) {
+  const std::string file = h264();
+  const Searched whole = search_whole(file, {});
+  for (const std::size_t before : {1, 24, 25, 26, 60}) {
+    SCOPED_TRACE(before);
+    const FrameResult& last = whole.results[before - 1];
+    const Searched parts = search_parts(file, {}, "fake:", parts_of(file), {last.frame, last.time});
+    expect_same(parts, whole, before, whole.results.size());
+    EXPECT_EQ(parts.number, std::ssize(whole.results));
+  }
+}
+
+TEST_F(PartedVideo, EndsInFrontOfPartsThatDoNotMeet) {
+  const std::string file = h264();
+  std::vector<VideoPart> parts = parts_of(file);
+  parts[1].frames += parts[2].frames;  // 50
+  parts.erase(parts.begin() + 2);
+  // The frame behind the second part, as its decoder sees it.
+  const Searched some = search_parts(file, {}, "fake:wrong@51", parts);
+  EXPECT_FALSE(some.is_complete);
+  EXPECT_EQ(some.number, 25);
+  expect_same(some, search_whole(file, {}), 0, 25);
+}
+
+TEST_F(PartedVideo, EndsWhereFramesToBeLeftOutAreUnknown) {
+  const std::string file = h264();
+  std::vector<VideoPart> parts = parts_of(file);
+  --parts[1].frames;
+  EXPECT_TRUE(search_parts(file, {}, "fake:", parts).is_complete);
+  ReadOptions options;
+  options.every = 7;
+  const Searched some = search_parts(file, options, "fake:", parts);
+  EXPECT_FALSE(some.is_complete);
+  EXPECT_EQ(some.number, 50);
+  expect_same(some, search_whole(file, options), 0, 8);
+}
+
+TEST_F(PartedVideo, MayBeDividedAnywhere) {
+  const std::string file = h264();
+  const Searched whole = search_whole(file, {});
+  for (const double begin : {0.5, 1.0, 1.52, 1.5213}) {
+    SCOPED_TRACE(begin);
+    std::vector<VideoPart> parts = parts_of(file);
+    parts[2].begin = begin;
+    expect_same(search_parts(file, {}, "fake:", parts), whole);
+  }
+}
+
+/// The program with a video that is long enough for three decoders.
+class PartedRun : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TempDir>();
+    const Words input{"-f",       "lavfi",
+                      "-i",       "testsrc2=size=176x144:rate=25:duration=24,noise=alls=20:allf=t",
+                      "-pix_fmt", "yuv420p"};
+    encode_clip(*folder_, input, kGroupsOf25, "clip.mkv");
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static std::string clip() { return *folder_ / "clip.mkv"; }
+  static Outcome detect(const std::string& file, const std::string& decoder, const Words& options = {}) {
+    return run(Words{"detect", file, "-d", "-", "-v", "--device", "none", "--decoder", decoder} + kFindsSome +
+               options);
+  }
+  /// The summary of decode errors.
+  static std::string errors_in(const std::string& log) {
+    const std::size_t at = log.find(" decode error");
+    const std::size_t begin = log.rfind(": ", at);
+    return at == std::string::npos ? "" : log.substr(begin, log.find('\n', at) - begin);
+  }
+
+  static std::unique_ptr<TempDir> folder_;
+};
+
+std::unique_ptr<TempDir> PartedRun::folder_;
+
+TEST_F(PartedRun, WritesWhatSoftwareWrites) {
+  struct Case {
+    Words options;
+    std::vector<std::string> decoders{"fake:"};
+  };
+  for (const auto& [options, decoders] :
+       {Case{{"--track"}, {"fake:", "fake:prove", "fake:fail@30"}}, Case{{"-f", "csv", "--every", "7"}},
+        Case{{"--track", "--start", "3.5", "--duration", "20"}},
+        Case{{"--start", "1", "--every", "2", "--in-flight", "6", "--threads", "3"}}}) {
+    SCOPED_TRACE(testing::PrintToString(options));
+    const Outcome software = detect(clip(), "software", options);
+    EXPECT_GT(software.out.size(), 1'000U);
+    EXPECT_THAT(software.err, Not(HasSubstr("side by side")));
+    for (const std::string& decoder : decoders) {
+      const Outcome parts = detect(clip(), decoder, options);
+      EXPECT_THAT(parts.err, HasSubstr("3 decoders of fake decode 3 parts side by side")) << decoder;
+      EXPECT_THAT(parts.err, Not(HasSubstr("one decoder decodes"))) << decoder;
+      EXPECT_EQ(parts.exit_code, software.exit_code) << decoder;
+      EXPECT_TRUE(parts.out == software.out) << decoder;
+    }
+  }
+}
+
+TEST_F(PartedRun, LeavesDamageToOneDecoder) {
+  const std::vector<char> whole = media::test::load(clip());
+  const std::string file = *folder_ / "damaged.mkv";
+  for (const auto& [place, option] :
+       {std::pair{0.1, "--track"}, std::pair{0.6, "--keep-going"}, std::pair{0.95, "--track"}}) {
+    SCOPED_TRACE(place);
+    std::vector<char> damaged = whole;
+    const auto at = static_cast<std::size_t>(place * static_cast<double>(whole.size()));
+    for (std::size_t i = 0; i < 400; ++i) damaged[at + i] = static_cast<char>(i * 37);
+    media::test::store(file, damaged);
+    // What several threads make of damage differs from run to run.
+    const Words options{option, "--threads", "1"};
+    const Outcome parts = detect(file, "fake:", options);
+    const Outcome one =
+        detect(file, "fake:", options + Words{"--contact-sheet", *folder_ / "sheet.png", "--overwrite"});
+    EXPECT_THAT(parts.err, HasSubstr("side by side"));
+    EXPECT_THAT(parts.err, HasSubstr("one decoder decodes all frames behind frame "));
+    EXPECT_THAT(one.err, Not(HasSubstr("side by side")));
+    EXPECT_NE(one.exit_code, 0);
+    EXPECT_EQ(parts.exit_code, one.exit_code) << parts.err;
+    EXPECT_TRUE(parts.out == one.out);
+    EXPECT_NE(errors_in(one.err), "");
+    EXPECT_EQ(errors_in(parts.err), errors_in(one.err));
+  }
+}
+
+TEST_F(PartedRun, IsForFilesWithEnoughFramesAndSlots) {
+  for (const Words& options : {Words{"--in-flight", "3"}, Words{"--duration", "19"}, Words{"--loop", "1"}})
+    EXPECT_THAT(detect(clip(), "fake:", options).err, Not(HasSubstr("side by side")));
+}
+
+TEST_F(PartedRun, IsCompleteUpToItsLastFrameWhenItIsStopped) {
+  const std::string detections = *folder_ / "found.jsonl";
+  Program program({"detect", clip(), "-d", detections, "--device", "none", "--decoder", "fake:", "--min-size",
+                   "48", "--scale-step", "1.02", "--exact", "--threads", "1"});
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(detections); }));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_TRUE(outcome.exit_code == 128 + SIGINT || outcome.exit_code == 0) << outcome.err;
+  const std::vector<Json> lines = parse_lines(bytes_of(detections));
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].at("frame").get<std::size_t>(), i + 1);
+}
+
+TEST_F(PartedRun, EndsWhenNobodyReadsItsResults) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  RunSetup setup;
+  setup.output_handle = ends[1];
+  Program program(Words{"detect", clip(), "-d", "-", "--device", "none", "--decoder", "fake:"} + kFindsSome,
+                  setup);
+  close(ends[0]);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+}  // namespace
+}  // namespace sightline::test
+
+#endif
