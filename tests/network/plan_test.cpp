@@ -180,6 +180,69 @@ TEST_P(NetworkPlan, PoolingResizingAndGates) {
   }
 }
 
+// Quotients and extremes of two maps, with a constant and with one value a channel. What fills a block is
+// divided by 0 there, and the ends of rows stay zero for the convolution behind.
+TEST_P(NetworkPlan, QuotientsAndExtremesOfMaps) {
+  for (const char* op : {"Div", "Max", "Min"}) {
+    SCOPED_TRACE(op);
+    OnnxBuilder builder;
+    builder.input("x", {1, 4, 7, 19});
+    builder.convolution("a", "x", 4, 20, 3);
+    builder.convolution("b", "x", 4, 20, 1);
+    builder.node("GlobalAveragePool", {"b"}, {"mean"});
+    builder.node(op, {"a", "b"}, {"maps"});
+    builder.node(op, {"b", "a"}, {"turned"});
+    builder.node(op, {"a", builder.reals("six", {}, {6})}, {"scalar"});
+    builder.node(op, {"a", builder.weights("by_channel", {1, 20, 1, 1})}, {"channels"});
+    builder.node(op, {"a", "mean"}, {"means"});
+    builder.node(op, {"a", builder.reals("zero", {}, {0})}, {"zeros"});
+    builder.node(op, {"six", "a"}, {"first"});  // not on maps
+    builder.node("Sigmoid", {"maps"}, {"gate"});
+    builder.convolution("y", "gate", 20, 20, 3);
+    builder.convolution("z", "turned", 20, 20, 5, 1, 20);
+    for (const char* output : {"maps", "scalar", "channels", "means", "zeros", "first", "y", "z"})
+      builder.output(output);
+    expect_equal(builder);
+  }
+}
+
+// Zeros of both signs: the second of equal values is the result.
+TEST_P(NetworkPlan, ExtremesOfEqualValues) {
+  for (const char* op : {"Max", "Min"}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 4, 5, 7});
+    builder.convolution("a", "x", 4, 8, 1);
+    builder.node("Mul", {"a", builder.reals("zero", {}, {0})}, {"zeros"});
+    builder.node("Mul", {"zeros", builder.reals("minus", {}, {-1})}, {"other"});
+    builder.node(op, {"zeros", "other"}, {"y"});
+    builder.node(op, {"other", "zeros"}, {"z"});
+    builder.output("y");
+    builder.output("z");
+    expect_equal(builder);
+  }
+}
+
+// Hard-swish as PicoDet's files have it, with a difference and extremes: nothing of it leaves the maps.
+TEST(NetworkPlanSegments, ElementwiseOperatorsSuitDevices) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 7, 19});
+  builder.convolution("a", "x", 4, 20, 3);
+  builder.node("Add", {"a", builder.reals("three", {}, {3})}, {"b"});
+  builder.node("Clip", {"b", builder.reals("zero", {}, {0}), builder.reals("six", {}, {6})}, {"c"});
+  builder.node("Mul", {"a", "c"}, {"d"});
+  builder.node("Div", {"d", "six"}, {"e"});
+  builder.node("Sub", {"e", "a"}, {"f"});
+  builder.node("Max", {"f", "e"}, {"g"});
+  builder.node("Min", {"g", "six"}, {"h"});
+  builder.convolution("y", "h", 20, 20, 3);
+  builder.output("y");
+  Graph graph = builder.typed_graph();
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
+  for (const PlanSegment& segment : plan->segments) EXPECT_TRUE(segment.suits_devices);
+}
+
 // One launch has both, and the product waits for what is multiplied before it; or another launch reads the
 // elements, too.
 TEST_P(NetworkPlan, ProductsBehindElements) {

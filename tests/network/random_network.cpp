@@ -254,19 +254,18 @@ class RandomNetwork {
       add_convolution(map, map.channels, 3, 1, happens(0.5) ? 1 : map.channels);
       other = last_.name;
     }
-    constexpr const char* kOperators[] = {"Add", "Add", "Add", "Sub", "Mul", "Max", "Div"};
+    constexpr const char* kOperators[] = {"Add", "Add", "Add", "Sub", "Mul", "Max", "Min", "Div"};
     const bool is_first = happens(0.5);
     add_like(map,
-             node(kOperators[random_.below(7)], {is_first ? map.name : other, is_first ? other : map.name}));
+             node(kOperators[random_.below(8)], {is_first ? map.name : other, is_first ? other : map.name}));
     if (happens(0.3)) activate(last_);
   }
   void scale(const Map& map) {
     const std::string constant =
         happens(0.5) ? number(0.75F) : builder_.weights(name(), {1, map.channels, 1, 1}, 2);
     const bool is_first = happens(0.3);
-    add_like(map, node(happens(0.5)   ? "Mul"
-                       : happens(0.5) ? "Add"
-                                      : "Sub",
+    constexpr const char* kOperators[] = {"Mul", "Mul", "Add", "Sub", "Div", "Max", "Min"};
+    add_like(map, node(kOperators[random_.below(7)],
                        {is_first ? constant : map.name, is_first ? map.name : constant}));
   }
 

@@ -39,7 +39,7 @@ class Compiler : private PlanValues {
     if (node.outputs.size() != 1 || !is_map_type(node.outputs[0])) return compile_shuffle(node);
     const int in = node.inputs.empty() ? kAbsent : node.inputs[0];
     if (node.op == "Conv") return compile_convolution(node);
-    if (node.op == "Add" || node.op == "Mul" || node.op == "Sub") return compile_binary(node);
+    if (const auto binary = binary_of(node)) return compile_binary(node, *binary);
     if (node.op == "Concat") return compile_concat(node);
     if (node.op == "Slice" && map_is_cheap(in)) return compile_slice(node);
     if (in != kAbsent && map_of(in)) {
@@ -294,7 +294,8 @@ class Compiler : private PlanValues {
     }
   }
 
-  // One value a channel, or one for all, up to the end of the last block.
+  // One value a channel, or one for all, up to the end of the last block. Channels that fill the block are
+  // divided by 0: nobody reads them.
   std::vector<float> by_channel(int number, int channels) const {
     if (!is_constant(number)) return {};
     const Tensor& tensor = *value(number).constant;
@@ -308,17 +309,28 @@ class Compiler : private PlanValues {
     return values;
   }
 
-  bool compile_binary(const Node& node) {
+  static std::optional<Binary> binary_of(const Node& node) {
+    if (node.inputs.size() != 2) return {};
+    if (node.op == "Add") return Binary::add;
+    if (node.op == "Sub") return Binary::subtract;
+    if (node.op == "Mul") return Binary::multiply;
+    if (node.op == "Div") return Binary::divide;
+    if (node.op == "Max") return Binary::maximum;
+    if (node.op == "Min") return Binary::minimum;
+    return {};
+  }
+
+  bool compile_binary(const Node& node, Binary op) {
     int first = node.inputs[0], second = node.inputs[1];
     const int out = node.outputs[0];
     // The one that has the output's size comes first, where the order does not matter.
     const bool is_whole = first != kAbsent && value(first).is_typed && value(first).type == value(out).type &&
                           !is_constant(first);
-    if (!is_whole && node.op != "Sub") std::swap(first, second);
+    if (!is_whole && (op == Binary::add || op == Binary::multiply)) std::swap(first, second);
     if (first == kAbsent || is_constant(first) || !map_of(first) || value(first).type != value(out).type)
       return false;
     auto step = std::make_unique<BinaryStep>();
-    step->op = node.op == "Add" ? Binary::add : node.op == "Sub" ? Binary::subtract : Binary::multiply;
+    step->op = op;
     step->constant = by_channel(second, side(out, 1));
     const bool is_single = is_map_type(second) && side(second, 1) == side(out, 1) && side(second, 2) == 1 &&
                            side(second, 3) == 1;

@@ -133,6 +133,25 @@ void BinaryStep::run(const PlanMemory& memory, int row) const {
   out.clear_ends(memory, row);
 }
 
+std::string BinaryStep::text() const {
+  if (!b && constant.empty()) return "activation";
+  switch (op) {
+    case Binary::add:
+      return "sum";
+    case Binary::subtract:
+      return "difference";
+    case Binary::multiply:
+      return "product";
+    case Binary::divide:
+      return "quotient";
+    case Binary::maximum:
+      return "maximum";
+    case Binary::minimum:
+      return "minimum";
+  }
+  return "";
+}
+
 // --- pooling and resizing
 
 void PoolStep::run(const PlanMemory& memory, int row) const {

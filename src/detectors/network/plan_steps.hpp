@@ -138,12 +138,7 @@ class BinaryStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
-  std::string text() const override {
-    return !b && constant.empty()   ? "activation"
-           : op == Binary::multiply ? "product"
-           : op == Binary::add      ? "sum"
-                                    : "difference";
-  }
+  std::string text() const override;
 };
 
 class PoolStep : public MapStep {
