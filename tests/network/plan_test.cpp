@@ -393,6 +393,29 @@ TEST_P(NetworkPlan, RowsOfTensors) {
   }
 }
 
+// Rows whose numbers lie apart, alone and along two axes, beside as many others as vectors have lanes or not.
+TEST_P(NetworkPlan, SoftmaxAndMeansAlongAllAxes) {
+  for (const int opset : {11, 13}) {
+    for (const Shape& shape : {Shape{2, 3, 5, 38}, {1, 16, 4, 33}, {3, 40, 7, 1}, {2, 2, 2, 16}}) {
+      SCOPED_TRACE("opset " + std::to_string(opset) + ", " + text_of(shape));
+      OnnxBuilder builder(opset);
+      builder.input("x", shape);
+      const auto add = [&](const std::string& op, const std::string& name, const test::OnnxAttribute& axes) {
+        builder.node(op, {"x"}, {op + name}, {axes});
+        builder.output(op + name);
+      };
+      for (const std::int64_t axis : {0, 1, 2, 3}) {
+        add("Softmax", std::to_string(axis), {"axis", axis});
+        add("ReduceMean", std::to_string(axis), {"axes", {axis}});
+      }
+      add("ReduceMean", "21", {"axes", {2, 1}});
+      add("ReduceMean", "23", {"axes", {-1, 2}});
+      add("ReduceMean", "02", {"axes", {0, 2, 2}});  // apart
+      expect_equal(builder);
+    }
+  }
+}
+
 TEST_P(NetworkPlan, TurnedMatrices) {
   for (const std::vector<std::int64_t>& order : {std::vector<std::int64_t>{0, 1, 3, 2},
                                                  {0, 2, 3, 1},

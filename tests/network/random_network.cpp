@@ -296,7 +296,7 @@ class RandomNetwork {
     const std::string rows = node("Reshape", {map.name, builder_.wholes(name(), {3}, {1, map.channels, -1})});
     const std::string columns = node("Transpose", {rows}, {{"perm", {0, 2, 1}}});
     const std::string product = node("Mul", {node("MatMul", {rows, columns}), number(0.02F)});
-    const std::string mixed = node("MatMul", {node("Softmax", {product}), rows});
+    const std::string mixed = node("MatMul", {node("Softmax", {product}, {{"axis", one_of({1, 2})}}), rows});
     add_like(map, node("Reshape",
                        {mixed, builder_.wholes(name(), {4}, {1, map.channels, map.height, map.width})}));
   }
@@ -305,7 +305,8 @@ class RandomNetwork {
   void reshape(const Map& map) {
     const std::string turned = node("Transpose", {map.name}, {{"perm", {0, 2, 3, 1}}});
     std::string rows = node("Reshape", {turned, builder_.wholes(name(), {3}, {1, -1, map.channels})});
-    if (happens(0.6)) rows = node(happens(0.5) ? "Sigmoid" : "Softmax", {rows});
+    if (happens(0.3)) rows = node("Sigmoid", {rows});
+    if (happens(0.3)) rows = node("Softmax", {rows}, {{"axis", one_of({1, 2})}});
     make_output(rows);
   }
   void make_output(const std::string& made) { builder_.output(made); }

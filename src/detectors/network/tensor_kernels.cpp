@@ -2,6 +2,7 @@
 #include "detectors/network/tensor_kernels.hpp"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "detectors/network/broadcast.hpp"
@@ -115,25 +116,32 @@ bool run_elements(const Call& call, char op, Tensor& out) {
   return true;
 }
 
+// Rows along the axes [begin, end) together.
+AxisRows axis_rows(const Shape& shape, std::size_t begin, std::size_t end) {
+  return {elements_between(shape, 0, begin), elements_between(shape, begin, end),
+          elements_between(shape, end, shape.size())};
+}
+
+// Along one axis from opset 13 on, and along all from one on before.
 bool run_softmax_rows(const Call& call, Tensor& out) {
   const Tensor& x = call.in(0);
-  const std::size_t axis = Call::axis(call.node.integer("axis", call.node.opset >= 13 ? -1 : 1), x.rank());
-  if (axis + 1 != x.rank() || x.size() == 0) return false;
-  const std::int64_t count = x.shape().back();
-  softmax_rows(x.reals(), out.reals(), x.size() / count, count);
+  if (x.size() == 0) return false;
+  const bool is_one = call.node.opset >= 13;
+  const std::size_t axis = Call::axis(call.node.integer("axis", is_one ? -1 : 1), x.rank());
+  softmax_rows(axis_rows(x.shape(), axis, is_one ? axis + 1 : x.rank()), x.reals(), out.reals());
   return true;
 }
 
-// Sums or means along the last axis.
+// Sums or means along axes that lie side by side.
 bool run_row_sums(const Call& call, bool is_mean, Tensor& out) {
   const Tensor& x = call.in(0);
-  const std::vector<std::int64_t> axes = call.wholes(1, "axes");
-  if (x.kind() != Kind::real || x.size() == 0 || axes.size() != 1 ||
-      Call::axis(axes[0], x.rank()) + 1 != x.rank())
-    return false;
-  const std::int64_t count = x.shape().back();
-  sum_rows(x.reals(), out.size(), count, out.reals());
-  for (std::int64_t i = 0; i < out.size() && is_mean; ++i) out.reals()[i] /= static_cast<float>(count);
+  if (x.kind() != Kind::real || x.size() == 0) return false;
+  std::set<std::size_t> axes;
+  for (const std::int64_t axis : call.wholes(1, "axes")) axes.insert(Call::axis(axis, x.rank()));
+  if (axes.empty() || *axes.rbegin() - *axes.begin() + 1 != axes.size()) return false;
+  const AxisRows rows = axis_rows(x.shape(), *axes.begin(), *axes.rbegin() + 1);
+  sum_rows(rows, x.reals(), out.reals());
+  for (std::int64_t i = 0; i < out.size() && is_mean; ++i) out.reals()[i] /= static_cast<float>(rows.count);
   return true;
 }
 

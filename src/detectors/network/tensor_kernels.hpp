@@ -23,11 +23,15 @@ struct MatrixProduct {
 };
 void multiply_matrices(const MatrixProduct& product);
 
-/// Sums of rows of `count` numbers, by tree_sum's order.
-void sum_rows(const float* from, std::int64_t rows, std::int64_t count, float* to);
-
-/// Softmax of rows of `count` numbers.
-void softmax_rows(const float* from, float* to, std::int64_t rows, std::int64_t count);
+/// Rows along an axis: each of `count` numbers that are `step` floats apart. Each of `blocks`, which follow
+/// each other, has `step` rows side by side.
+struct AxisRows {
+  std::int64_t blocks = 1, count = 1, step = 1;
+};
+/// The sum of each row, by tree_sum's order.
+void sum_rows(const AxisRows& rows, const float* from, float* to);
+/// Softmax of each row.
+void softmax_rows(const AxisRows& rows, const float* from, float* to);
 
 void exponential_run(const float* from, std::int64_t count, float* to);
 

@@ -130,11 +130,34 @@ struct Lanes {
   }
 };
 
-void sum_each_row(const float* from, std::int64_t rows, std::int64_t count, float* to) {
-  for (std::int64_t r = 0; r < rows; ++r, from += count) {
-    Lanes lanes;
-    for (std::int64_t i = 0; i < count; i += kStep) lanes.add(i, load_rest(from + i, count - i));
-    to[r] = lanes.total();
+// tree_sum for rows side by side: `at(i)` gives the numbers i of a vector's rows.
+template <typename At>
+HWY_INLINE Vector sum_across(std::int64_t count, const At& at) {
+  Vector lanes[kSumLanes];
+  for (Vector& one : lanes) one = hn::Zero(Floats());
+  for (std::int64_t i = 0; i < count; ++i) {
+    Vector& lane = lanes[static_cast<std::size_t>(i) % kSumLanes];
+    lane = hn::Add(lane, at(i));
+  }
+  for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) lanes[l] = hn::Add(lanes[l], lanes[l + half]);
+  }
+  return lanes[0];
+}
+
+void sum_each_row(const AxisRows& rows, const float* from, float* to) {
+  const std::int64_t count = rows.count, step = rows.step;
+  for (std::int64_t b = 0; b < rows.blocks; ++b, from += count * step, to += step) {
+    if (step == 1) {
+      Lanes lanes;
+      for (std::int64_t i = 0; i < count; i += kStep) lanes.add(i, load_rest(from + i, count - i));
+      *to = lanes.total();
+      continue;
+    }
+    for (std::int64_t j = 0; j < step; j += kStep) {
+      const auto at = [&](std::int64_t i) HWY_ATTR { return load_rest(from + i * step + j, step - j); };
+      store_rest(sum_across(count, at), to + j, step - j);
+    }
   }
 }
 
@@ -187,13 +210,31 @@ void softmax_short(const float* from, float* to, std::int64_t size) {
     store_rest(softmax_within<Count>(load_rest(from + i, size - i)), to + i, size - i);
 }
 
-void softmax_each_row(const float* from, float* to, std::int64_t rows, std::int64_t count) {
-  if constexpr (kStep >= 8) {
-    if (count == 2) return softmax_short<2>(from, to, rows * count);
-    if (count == 4) return softmax_short<4>(from, to, rows * count);
-    if (count == 8) return softmax_short<8>(from, to, rows * count);
+// Softmax of a block's rows side by side, a vector of them at once.
+void softmax_across(const float* from, float* to, std::int64_t count, std::int64_t step) {
+  for (std::int64_t j = 0; j < step; j += kStep, from += kStep, to += kStep) {
+    const std::int64_t there = step - j;
+    Vector top = constant(-std::numeric_limits<float>::infinity());
+    for (std::int64_t i = 0; i < count; ++i) top = hn::Max(top, load_rest(from + i * step, there));
+    const Vector sum = sum_across(count, [&](std::int64_t i) HWY_ATTR {
+      const Vector e = exponential_of(hn::Sub(load_rest(from + i * step, there), top));
+      store_rest(e, to + i * step, there);
+      return e;
+    });
+    for (std::int64_t i = 0; i < count; ++i)
+      store_rest(hn::Div(load_rest(to + i * step, there), sum), to + i * step, there);
   }
-  for (std::int64_t r = 0; r < rows; ++r) softmax(from + r * count, to + r * count, count);
+}
+
+void softmax_each_row(const AxisRows& rows, const float* from, float* to) {
+  const std::int64_t count = rows.count, block = count * rows.step;
+  if constexpr (kStep >= 8) {
+    if (rows.step == 1 && count == 2) return softmax_short<2>(from, to, rows.blocks * count);
+    if (rows.step == 1 && count == 4) return softmax_short<4>(from, to, rows.blocks * count);
+    if (rows.step == 1 && count == 8) return softmax_short<8>(from, to, rows.blocks * count);
+  }
+  for (std::int64_t b = 0; b < rows.blocks; ++b, from += block, to += block)
+    rows.step == 1 ? softmax(from, to, count) : softmax_across(from, to, count, rows.step);
 }
 
 // --- element by element
@@ -276,11 +317,11 @@ HWY_EXPORT(mix);
 void multiply_matrices(const MatrixProduct& product) {
   HWY_DYNAMIC_DISPATCH(multiply)(product);
 }
-void sum_rows(const float* from, std::int64_t rows, std::int64_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(sum_each_row)(from, rows, count, to);
+void sum_rows(const AxisRows& rows, const float* from, float* to) {
+  HWY_DYNAMIC_DISPATCH(sum_each_row)(rows, from, to);
 }
-void softmax_rows(const float* from, float* to, std::int64_t rows, std::int64_t count) {
-  HWY_DYNAMIC_DISPATCH(softmax_each_row)(from, to, rows, count);
+void softmax_rows(const AxisRows& rows, const float* from, float* to) {
+  HWY_DYNAMIC_DISPATCH(softmax_each_row)(rows, from, to);
 }
 void exponential_run(const float* from, std::int64_t count, float* to) {
   HWY_DYNAMIC_DISPATCH(exponentials)(from, count, to);
