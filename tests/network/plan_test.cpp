@@ -239,7 +239,8 @@ TEST(NetworkPlanSegments, ElementwiseOperatorsSuitDevices) {
   Graph graph = builder.typed_graph();
   simplify(graph, kPlanMemory);
   const auto plan = make_plan(graph, kPlanMemory);
-  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
   for (const PlanSegment& segment : plan->segments) EXPECT_TRUE(segment.suits_devices);
 }
 
@@ -459,6 +460,67 @@ TEST_P(NetworkPlan, SamplesOfPlanes) {
       expect_equal(builder);
     }
   }
+}
+
+// Boxes that suppression leaves, and values at places that the frame decides: of the picture, of maps, and of
+// tensors, beside outputs of known sizes.
+OnnxBuilder dynamic_network() {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 8, 12});
+  builder.convolution("a", "x", 4, 20, 3);
+  builder.node("Relu", {"a"}, {"b"});
+  builder.convolution("box", "b", 20, 4, 1);
+  builder.node("Reshape", {"box", builder.wholes("box_shape", {3}, {1, 4, -1})}, {"rows"});
+  builder.node("Transpose", {"rows"}, {"boxes"}, {{"perm", {0, 2, 1}}});
+  builder.convolution("score", "b", 20, 3, 1);
+  builder.node("Reshape", {"score", builder.wholes("score_shape", {3}, {1, 3, -1})}, {"logits"});
+  builder.node("Sigmoid", {"logits"}, {"scores"});
+  builder.node("NonMaxSuppression",
+               {"boxes", "scores", builder.wholes("most", {1}, {5}), builder.reals("overlap", {1}, {0.5F}),
+                builder.reals("least", {1}, {0.4F})},
+               {"chosen"});
+  builder.wholes("one", {1}, {1});
+  builder.node("Slice", {"chosen", builder.wholes("two", {1}, {2}), builder.wholes("three", {1}, {3}), "one"},
+               {"column"});
+  builder.node("Squeeze", {"column", "one"}, {"numbers"});
+  builder.node("Gather", {"boxes", "numbers"}, {"found"}, {{"axis", 1}});
+  builder.node("Softplus", {"b"}, {"soft"});  // in scalar form
+  builder.node("NonZero", {"x"}, {"nonzero"});
+  builder.node("Transpose", {"nonzero"}, {"places"}, {{"perm", {1, 0}}});
+  for (const char* from : {"b", "soft"}) {
+    builder.node("GatherND", {from, "places"}, {std::string(from) + "_there"});
+    builder.output(std::string(from) + "_there");
+  }
+  builder.convolution("c", "b", 20, 20, 3);
+  for (const char* output : {"chosen", "found", "c", "scores"}) builder.output(output);
+  return builder;
+}
+
+TEST_P(NetworkPlan, DynamicNodes) {
+  expect_equal(dynamic_network());
+}
+
+TEST(NetworkPlanSegments, DynamicNodesLeaveTheRestToDevices) {
+  Graph graph = dynamic_network().typed_graph();
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->dynamic_nodes.size(), 8U);
+  ASSERT_GE(plan->segments.size(), 2U);
+  EXPECT_TRUE(plan->segments.front().suits_devices);
+  EXPECT_FALSE(plan->segments.back().suits_devices);
+}
+
+// Where nothing else is there, the interpreter alone runs them.
+TEST(NetworkPlanSegments, DynamicNodesAloneAreNoPlan) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 8, 12});
+  builder.node("NonZero", {"x"}, {"y"});
+  builder.output("y");
+  Graph graph = builder.typed_graph();
+  simplify(graph, kPlanMemory);
+  EXPECT_EQ(make_plan(graph, kPlanMemory), nullptr);
 }
 
 TEST_P(NetworkPlan, AWholeDetector) {

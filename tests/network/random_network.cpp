@@ -25,21 +25,21 @@ class RandomNetwork {
     convolve(last_);
     using Adder = void (RandomNetwork::*)(const Map&);
     // Those that stand several times are chosen more often.
-    constexpr Adder kAdders[] = {&RandomNetwork::convolve,     &RandomNetwork::convolve,
-                                 &RandomNetwork::deepen,       &RandomNetwork::deepen,
-                                 &RandomNetwork::group,        &RandomNetwork::activate,
-                                 &RandomNetwork::pool,         &RandomNetwork::average,
-                                 &RandomNetwork::resize,       &RandomNetwork::join,
-                                 &RandomNetwork::join,         &RandomNetwork::join,
-                                 &RandomNetwork::divide,       &RandomNetwork::shuffle,
-                                 &RandomNetwork::excite,       &RandomNetwork::excite,
-                                 &RandomNetwork::add,          &RandomNetwork::add,
-                                 &RandomNetwork::scale,        &RandomNetwork::take_every_second,
-                                 &RandomNetwork::pad,          &RandomNetwork::attend,
-                                 &RandomNetwork::branch,       &RandomNetwork::branch,
-                                 &RandomNetwork::grow,         &RandomNetwork::average_along,
-                                 &RandomNetwork::normalise,    &RandomNetwork::reshape,
-                                 &RandomNetwork::take_channels};
+    constexpr Adder kAdders[] = {&RandomNetwork::convolve,      &RandomNetwork::convolve,
+                                 &RandomNetwork::deepen,        &RandomNetwork::deepen,
+                                 &RandomNetwork::group,         &RandomNetwork::activate,
+                                 &RandomNetwork::pool,          &RandomNetwork::average,
+                                 &RandomNetwork::resize,        &RandomNetwork::join,
+                                 &RandomNetwork::join,          &RandomNetwork::join,
+                                 &RandomNetwork::divide,        &RandomNetwork::shuffle,
+                                 &RandomNetwork::excite,        &RandomNetwork::excite,
+                                 &RandomNetwork::add,           &RandomNetwork::add,
+                                 &RandomNetwork::scale,         &RandomNetwork::take_every_second,
+                                 &RandomNetwork::pad,           &RandomNetwork::attend,
+                                 &RandomNetwork::branch,        &RandomNetwork::branch,
+                                 &RandomNetwork::grow,          &RandomNetwork::average_along,
+                                 &RandomNetwork::normalise,     &RandomNetwork::reshape,
+                                 &RandomNetwork::take_channels, &RandomNetwork::find_places};
     const Count steps = 6 + below(10);
     for (Count i = 0; i < steps; ++i) (this->*kAdders[random_.below(std::size(kAdders))])(any());
     for (const Map& map : maps_) {
@@ -310,6 +310,12 @@ class RandomNetwork {
     make_output(rows);
   }
   void make_output(const std::string& made) { builder_.output(made); }
+
+  // A map's positive numbers, whose places and count each frame decides.
+  void find_places(const Map& map) {
+    const std::string places = node("NonZero", {node("Relu", {map.name})});
+    make_output(node("GatherND", {map.name, node("Transpose", {places}, {{"perm", {1, 0}}})}));
+  }
 
   // Convolutions of one map with few outputs, which may share blocks, with others behind them.
   void branch(const Map& map) {

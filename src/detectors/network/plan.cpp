@@ -15,21 +15,27 @@ constexpr std::size_t kMostSteps = 4000;  // laying out memory compares all stor
 
 class Compiler : private PlanValues {
  public:
-  Compiler(const Graph& graph, Plan& plan) : PlanValues(graph, plan), is_done_(graph.nodes.size(), false) {}
+  Compiler(const Graph& graph, Plan& plan) : PlanValues(graph, plan), is_done_(graph.nodes.size(), false) {
+    for (const Node* const node : plan.dynamic_nodes) is_done(*node) = true;
+  }
 
   // Whether there is a plan.
-  bool compile() {
+  // @param frame_limit  bytes of values whose sizes a frame decides
+  bool compile(std::int64_t frame_limit) {
     for (const GraphInput& input : graph().inputs) add_input(input.value);
     for (const Node& node : graph().nodes) {
       if (is_done(node)) continue;
-      for (const int output : node.outputs) {
-        if (output != kAbsent && !value(output).is_typed) return false;
-      }
       if (steps() > kMostSteps) return false;
       if (!compile_on_maps(node) && !compile_movement(node) && !compile_placed_activation(node))
         add_node_step(node);
     }
-    for (const int output : graph().outputs) require_output(output);
+    for (const int output : graph().outputs) {
+      if (!is_dynamic(output)) require_output(output);
+    }
+    if (!dynamic_nodes().empty()) {
+      if (steps() == 0) return false;
+      add_dynamic_step(frame_limit);
+    }
     finish();
     return true;
   }
@@ -584,7 +590,8 @@ class Compiler : private PlanValues {
 std::unique_ptr<const Plan> make_plan(const Graph& graph, std::int64_t memory_limit) {
   if (!has_fused_multiply_add()) return nullptr;
   auto plan = std::make_unique<Plan>();
-  if (!Compiler(graph, *plan).compile()) return nullptr;
+  if (!Compiler(graph, *plan).compile(limit_of_frame(cost_of(graph).peak_bytes, memory_limit)))
+    return nullptr;
   plan->bytes = 4 * plan->zero_floats;
   for (const std::int64_t floats : plan->pool_floats) plan->bytes += 4 * floats;
   for (const auto& [value, type] : plan->tensors) plan->bytes += bytes_of(type);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "detectors/network/interpreter.hpp"
 #include "detectors/network/plan.hpp"
 #include "detectors/network/window.hpp"
 
@@ -250,6 +251,21 @@ class NodeStep : public Step {
   const Graph& graph_;
   const Node& node_;
   bool has_all_outputs_ = false;  ///< whether the graph has values for all outputs that the operator makes
+};
+
+/// Nodes whose results have sizes that each frame decides, one by one in their scalar form.
+class DynamicStep : public Step {
+ public:
+  /// @param memory_limit  bytes of what they make
+  DynamicStep(const Graph& graph, std::vector<const Node*> nodes, std::int64_t memory_limit)
+      : nodes_(graph, std::move(nodes), memory_limit) {}
+  void lay_out(const std::vector<Storage>&) override {}
+  void run(const PlanMemory& memory, int /*row*/) const override { nodes_.run(*memory.values); }
+  bool suits_devices() const override { return false; }
+  std::string text() const override { return std::to_string(nodes_.size()) + " dynamic nodes"; }
+
+ private:
+  const NodeSequence nodes_;
 };
 
 }  // namespace sightline::network
