@@ -417,6 +417,37 @@ TEST_P(NetworkPlan, SoftmaxAndMeansAlongAllAxes) {
   }
 }
 
+// Products and softmax of so many elements that threads share them.
+OnnxBuilder large_tensors() {
+  OnnxBuilder builder;
+  builder.input("x", {2, 3, 85, 45});
+  builder.node("MatMul", {"x", builder.weights("one", {45, 157})}, {"a"});
+  builder.node("MatMul", {"x", builder.weights("stack", {3, 45, 157})}, {"b"});
+  builder.output("a");
+  builder.output("b");
+  for (const std::int64_t axis : {0, 1, 2, 3}) {
+    const std::string name = "softmax" + std::to_string(axis);
+    builder.node("Softmax", {"a"}, {name}, {{"axis", axis}});
+    builder.output(name);
+  }
+  return builder;
+}
+
+TEST_P(NetworkPlan, PartsOfTensors) {
+  expect_equal(large_tensors());
+}
+
+TEST(NetworkPlanSegments, LargeTensorsHaveParts) {
+  Graph graph = large_tensors().typed_graph();
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
+  for (const Level& level : plan->levels) {
+    for (const Chain& chain : level.chains) EXPECT_GT(chain.height, 1);
+  }
+}
+
 TEST_P(NetworkPlan, TurnedMatrices) {
   for (const std::vector<std::int64_t>& order : {std::vector<std::int64_t>{0, 1, 3, 2},
                                                  {0, 2, 3, 1},

@@ -236,11 +236,12 @@ class ReshapeStep : public Step {
   std::string text() const override { return "Reshape"; }
 };
 
-/// A node in its scalar form, or by kernels on tensors, as one row.
+/// A node in its scalar form, or by kernels on tensors. Its rows are parts of its work.
 class NodeStep : public Step {
  public:
   /// All types are known.
   NodeStep(const Graph& graph, const Node& node);
+  int parts() const { return parts_; }
   void lay_out(const std::vector<Storage>&) override {}
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return false; }
@@ -251,6 +252,7 @@ class NodeStep : public Step {
   const Graph& graph_;
   const Node& node_;
   bool has_all_outputs_ = false;  ///< whether the graph has values for all outputs that the operator makes
+  int parts_ = 1;
 };
 
 /// Nodes whose results have sizes that each frame decides, one by one in their scalar form.

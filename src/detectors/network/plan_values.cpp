@@ -312,8 +312,10 @@ void PlanValues::add_node_step(const Node& node) {
     add_tensor(output);
     planned.values_written.push_back(output);
   }
-  std::unique_ptr<Step> step = reshape_of(node);
-  if (!step) step = std::make_unique<NodeStep>(graph_, node);
+  std::unique_ptr<Step> reshape = reshape_of(node);
+  if (reshape) return add_step(std::move(reshape), std::move(planned));
+  auto step = std::make_unique<NodeStep>(graph_, node);
+  planned.height = step->parts();
   add_step(std::move(step), std::move(planned));
 }
 
