@@ -336,13 +336,26 @@ void depthwise(const DepthwiseRow& row) {
 
 // --- elementwise
 
+// The first one if it is better or NaN, else the second.
+template <typename Mask>
+HWY_INLINE Vector first_if(Mask is_better, Vector a, Vector b) {
+  // Comparisons are false for NaN; Ne is so, too, on some processors.
+  return hn::IfThenElse(hn::AndNot(is_better, hn::Eq(a, a)), b, a);
+}
+
 void binary(Binary op, const float* a, const float* b, std::ptrdiff_t b_step, int width,
             const Activation& activation, float* out) {
   const Floats d;
   const auto as_is = [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; };
   const auto combine = [&](std::ptrdiff_t i) HWY_ATTR {
     const Vector p = hn::LoadU(d, a + i), q = hn::LoadU(d, b + (b_step > 0 ? i : i % kBlock));
-    return op == Binary::add ? hn::Add(p, q) : op == Binary::subtract ? hn::Sub(p, q) : hn::Mul(p, q);
+    // The most frequent ones first: compilers take only a few of these out of the loop.
+    return op == Binary::add        ? hn::Add(p, q)
+           : op == Binary::multiply ? hn::Mul(p, q)
+           : op == Binary::divide   ? hn::Div(p, q)
+           : op == Binary::subtract ? hn::Sub(p, q)
+           : op == Binary::maximum  ? first_if(hn::Gt(p, q), p, q)
+                                    : first_if(hn::Lt(p, q), p, q);
   };
   activate_vectors(width * kBlock, activation, out, combine, as_is);
 }
@@ -358,9 +371,7 @@ void activate(const float* a, int width, const Activation& activation, float* ou
 
 // The larger one: NaN before numbers, 0 before -0; see larger_value.
 HWY_INLINE Vector larger(Vector a, Vector b) {
-  // Comparisons are false for NaN; Ne is so, too, on some processors.
-  const Vector one = hn::IfThenElse(hn::AndNot(hn::Gt(a, b), hn::Eq(a, a)), b, a);
-  return hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), one);
+  return hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), first_if(hn::Gt(a, b), a, b));
 }
 
 void max_pool(const float* const* rows, int count, int in_width, int before, int kernel, int stride,
