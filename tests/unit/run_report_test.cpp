@@ -10,15 +10,19 @@ namespace {
 constexpr std::int64_t kOneMillisecond = 1'000'000;
 
 void add_device_work(RunAccounts& accounts, std::int64_t start, std::int64_t end) {
-  const Span span{
-      .activity = Activity::run, .processor = 1, .start = start * kOneMillisecond, .end = end * kMillisecond};
+  Span span;
+  span.processor = 1;
+  span.start = start * kOneMillisecond;
+  span.end = end * kOneMillisecond;
   FrameTrace trace;
   trace.spans = {&span, 1};
   accounts.add(FrameResult(), trace);
 }
 
 TEST(RunAccounts, OverlappingWorkOfADeviceCountsOnce) {
-  const TraceInfo info{.stages = {"filter"}, .processors = {"CPU", "GPU", "another GPU"}};
+  TraceInfo info;
+  info.stages = {"filter"};
+  info.processors = {"CPU", "GPU", "another GPU"};
   RunAccounts accounts(info);
   add_device_work(accounts, 0, 10);
   add_device_work(accounts, 5, 15);
