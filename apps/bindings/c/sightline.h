@@ -217,6 +217,44 @@ SL_API sl_status sl_tracker_update(sl_tracker* tracker, double time, const sl_re
 SL_API sl_status sl_tracker_predict(sl_tracker* tracker, double time, sl_result** out, sl_error* error);
 SL_API void sl_tracker_free(sl_tracker* tracker);
 
+/* --- counting ----------------------------------------------------------------------------------------------------- */
+
+enum sl_count_kind {
+  SL_IN = 1,      /* crossed a line from the left of somebody who walks from `from` to `to` to the right */
+  SL_OUT = 2,     /* crossed it the other way */
+  SL_ENTERED = 3, /* entered a zone */
+  SL_LEFT = 4,    /* left it, or its track ended in it */
+  SL_DWELL = 5    /* has been in it for `dwell` seconds; once for each stay */
+};
+
+typedef struct sl_count {
+  uint32_t struct_size;
+  int32_t kind; /* enum sl_count_kind */
+  int32_t label;
+  uint32_t reserved;
+  const char* name; /* of the line or the zone; lives as long as the counter */
+  int64_t track;
+  double time; /* seconds, of the frame that settled it */
+} sl_count;
+
+/* Counts the tracked objects of one stream that cross lines, or enter and leave zones.
+ * zones_and_lines: TOML, with points as shares of the frame's width and height:
+ *   lines.door = { from = [0.2, 0.8], to = [0.8, 0.8] }
+ *   zones.yard = { polygon = [[0.1, 0.4], [0.9, 0.4], [0.9, 1], [0.1, 1]], dwell = 10 }
+ *   lost = 5
+ * Of both: labels (a list; default: all), anchor ("bottom", the middle of the box's lower edge and the default, or
+ * "center"). Lines: frames (consecutive frames on a side, default 2). Zones: inertia (consecutive frames inside or
+ * outside, 3), dwell (seconds; default: none). lost: seconds after which a track without an object has ended.
+ * The manual describes exactly what counts. */
+SL_API sl_status sl_counter_open(const char* zones_and_lines, sl_counter** counter, sl_error* error);
+/* Adds a result of a tracker. Results that were not searched change nothing. n: the number of events, of which each is
+ * struct_size bytes behind the one before; NULL if there are none. Valid until the next call with the counter. */
+SL_API sl_status sl_counter_update(sl_counter* counter, const sl_result* tracked, const sl_count** events, size_t* n,
+                                   sl_error* error);
+/* JSON: {"lines": {"door": {"in": 3, "out": 1}}, "zones": {"yard": {"entered": 2, "left": 1, "inside": 1}}}. */
+SL_API sl_status sl_counter_totals(const sl_counter* counter, char** json, sl_error* error);
+SL_API void sl_counter_free(sl_counter* counter);
+
 /* --- streams ------------------------------------------------------------------------------------------------------ */
 
 /* Opens a video, a picture, a folder, a camera or a network stream, and begins to search its frames.
