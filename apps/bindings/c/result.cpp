@@ -117,6 +117,30 @@ sl_status sl_result_json(const sl_result* result, char** line, sl_error* error) 
   });
 }
 
+sl_status sl_result_select(const sl_result* result, const size_t* objects, size_t n, sl_result** out,
+                           sl_error* error) {
+  using namespace sightline::api;
+  return guarded(error, [&] {
+    checked(out, "out") = nullptr;
+    const sl_result& from = checked(result, "result");
+    if (n > 0) checked(objects, "objects");
+    sightline::FrameResult some = from.result;
+    some.objects.clear();
+    std::vector<char> predicted;
+    for (const std::size_t index : std::span(objects, n)) {
+      if (index >= from.objects.size()) {
+        throw CallError{SL_E_ARGUMENT, "object " + std::to_string(index) + " of " +
+                                           std::to_string(from.objects.size()) + " does not exist"};
+      }
+      some.objects.push_back(from.result.objects[index]);
+      predicted.push_back((from.objects[index].flags & SL_PREDICTED) != 0);
+    }
+    auto* const made = new sl_result(from.facts, std::move(some), from.flags, predicted);
+    made->skipped = from.skipped;
+    *out = made;
+  });
+}
+
 sl_result* sl_result_ref(sl_result* result) {
   if (result) result->count.fetch_add(1, std::memory_order_relaxed);
   return result;

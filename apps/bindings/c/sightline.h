@@ -171,6 +171,10 @@ SL_API sl_status sl_result_about(const sl_result* result, sl_about* about);
 SL_API void sl_result_digest(const sl_result* result, uint8_t digest[16]);
 /* A line of JSON, as `sightline detect --format jsonl` writes it, without the line end. */
 SL_API sl_status sl_result_json(const sl_result* result, char** line, sl_error* error);
+/* A result with some of the objects: those at n indices, in that order. It has digests and JSON of its own, and a tracker
+ * takes it: for objects of some labels, places or scores. SL_E_ARGUMENT for an index out of range. */
+SL_API sl_status sl_result_select(const sl_result* result, const size_t* objects, size_t n, sl_result** out,
+                                  sl_error* error);
 /* Results are immutable and counted: each sl_result_ref needs an sl_result_free more. Returns the result. */
 SL_API sl_result* sl_result_ref(sl_result* result);
 SL_API void sl_result_free(sl_result* result);
