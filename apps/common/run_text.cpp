@@ -42,10 +42,9 @@ std::string limit_text(const pipeline::RunReport& report, const RunLoad& load) {
       busy["decoding"] = stage.seconds / static_cast<double>(report.sources);
     } else if (stage.name == "output") {
       busy["writing"] = stage.seconds / static_cast<double>(report.sources);
-    } else if (!stage.processor.empty() && !stage.processor.starts_with("CPU")) {
-      busy[stage.processor] += stage.seconds;
     }
   }
+  for (const pipeline::DeviceTime& device : report.devices) busy[device.name] = device.seconds;
   const auto most = std::ranges::max_element(busy, {}, [](const auto& one) { return one.second; });
   // Threads that wait for the CPU seem busy, too.
   const bool is_cpu = cpu >= kNearlyAlways;

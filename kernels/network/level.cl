@@ -29,6 +29,14 @@
 #define AVERAGE 12
 #define PAD 13
 
+// Operations of BINARY; mirror Binary of src/detectors/network/kernels.hpp.
+#define ADD_QUADS 0
+#define SUBTRACT_QUADS 1
+#define MULTIPLY_QUADS 2
+#define DIVIDE_QUADS 3
+#define MAXIMUM_OF_QUADS 4
+#define MINIMUM_OF_QUADS 5
+
 // Places of sources: those from number `list` on in `places`, or, if it is negative, `first` and then `apart` floats
 // further each, with `row` as a place's second number.
 typedef struct {
@@ -58,7 +66,7 @@ typedef struct {
   Sources added;
   int other_kind, constants; // second operand: 0: `other`, 1: its first pixel, 2: a constant a channel, 3: none
   Sources other;
-  int operation;             // 0 add, 1 subtract, 2 multiply
+  int operation;             // of BINARY: one of those above; of RESIZE: whether it is linear
   int out_local, out_pitch;  // place in local memory, if out_pitch is above 0
   int out, out_block, out_row;  // place in global memory, if `out` is not negative
   int row_step, column_step; // PLACE
@@ -439,7 +447,15 @@ INLINE float4 binary(const Work* work, const Op* op, int quad, int p, int2 at) {
     b = read_quad(work, place_of(work, &op->other, quad >> 2), quad, is_single ? 0 : p, is_single ? 0 : at.x,
                   is_single ? 0 : at.y, BLOCK);
   }
-  return op->operation == 0 ? a + b : op->operation == 1 ? a - b : a * b;
+  switch (op->operation) {
+    case ADD_QUADS: return a + b;
+    case SUBTRACT_QUADS: return a - b;
+    case MULTIPLY_QUADS: return a * b;
+    case DIVIDE_QUADS: return a / b;
+    case MAXIMUM_OF_QUADS: return choose((a > b) | (a != a), a, b);
+    case MINIMUM_OF_QUADS: return choose((a < b) | (a != a), a, b);
+  }
+  return a;
 }
 
 // A source of one channel at a pixel.

@@ -6,7 +6,8 @@
 
 namespace sightline::pipeline {
 
-RunAccounts::RunAccounts(const TraceInfo& info) : info_(info), accounts_(info.stages.size() + 4) {
+RunAccounts::RunAccounts(const TraceInfo& info)
+    : info_(info), busy_(info.processors.size()), accounts_(info.stages.size() + 4) {
   for (Account& account : accounts_) account.processors.resize(info.processors.size());
   for (const OperatingPoint& setting : info.settings) counts_.settings.push_back({setting, 0});
 }
@@ -20,6 +21,14 @@ void RunAccounts::add(std::size_t account, const Span& span) {
   to.seconds += 1e-9 * static_cast<double>(span.share());
   to.work += 1e-9 * static_cast<double>(span.work);
   if (span.processor < to.processors.size()) to.processors[span.processor] = true;
+}
+
+// Spans come nearly in the order of their starts.
+void RunAccounts::add_busy(const Span& span) {
+  if (span.processor == 0 || span.processor >= busy_.size()) return;
+  Busy& busy = busy_[span.processor];
+  busy.covered += std::max<std::int64_t>(span.end - std::max(span.start, busy.until), 0);
+  busy.until = std::max(busy.until, span.end);
 }
 
 void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
@@ -43,6 +52,7 @@ void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
         break;
       case Activity::run:
         add(1 + span.stage, span);
+        add_busy(span);
         break;
       case Activity::upload:
         add(stages + 1, span);
@@ -86,6 +96,9 @@ RunReport RunAccounts::report() const {
     time.work = account.work;
     report.stages.push_back(std::move(time));
   }
+  for (std::size_t p = 1; p < busy_.size(); ++p)
+    if (busy_[p].covered > 0)
+      report.devices.push_back({info_.processors[p], 1e-9 * static_cast<double>(busy_[p].covered)});
   return report;
 }
 
@@ -108,6 +121,14 @@ void RunReport::add(const RunReport& other) {
     }
     same->seconds += stage.seconds;
     same->work += stage.work;
+  }
+  for (const DeviceTime& device : other.devices) {
+    const auto same = std::ranges::find(devices, device.name, &DeviceTime::name);
+    if (same == devices.end()) {
+      devices.push_back(device);
+    } else {
+      same->seconds += device.seconds;
+    }
   }
   const bool first = settings.empty();
   if (first) settings = other.settings;

@@ -26,10 +26,16 @@ class RunAccounts {
     std::vector<bool> processors;
   };
   void add(std::size_t account, const Span& span);
+  void add_busy(const Span& span);
   double seconds() const;
 
   const TraceInfo& info_;
   RunReport counts_;
+  struct Busy {
+    std::int64_t until = 0;    ///< end of the last span
+    std::int64_t covered = 0;  ///< nanoseconds in which there was a span
+  };
+  std::vector<Busy> busy_;         ///< by processor; the CPU's stay 0
   std::vector<Account> accounts_;  ///< decode, the processor's stages, upload, download, output
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

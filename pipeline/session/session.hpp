@@ -35,6 +35,12 @@ struct StageTime {
   double work = 0;        ///< core-seconds on the CPU, summed over all frames
 };
 
+/// Time in which a device had work of a run.
+struct DeviceTime {
+  std::string name;
+  double seconds = 0;  ///< work of several frames at once counts once
+};
+
 /// Progress of a run; sent after every frame.
 struct Progress {
   std::int64_t frames = 0;
@@ -60,6 +66,7 @@ struct RunReport {
   bool stopped = false;           ///< stopped by request before the end of the source
   std::size_t sources = 1;        ///< decoders, and outputs, that worked side by side
   std::vector<StageTime> stages;  ///< decode, the processor's stages, transfers if any, output
+  std::vector<DeviceTime> devices;
   std::string first_failure;      ///< message of the first failed frame
   std::exception_ptr error;       ///< what ended the stream, if it fails alone
   /// Use of each operating point, from the most accurate to the fastest; empty if there is only one. Counts

@@ -106,9 +106,19 @@ class Divider {
       const std::optional<double> begin = time_of(key);
       if (!begin) continue;
       if (*begin <= parts.back().begin) return "its times go backwards";
-      parts.push_back({*begin, frames - key.number});
+      parts.push_back({*begin, frames - frames_before(key, *begin)});
     }
     return "";
+  }
+
+  /// Frames that are shown before a key frame. Leading pictures follow it in the file.
+  std::int64_t frames_before(const Key& key, double begin) const {
+    constexpr std::int64_t kMostLeading = 16;
+    const double by_rate = begin * rate_;
+    const std::int64_t number = std::llround(by_rate);
+    const bool has_constant_rate = std::abs(by_rate - static_cast<double>(number)) < 0.05 &&
+                                   number >= key.number && number <= key.number + kMostLeading;
+    return has_constant_rate ? number : key.number;
   }
 
   /// Presentation time of a key frame; none if decoding cannot begin there.

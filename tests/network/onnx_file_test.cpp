@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "detectors/network/detector.hpp"
+#include "detectors/network/explain.hpp"
 #include "detectors/network/interpreter.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/network.hpp"
@@ -59,7 +60,7 @@ TEST(OnnxFile, NamesTheNodeThatItDoesNotKnow) {
 }
 
 // Seven columns, of as many rows as there are numbers above 0.
-TEST(OnnxFile, TellsColumnsOfRowsThatVary) {
+Network rows_that_vary() {
   OnnxBuilder builder;
   const std::string x = builder.convolution("x", builder.input("images", {1, 3, 64, 64}), 3, 7, 3);
   builder.node("ReduceMax", {x}, {"largest"});
@@ -69,7 +70,17 @@ TEST(OnnxFile, TellsColumnsOfRowsThatVary) {
   builder.output("output", {-1, 7});
   Settings settings;
   settings.file = "rows.onnx";
-  EXPECT_EQ(make_network(builder.graph(), settings).scheme.heads.at(0).box.place_step, 7);
+  return make_network(builder.graph(), settings);
+}
+
+TEST(OnnxFile, TellsColumnsOfRowsThatVary) {
+  EXPECT_EQ(rows_that_vary().scheme.heads.at(0).box.place_step, 7);
+}
+
+TEST(OnnxFile, SaysWhichNodesHaveNoPlan) {
+  const NetworkDetector detector(rows_that_vary());
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  EXPECT_THAT(plan_text(detector), HasSubstr("dynamic nodes  3 of 5, from 'found' (NonZero) on"));
 }
 
 TEST(OnnxFile, RepeatsNoControlCharacters) {

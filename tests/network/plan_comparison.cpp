@@ -148,8 +148,9 @@ void expect_plan_equals_interpreter(const OnnxBuilder& network, OnDevice on_devi
                                     const std::vector<Fill>& fills) {
   Graph graph = network.typed_graph();
   simplify(graph, kPlanMemory);
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
   const auto plan = make_plan(graph, kPlanMemory);
-  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
   Interpreter interpreter(graph, kPlanMemory);
   const auto runner = make_plan_runner(graph, *plan);
   const auto runs = runs_on_device(*plan, on_device);

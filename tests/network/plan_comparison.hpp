@@ -21,7 +21,7 @@ enum class OnDevice { no, by_tables, by_level };
 /// Whether the device is a GPU, whose users get kernels for each level.
 bool is_gpu_there();
 
-/// Expects that a network's plan has the interpreter's outputs, with one thread and with several. Fills
+/// Expects that a network has a plan with the interpreter's outputs, with one thread and with several. Fills
 /// follow each other in one memory, so that whatever reads another frame's values shows. Skips the test on
 /// processors without fused multiply-adds.
 void expect_plan_equals_interpreter(const OnnxBuilder& network, OnDevice on_device,

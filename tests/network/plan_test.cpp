@@ -180,6 +180,70 @@ TEST_P(NetworkPlan, PoolingResizingAndGates) {
   }
 }
 
+// Quotients and extremes of two maps, with a constant and with one value a channel. What fills a block is
+// divided by 0 there, and the ends of rows stay zero for the convolution behind.
+TEST_P(NetworkPlan, QuotientsAndExtremesOfMaps) {
+  for (const char* op : {"Div", "Max", "Min"}) {
+    SCOPED_TRACE(op);
+    OnnxBuilder builder;
+    builder.input("x", {1, 4, 7, 19});
+    builder.convolution("a", "x", 4, 20, 3);
+    builder.convolution("b", "x", 4, 20, 1);
+    builder.node("GlobalAveragePool", {"b"}, {"mean"});
+    builder.node(op, {"a", "b"}, {"maps"});
+    builder.node(op, {"b", "a"}, {"turned"});
+    builder.node(op, {"a", builder.reals("six", {}, {6})}, {"scalar"});
+    builder.node(op, {"a", builder.weights("by_channel", {1, 20, 1, 1})}, {"channels"});
+    builder.node(op, {"a", "mean"}, {"means"});
+    builder.node(op, {"a", builder.reals("zero", {}, {0})}, {"zeros"});
+    builder.node(op, {"six", "a"}, {"first"});  // not on maps
+    builder.node("Sigmoid", {"maps"}, {"gate"});
+    builder.convolution("y", "gate", 20, 20, 3);
+    builder.convolution("z", "turned", 20, 20, 5, 1, 20);
+    for (const char* output : {"maps", "scalar", "channels", "means", "zeros", "first", "y", "z"})
+      builder.output(output);
+    expect_equal(builder);
+  }
+}
+
+// Zeros of both signs: the second of equal values is the result.
+TEST_P(NetworkPlan, ExtremesOfEqualValues) {
+  for (const char* op : {"Max", "Min"}) {
+    OnnxBuilder builder;
+    builder.input("x", {1, 4, 5, 7});
+    builder.convolution("a", "x", 4, 8, 1);
+    builder.node("Mul", {"a", builder.reals("zero", {}, {0})}, {"zeros"});
+    builder.node("Mul", {"zeros", builder.reals("minus", {}, {-1})}, {"other"});
+    builder.node(op, {"zeros", "other"}, {"y"});
+    builder.node(op, {"other", "zeros"}, {"z"});
+    builder.output("y");
+    builder.output("z");
+    expect_equal(builder);
+  }
+}
+
+// Hard-swish as PicoDet's files have it, with a difference and extremes: nothing of it leaves the maps.
+TEST(NetworkPlanSegments, ElementwiseOperatorsSuitDevices) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 7, 19});
+  builder.convolution("a", "x", 4, 20, 3);
+  builder.node("Add", {"a", builder.reals("three", {}, {3})}, {"b"});
+  builder.node("Clip", {"b", builder.reals("zero", {}, {0}), builder.reals("six", {}, {6})}, {"c"});
+  builder.node("Mul", {"a", "c"}, {"d"});
+  builder.node("Div", {"d", "six"}, {"e"});
+  builder.node("Sub", {"e", "a"}, {"f"});
+  builder.node("Max", {"f", "e"}, {"g"});
+  builder.node("Min", {"g", "six"}, {"h"});
+  builder.convolution("y", "h", 20, 20, 3);
+  builder.output("y");
+  Graph graph = builder.typed_graph();
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
+  for (const PlanSegment& segment : plan->segments) EXPECT_TRUE(segment.suits_devices);
+}
+
 // One launch has both, and the product waits for what is multiplied before it; or another launch reads the
 // elements, too.
 TEST_P(NetworkPlan, ProductsBehindElements) {
@@ -330,6 +394,60 @@ TEST_P(NetworkPlan, RowsOfTensors) {
   }
 }
 
+// Rows whose numbers lie apart, alone and along two axes, beside as many others as vectors have lanes or not.
+TEST_P(NetworkPlan, SoftmaxAndMeansAlongAllAxes) {
+  for (const int opset : {11, 13}) {
+    for (const Shape& shape : {Shape{2, 3, 5, 38}, {1, 16, 4, 33}, {3, 40, 7, 1}, {2, 2, 2, 16}}) {
+      SCOPED_TRACE("opset " + std::to_string(opset) + ", " + text_of(shape));
+      OnnxBuilder builder(opset);
+      builder.input("x", shape);
+      const auto add = [&](const std::string& op, const std::string& name, const test::OnnxAttribute& axes) {
+        builder.node(op, {"x"}, {op + name}, {axes});
+        builder.output(op + name);
+      };
+      for (const std::int64_t axis : {0, 1, 2, 3}) {
+        add("Softmax", std::to_string(axis), {"axis", axis});
+        add("ReduceMean", std::to_string(axis), {"axes", {axis}});
+      }
+      add("ReduceMean", "21", {"axes", {2, 1}});
+      add("ReduceMean", "23", {"axes", {-1, 2}});
+      add("ReduceMean", "02", {"axes", {0, 2, 2}});  // apart
+      expect_equal(builder);
+    }
+  }
+}
+
+// Products and softmax of so many elements that threads share them.
+OnnxBuilder large_tensors() {
+  OnnxBuilder builder;
+  builder.input("x", {2, 3, 85, 45});
+  builder.node("MatMul", {"x", builder.weights("one", {45, 157})}, {"a"});
+  builder.node("MatMul", {"x", builder.weights("stack", {3, 45, 157})}, {"b"});
+  builder.output("a");
+  builder.output("b");
+  for (const std::int64_t axis : {0, 1, 2, 3}) {
+    const std::string name = "softmax" + std::to_string(axis);
+    builder.node("Softmax", {"a"}, {name}, {{"axis", axis}});
+    builder.output(name);
+  }
+  return builder;
+}
+
+TEST_P(NetworkPlan, PartsOfTensors) {
+  expect_equal(large_tensors());
+}
+
+TEST(NetworkPlanSegments, LargeTensorsHaveParts) {
+  Graph graph = large_tensors().typed_graph();
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
+  for (const Level& level : plan->levels) {
+    for (const Chain& chain : level.chains) EXPECT_GT(chain.height, 1);
+  }
+}
+
 TEST_P(NetworkPlan, TurnedMatrices) {
   for (const std::vector<std::int64_t>& order : {std::vector<std::int64_t>{0, 1, 3, 2},
                                                  {0, 2, 3, 1},
@@ -373,6 +491,67 @@ TEST_P(NetworkPlan, SamplesOfPlanes) {
       expect_equal(builder);
     }
   }
+}
+
+// Boxes that suppression leaves, and values at places that the frame decides: of the picture, of maps, and of
+// tensors, beside outputs of known sizes.
+OnnxBuilder dynamic_network() {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 8, 12});
+  builder.convolution("a", "x", 4, 20, 3);
+  builder.node("Relu", {"a"}, {"b"});
+  builder.convolution("box", "b", 20, 4, 1);
+  builder.node("Reshape", {"box", builder.wholes("box_shape", {3}, {1, 4, -1})}, {"rows"});
+  builder.node("Transpose", {"rows"}, {"boxes"}, {{"perm", {0, 2, 1}}});
+  builder.convolution("score", "b", 20, 3, 1);
+  builder.node("Reshape", {"score", builder.wholes("score_shape", {3}, {1, 3, -1})}, {"logits"});
+  builder.node("Sigmoid", {"logits"}, {"scores"});
+  builder.node("NonMaxSuppression",
+               {"boxes", "scores", builder.wholes("most", {1}, {5}), builder.reals("overlap", {1}, {0.5F}),
+                builder.reals("least", {1}, {0.4F})},
+               {"chosen"});
+  builder.wholes("one", {1}, {1});
+  builder.node("Slice", {"chosen", builder.wholes("two", {1}, {2}), builder.wholes("three", {1}, {3}), "one"},
+               {"column"});
+  builder.node("Squeeze", {"column", "one"}, {"numbers"});
+  builder.node("Gather", {"boxes", "numbers"}, {"found"}, {{"axis", 1}});
+  builder.node("Softplus", {"b"}, {"soft"});  // in scalar form
+  builder.node("NonZero", {"x"}, {"nonzero"});
+  builder.node("Transpose", {"nonzero"}, {"places"}, {{"perm", {1, 0}}});
+  for (const char* from : {"b", "soft"}) {
+    builder.node("GatherND", {from, "places"}, {std::string(from) + "_there"});
+    builder.output(std::string(from) + "_there");
+  }
+  builder.convolution("c", "b", 20, 20, 3);
+  for (const char* output : {"chosen", "found", "c", "scores"}) builder.output(output);
+  return builder;
+}
+
+TEST_P(NetworkPlan, DynamicNodes) {
+  expect_equal(dynamic_network());
+}
+
+TEST(NetworkPlanSegments, DynamicNodesLeaveTheRestToDevices) {
+  Graph graph = dynamic_network().typed_graph();
+  simplify(graph, kPlanMemory);
+  const auto plan = make_plan(graph, kPlanMemory);
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->dynamic_nodes.size(), 8U);
+  ASSERT_GE(plan->segments.size(), 2U);
+  EXPECT_TRUE(plan->segments.front().suits_devices);
+  EXPECT_FALSE(plan->segments.back().suits_devices);
+}
+
+// Where nothing else is there, the interpreter alone runs them.
+TEST(NetworkPlanSegments, DynamicNodesAloneAreNoPlan) {
+  OnnxBuilder builder;
+  builder.input("x", {1, 4, 8, 12});
+  builder.node("NonZero", {"x"}, {"y"});
+  builder.output("y");
+  Graph graph = builder.typed_graph();
+  simplify(graph, kPlanMemory);
+  EXPECT_EQ(make_plan(graph, kPlanMemory), nullptr);
 }
 
 TEST_P(NetworkPlan, AWholeDetector) {

@@ -25,21 +25,21 @@ class RandomNetwork {
     convolve(last_);
     using Adder = void (RandomNetwork::*)(const Map&);
     // Those that stand several times are chosen more often.
-    constexpr Adder kAdders[] = {&RandomNetwork::convolve,     &RandomNetwork::convolve,
-                                 &RandomNetwork::deepen,       &RandomNetwork::deepen,
-                                 &RandomNetwork::group,        &RandomNetwork::activate,
-                                 &RandomNetwork::pool,         &RandomNetwork::average,
-                                 &RandomNetwork::resize,       &RandomNetwork::join,
-                                 &RandomNetwork::join,         &RandomNetwork::join,
-                                 &RandomNetwork::divide,       &RandomNetwork::shuffle,
-                                 &RandomNetwork::excite,       &RandomNetwork::excite,
-                                 &RandomNetwork::add,          &RandomNetwork::add,
-                                 &RandomNetwork::scale,        &RandomNetwork::take_every_second,
-                                 &RandomNetwork::pad,          &RandomNetwork::attend,
-                                 &RandomNetwork::branch,       &RandomNetwork::branch,
-                                 &RandomNetwork::grow,         &RandomNetwork::average_along,
-                                 &RandomNetwork::normalise,    &RandomNetwork::reshape,
-                                 &RandomNetwork::take_channels};
+    constexpr Adder kAdders[] = {&RandomNetwork::convolve,      &RandomNetwork::convolve,
+                                 &RandomNetwork::deepen,        &RandomNetwork::deepen,
+                                 &RandomNetwork::group,         &RandomNetwork::activate,
+                                 &RandomNetwork::pool,          &RandomNetwork::average,
+                                 &RandomNetwork::resize,        &RandomNetwork::join,
+                                 &RandomNetwork::join,          &RandomNetwork::join,
+                                 &RandomNetwork::divide,        &RandomNetwork::shuffle,
+                                 &RandomNetwork::excite,        &RandomNetwork::excite,
+                                 &RandomNetwork::add,           &RandomNetwork::add,
+                                 &RandomNetwork::scale,         &RandomNetwork::take_every_second,
+                                 &RandomNetwork::pad,           &RandomNetwork::attend,
+                                 &RandomNetwork::branch,        &RandomNetwork::branch,
+                                 &RandomNetwork::grow,          &RandomNetwork::average_along,
+                                 &RandomNetwork::normalise,     &RandomNetwork::reshape,
+                                 &RandomNetwork::take_channels, &RandomNetwork::find_places};
     const Count steps = 6 + below(10);
     for (Count i = 0; i < steps; ++i) (this->*kAdders[random_.below(std::size(kAdders))])(any());
     for (const Map& map : maps_) {
@@ -254,19 +254,18 @@ class RandomNetwork {
       add_convolution(map, map.channels, 3, 1, happens(0.5) ? 1 : map.channels);
       other = last_.name;
     }
-    constexpr const char* kOperators[] = {"Add", "Add", "Add", "Sub", "Mul", "Max", "Div"};
+    constexpr const char* kOperators[] = {"Add", "Add", "Add", "Sub", "Mul", "Max", "Min", "Div"};
     const bool is_first = happens(0.5);
     add_like(map,
-             node(kOperators[random_.below(7)], {is_first ? map.name : other, is_first ? other : map.name}));
+             node(kOperators[random_.below(8)], {is_first ? map.name : other, is_first ? other : map.name}));
     if (happens(0.3)) activate(last_);
   }
   void scale(const Map& map) {
     const std::string constant =
         happens(0.5) ? number(0.75F) : builder_.weights(name(), {1, map.channels, 1, 1}, 2);
     const bool is_first = happens(0.3);
-    add_like(map, node(happens(0.5)   ? "Mul"
-                       : happens(0.5) ? "Add"
-                                      : "Sub",
+    constexpr const char* kOperators[] = {"Mul", "Mul", "Add", "Sub", "Div", "Max", "Min"};
+    add_like(map, node(kOperators[random_.below(7)],
                        {is_first ? constant : map.name, is_first ? map.name : constant}));
   }
 
@@ -297,7 +296,7 @@ class RandomNetwork {
     const std::string rows = node("Reshape", {map.name, builder_.wholes(name(), {3}, {1, map.channels, -1})});
     const std::string columns = node("Transpose", {rows}, {{"perm", {0, 2, 1}}});
     const std::string product = node("Mul", {node("MatMul", {rows, columns}), number(0.02F)});
-    const std::string mixed = node("MatMul", {node("Softmax", {product}), rows});
+    const std::string mixed = node("MatMul", {node("Softmax", {product}, {{"axis", one_of({1, 2})}}), rows});
     add_like(map, node("Reshape",
                        {mixed, builder_.wholes(name(), {4}, {1, map.channels, map.height, map.width})}));
   }
@@ -306,10 +305,17 @@ class RandomNetwork {
   void reshape(const Map& map) {
     const std::string turned = node("Transpose", {map.name}, {{"perm", {0, 2, 3, 1}}});
     std::string rows = node("Reshape", {turned, builder_.wholes(name(), {3}, {1, -1, map.channels})});
-    if (happens(0.6)) rows = node(happens(0.5) ? "Sigmoid" : "Softmax", {rows});
+    if (happens(0.3)) rows = node("Sigmoid", {rows});
+    if (happens(0.3)) rows = node("Softmax", {rows}, {{"axis", one_of({1, 2})}});
     make_output(rows);
   }
   void make_output(const std::string& made) { builder_.output(made); }
+
+  // A map's positive numbers, whose places and count each frame decides.
+  void find_places(const Map& map) {
+    const std::string places = node("NonZero", {node("Relu", {map.name})});
+    make_output(node("GatherND", {map.name, node("Transpose", {places}, {{"perm", {1, 0}}})}));
+  }
 
   // Convolutions of one map with few outputs, which may share blocks, with others behind them.
   void branch(const Map& map) {

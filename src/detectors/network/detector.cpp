@@ -54,7 +54,7 @@ NetworkDetector::NetworkDetector(Network network, bool plain)
                             1e-9 * static_cast<double>(n.cost.multiply_adds));
   info_.labels = n.reported;
   info_.threshold = n.threshold;
-  if (!plan_) info_.cpu_only = "the network has sizes that each frame decides, or is too large for a plan";
+  if (!plan_) info_.cpu_only = "each frame decides all sizes in the network, or it is too large for a plan";
   describe_stages();
 }
 
@@ -85,16 +85,14 @@ void NetworkDetector::describe_stages() {
 }
 
 std::unique_ptr<Workspace> NetworkDetector::make_workspace() const {
-  // Values whose sizes a frame decides are not known yet; the interpreter counts them.
-  constexpr int kUnknownParts = 4;  // of the limit: one for a frame
+  // Values whose sizes a frame decides are not known yet; what runs their nodes counts them.
   const std::int64_t bytes = plan_ ? plan_->bytes : network_.cost.peak_bytes;
   auto share = std::make_unique<MemoryShare>(network_, taken_, bytes);
   std::unique_ptr<Runner> runner;
   if (plan_) {
     runner = make_plan_runner(network_.graph, *plan_);
   } else {
-    runner =
-        std::make_unique<Interpreter>(network_.graph, std::max(bytes, network_.memory_limit / kUnknownParts));
+    runner = std::make_unique<Interpreter>(network_.graph, limit_of_frame(bytes, network_.memory_limit));
   }
   return std::make_unique<NetworkWorkspace>(std::move(share), std::move(runner));
 }

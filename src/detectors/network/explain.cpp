@@ -240,6 +240,13 @@ std::string plan_text(const NetworkDetector& detector) {
                         4 * kMebi * static_cast<double>(plan->pool_floats[kFirstResultPool + i]),
                         segment.suits_devices ? "CPU or devices" : "CPU only");
   }
+  const std::vector<const Node*>& dynamic = plan->dynamic_nodes;
+  if (!dynamic.empty())
+    text += fmt::format(
+        "  dynamic nodes  {} of {}, from {} on: each frame decides the sizes of their results, so the CPU "
+        "runs "
+        "them one by one, slowly\n",
+        dynamic.size(), detector.network().graph.nodes.size(), dynamic.front()->title());
   return text;
 }
 

@@ -258,15 +258,21 @@ std::int64_t multiply_adds_of(const Graph& graph, const Node& node) {
   return 0;
 }
 
-std::vector<std::vector<int>> values_that_end(const Graph& graph) {
+std::vector<const Node*> all_nodes(const Graph& graph) {
+  std::vector<const Node*> nodes;
+  for (const Node& node : graph.nodes) nodes.push_back(&node);
+  return nodes;
+}
+
+std::vector<std::vector<int>> values_that_end(const Graph& graph, const std::vector<const Node*>& nodes) {
   std::map<int, std::size_t> last;  // by value
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const int input : graph.nodes[i].inputs) last[input] = i;
-    for (const int output : graph.nodes[i].outputs) last[output] = i;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const int input : nodes[i]->inputs) last[input] = i;
+    for (const int output : nodes[i]->outputs) last[output] = i;
   }
-  for (const int output : graph.outputs) last[output] = graph.nodes.size();
+  for (const int output : graph.outputs) last[output] = nodes.size();
   last.erase(kAbsent);
-  std::vector<std::vector<int>> ends(graph.nodes.size() + 1);
+  std::vector<std::vector<int>> ends(nodes.size() + 1);
   for (const auto& [value, node] : last) ends[node].push_back(value);
   return ends;
 }
@@ -281,7 +287,7 @@ std::string largest_value(const Graph& graph) {
 
 GraphCost cost_of(const Graph& graph) {
   GraphCost cost;
-  const std::vector<std::vector<int>> ends = values_that_end(graph);
+  const std::vector<std::vector<int>> ends = values_that_end(graph, all_nodes(graph));
   std::int64_t live = 0;
   for (const GraphInput& input : graph.inputs) live += running_bytes(graph.value(input.value));
   for (const Value& value : graph.values) {

@@ -91,9 +91,12 @@ GraphCost cost_of(const Graph& graph);
 /// Multiply-adds of one node; 0 where a type is not known.
 std::int64_t multiply_adds_of(const Graph& graph, const Node& node);
 
-/// For each node, the values that it reads or makes and no later node reads. The last element, behind all
-/// nodes, has the network's outputs.
-std::vector<std::vector<int>> values_that_end(const Graph& graph);
+/// All nodes, in their order.
+std::vector<const Node*> all_nodes(const Graph& graph);
+
+/// For each of some nodes, the values that it reads or makes and no later one reads. The last element, behind
+/// all nodes, has the network's outputs.
+std::vector<std::vector<int>> values_that_end(const Graph& graph, const std::vector<const Node*>& nodes);
 
 /// The node that makes a value; null for inputs and constants.
 const Node* maker_of(const Graph& graph, int value);

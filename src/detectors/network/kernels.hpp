@@ -63,7 +63,9 @@ struct DepthwiseRow {
 };
 void depthwise_row(const DepthwiseRow& row);
 
-enum class Binary : std::uint8_t { add, subtract, multiply };
+/// As the operators Add, Sub, Mul, Div, Max and Min have them. Max and Min take a NaN before numbers, and the
+/// second of equal values.
+enum class Binary : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
 
 /// out = activation(a op b) for one block's row.
 /// @param b_step  floats from pixel to pixel of b: 16, or 0 for one value a channel

@@ -336,17 +336,6 @@ void depthwise(const DepthwiseRow& row) {
 
 // --- elementwise
 
-void binary(Binary op, const float* a, const float* b, std::ptrdiff_t b_step, int width,
-            const Activation& activation, float* out) {
-  const Floats d;
-  const auto as_is = [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; };
-  const auto combine = [&](std::ptrdiff_t i) HWY_ATTR {
-    const Vector p = hn::LoadU(d, a + i), q = hn::LoadU(d, b + (b_step > 0 ? i : i % kBlock));
-    return op == Binary::add ? hn::Add(p, q) : op == Binary::subtract ? hn::Sub(p, q) : hn::Mul(p, q);
-  };
-  activate_vectors(width * kBlock, activation, out, combine, as_is);
-}
-
 void activate(const float* a, int width, const Activation& activation, float* out) {
   const Floats d;
   activate_vectors(
@@ -354,13 +343,53 @@ void activate(const float* a, int width, const Activation& activation, float* ou
       [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; });
 }
 
+// The first one if it is better or NaN, else the second.
+template <typename Mask>
+HWY_INLINE Vector first_if(Mask is_better, Vector a, Vector b) {
+  // Comparisons are false for NaN; Ne is so, too, on some processors.
+  return hn::IfThenElse(hn::AndNot(is_better, hn::Eq(a, a)), b, a);
+}
+
+template <typename Combine>
+HWY_INLINE void combine(const float* a, const float* b, std::ptrdiff_t b_step, int width, float* out,
+                        const Combine& combined) {
+  const Floats d;
+  for (std::ptrdiff_t i = 0; i < width * kBlock; i += kLanes)
+    hn::StoreU(combined(hn::LoadU(d, a + i), hn::LoadU(d, b + (b_step > 0 ? i : i % kBlock))), d, out + i);
+}
+
+void binary(Binary op, const float* a, const float* b, std::ptrdiff_t b_step, int width,
+            const Activation& activation, float* out) {
+  const Floats d;
+  const auto both = [&](std::ptrdiff_t i) HWY_ATTR {
+    const Vector p = hn::LoadU(d, a + i), q = hn::LoadU(d, b + (b_step > 0 ? i : i % kBlock));
+    return op == Binary::add ? hn::Add(p, q) : op == Binary::subtract ? hn::Sub(p, q) : hn::Mul(p, q);
+  };
+  // Only the frequent operations take the activation into their loop.
+  switch (op) {
+    case Binary::divide:
+      combine(a, b, b_step, width, out, [](Vector p, Vector q) HWY_ATTR { return hn::Div(p, q); });
+      break;
+    case Binary::maximum:
+      combine(a, b, b_step, width, out,
+              [](Vector p, Vector q) HWY_ATTR { return first_if(hn::Gt(p, q), p, q); });
+      break;
+    case Binary::minimum:
+      combine(a, b, b_step, width, out,
+              [](Vector p, Vector q) HWY_ATTR { return first_if(hn::Lt(p, q), p, q); });
+      break;
+    default:
+      return activate_vectors(width * kBlock, activation, out, both,
+                              [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; });
+  }
+  if (activation.kind != Activation::Kind::none) activate(out, width, activation, out);
+}
+
 // --- pooling, resizing, sums
 
 // The larger one: NaN before numbers, 0 before -0; see larger_value.
 HWY_INLINE Vector larger(Vector a, Vector b) {
-  // Comparisons are false for NaN; Ne is so, too, on some processors.
-  const Vector one = hn::IfThenElse(hn::AndNot(hn::Gt(a, b), hn::Eq(a, a)), b, a);
-  return hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), one);
+  return hn::IfThenElse(hn::Eq(a, b), hn::And(a, b), first_if(hn::Gt(a, b), a, b));
 }
 
 void max_pool(const float* const* rows, int count, int in_width, int before, int kernel, int stride,

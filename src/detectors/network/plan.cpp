@@ -15,21 +15,27 @@ constexpr std::size_t kMostSteps = 4000;  // laying out memory compares all stor
 
 class Compiler : private PlanValues {
  public:
-  Compiler(const Graph& graph, Plan& plan) : PlanValues(graph, plan), is_done_(graph.nodes.size(), false) {}
+  Compiler(const Graph& graph, Plan& plan) : PlanValues(graph, plan), is_done_(graph.nodes.size(), false) {
+    for (const Node* const node : plan.dynamic_nodes) is_done(*node) = true;
+  }
 
   // Whether there is a plan.
-  bool compile() {
+  // @param frame_limit  bytes of values whose sizes a frame decides
+  bool compile(std::int64_t frame_limit) {
     for (const GraphInput& input : graph().inputs) add_input(input.value);
     for (const Node& node : graph().nodes) {
       if (is_done(node)) continue;
-      for (const int output : node.outputs) {
-        if (output != kAbsent && !value(output).is_typed) return false;
-      }
       if (steps() > kMostSteps) return false;
       if (!compile_on_maps(node) && !compile_movement(node) && !compile_placed_activation(node))
         add_node_step(node);
     }
-    for (const int output : graph().outputs) require_output(output);
+    for (const int output : graph().outputs) {
+      if (!is_dynamic(output)) require_output(output);
+    }
+    if (!dynamic_nodes().empty()) {
+      if (steps() == 0) return false;
+      add_dynamic_step(frame_limit);
+    }
     finish();
     return true;
   }
@@ -39,7 +45,7 @@ class Compiler : private PlanValues {
     if (node.outputs.size() != 1 || !is_map_type(node.outputs[0])) return compile_shuffle(node);
     const int in = node.inputs.empty() ? kAbsent : node.inputs[0];
     if (node.op == "Conv") return compile_convolution(node);
-    if (node.op == "Add" || node.op == "Mul" || node.op == "Sub") return compile_binary(node);
+    if (const auto binary = binary_of(node)) return compile_binary(node, *binary);
     if (node.op == "Concat") return compile_concat(node);
     if (node.op == "Slice" && map_is_cheap(in)) return compile_slice(node);
     if (in != kAbsent && map_of(in)) {
@@ -294,7 +300,8 @@ class Compiler : private PlanValues {
     }
   }
 
-  // One value a channel, or one for all, up to the end of the last block.
+  // One value a channel, or one for all, up to the end of the last block. Channels that fill the block are
+  // divided by 0: nobody reads them.
   std::vector<float> by_channel(int number, int channels) const {
     if (!is_constant(number)) return {};
     const Tensor& tensor = *value(number).constant;
@@ -308,17 +315,28 @@ class Compiler : private PlanValues {
     return values;
   }
 
-  bool compile_binary(const Node& node) {
+  static std::optional<Binary> binary_of(const Node& node) {
+    if (node.inputs.size() != 2) return {};
+    if (node.op == "Add") return Binary::add;
+    if (node.op == "Sub") return Binary::subtract;
+    if (node.op == "Mul") return Binary::multiply;
+    if (node.op == "Div") return Binary::divide;
+    if (node.op == "Max") return Binary::maximum;
+    if (node.op == "Min") return Binary::minimum;
+    return {};
+  }
+
+  bool compile_binary(const Node& node, Binary op) {
     int first = node.inputs[0], second = node.inputs[1];
     const int out = node.outputs[0];
     // The one that has the output's size comes first, where the order does not matter.
     const bool is_whole = first != kAbsent && value(first).is_typed && value(first).type == value(out).type &&
                           !is_constant(first);
-    if (!is_whole && node.op != "Sub") std::swap(first, second);
+    if (!is_whole && (op == Binary::add || op == Binary::multiply)) std::swap(first, second);
     if (first == kAbsent || is_constant(first) || !map_of(first) || value(first).type != value(out).type)
       return false;
     auto step = std::make_unique<BinaryStep>();
-    step->op = node.op == "Add" ? Binary::add : node.op == "Sub" ? Binary::subtract : Binary::multiply;
+    step->op = op;
     step->constant = by_channel(second, side(out, 1));
     const bool is_single = is_map_type(second) && side(second, 1) == side(out, 1) && side(second, 2) == 1 &&
                            side(second, 3) == 1;
@@ -572,7 +590,8 @@ class Compiler : private PlanValues {
 std::unique_ptr<const Plan> make_plan(const Graph& graph, std::int64_t memory_limit) {
   if (!has_fused_multiply_add()) return nullptr;
   auto plan = std::make_unique<Plan>();
-  if (!Compiler(graph, *plan).compile()) return nullptr;
+  if (!Compiler(graph, *plan).compile(limit_of_frame(cost_of(graph).peak_bytes, memory_limit)))
+    return nullptr;
   plan->bytes = 4 * plan->zero_floats;
   for (const std::int64_t floats : plan->pool_floats) plan->bytes += 4 * floats;
   for (const auto& [value, type] : plan->tensors) plan->bytes += bytes_of(type);

@@ -127,13 +127,16 @@ struct Plan {
   std::vector<int> result_pools;          ///< that the network's outputs are in
   std::vector<std::pair<int, TensorType>> tensors;  ///< values with memory of their own
   std::vector<std::pair<int, int>> shared_tensors;  ///< values, and the storages that they lie in
+  /// Nodes whose results have sizes that each frame decides, and all that read these: the last step runs them
+  /// one by one, on the CPU.
+  std::vector<const Node*> dynamic_nodes;
   std::int64_t zero_floats = 0, spare_floats = 0;
   std::size_t pointers = 0;
   std::int64_t bytes = 0;  ///< of a frame's memory, with one thread
 };
 
-/// Compiles a simplified graph, which must outlive the plan. Null where it has sizes that frames decide, or
-/// needs more memory than the limit, or the processor has no fused multiply-adds.
+/// Compiles a simplified graph, which must outlive the plan. Null where frames decide all sizes in it, it has
+/// too many steps or needs more memory than the limit, or the processor has no fused multiply-adds.
 std::unique_ptr<const Plan> make_plan(const Graph& graph, std::int64_t memory_limit);
 
 /// Runs a plan on all threads of the calling TBB arena. Both must outlive it.

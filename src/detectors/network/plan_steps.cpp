@@ -133,6 +133,25 @@ void BinaryStep::run(const PlanMemory& memory, int row) const {
   out.clear_ends(memory, row);
 }
 
+std::string BinaryStep::text() const {
+  if (!b && constant.empty()) return "activation";
+  switch (op) {
+    case Binary::add:
+      return "sum";
+    case Binary::subtract:
+      return "difference";
+    case Binary::multiply:
+      return "product";
+    case Binary::divide:
+      return "quotient";
+    case Binary::maximum:
+      return "maximum";
+    case Binary::minimum:
+      return "minimum";
+  }
+  return "";
+}
+
 // --- pooling and resizing
 
 void PoolStep::run(const PlanMemory& memory, int row) const {
@@ -297,10 +316,17 @@ NodeStep::NodeStep(const Graph& graph, const Node& node) : graph_(graph), node_(
   const KnownInputs known(graph, node);
   has_all_outputs_ = node.code->infer(known.call).size() == node.outputs.size() &&
                      std::ranges::find(node.outputs, kAbsent) == node.outputs.end();
+  if (has_all_outputs_ && node.outputs.size() == 1)
+    parts_ = static_cast<int>(parts_of(known.call, graph.value(node.outputs[0]).type));
 }
 
-void NodeStep::run(const PlanMemory& memory, int /*row*/) const {
+void NodeStep::run(const PlanMemory& memory, int row) const {
   const Call call = call_of(graph_, node_, *memory.values);
+  if (parts_ > 1) {
+    const std::span<Tensor> output(&(*memory.values)[static_cast<std::size_t>(node_.outputs[0])], 1);
+    if (!run_by_kernels(call, output, {row, parts_}) && row == 0) node_.code->run(call, output);
+    return;
+  }
   // Outputs keep their memory from frame to frame, also where one fails.
   std::vector<Tensor> outputs(node_.outputs.size());
   const auto exchange = [&] {

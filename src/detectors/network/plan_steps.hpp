@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "detectors/network/interpreter.hpp"
 #include "detectors/network/plan.hpp"
 #include "detectors/network/window.hpp"
 
@@ -138,12 +139,7 @@ class BinaryStep : public Step {
 
   void lay_out(const std::vector<Storage>& storages) override;
   void run(const PlanMemory& memory, int row) const override;
-  std::string text() const override {
-    return !b && constant.empty()   ? "activation"
-           : op == Binary::multiply ? "product"
-           : op == Binary::add      ? "sum"
-                                    : "difference";
-  }
+  std::string text() const override;
 };
 
 class PoolStep : public MapStep {
@@ -240,11 +236,12 @@ class ReshapeStep : public Step {
   std::string text() const override { return "Reshape"; }
 };
 
-/// A node in its scalar form, or by kernels on tensors, as one row.
+/// A node in its scalar form, or by kernels on tensors. Its rows are parts of its work.
 class NodeStep : public Step {
  public:
   /// All types are known.
   NodeStep(const Graph& graph, const Node& node);
+  int parts() const { return parts_; }
   void lay_out(const std::vector<Storage>&) override {}
   void run(const PlanMemory& memory, int row) const override;
   bool suits_devices() const override { return false; }
@@ -255,6 +252,22 @@ class NodeStep : public Step {
   const Graph& graph_;
   const Node& node_;
   bool has_all_outputs_ = false;  ///< whether the graph has values for all outputs that the operator makes
+  int parts_ = 1;
+};
+
+/// Nodes whose results have sizes that each frame decides, one by one in their scalar form.
+class DynamicStep : public Step {
+ public:
+  /// @param memory_limit  bytes of what they make
+  DynamicStep(const Graph& graph, std::vector<const Node*> nodes, std::int64_t memory_limit)
+      : nodes_(graph, std::move(nodes), memory_limit) {}
+  void lay_out(const std::vector<Storage>&) override {}
+  void run(const PlanMemory& memory, int /*row*/) const override { nodes_.run(*memory.values); }
+  bool suits_devices() const override { return false; }
+  std::string text() const override { return std::to_string(nodes_.size()) + " dynamic nodes"; }
+
+ private:
+  const NodeSequence nodes_;
 };
 
 }  // namespace sightline::network

@@ -1,6 +1,7 @@
 #include "detectors/network/plan_values.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sightline::network {
 namespace {
@@ -40,13 +41,31 @@ PlanValues::PlanValues(const Graph& graph, Plan& plan)
       has_tensor_(graph.values.size(), false),
       tensor_storage_(graph.values.size(), kNone),
       readers_(graph.values.size()),
-      is_output_(graph.values.size(), false) {
+      is_output_(graph.values.size(), false),
+      is_dynamic_(graph.values.size(), false) {
   for (const Node& node : graph.nodes) {
     for (const int input : node.inputs) {
       if (input != kAbsent) readers_[static_cast<std::size_t>(input)].push_back(&node);
     }
   }
   for (const int output : graph.outputs) is_output_[static_cast<std::size_t>(output)] = true;
+  find_dynamic_nodes();
+}
+
+void PlanValues::find_dynamic_nodes() {
+  for (const Node& node : graph_.nodes) {
+    const auto varies = [&](int output) { return output != kAbsent && !value(output).is_typed; };
+    const auto is_made_here = [&](int input) { return input != kAbsent && is_dynamic(input); };
+    if (std::ranges::none_of(node.outputs, varies) && std::ranges::none_of(node.inputs, is_made_here))
+      continue;
+    plan_.dynamic_nodes.push_back(&node);
+    for (const int output : node.outputs) {
+      if (output != kAbsent) is_dynamic_[static_cast<std::size_t>(output)] = true;
+    }
+    for (const int input : node.inputs) {
+      if (input != kAbsent) is_output_[static_cast<std::size_t>(input)] = true;
+    }
+  }
 }
 
 bool PlanValues::is_map_type(int number) const {
@@ -261,24 +280,42 @@ bool PlanValues::compile_movement(const Node& node) {
   return true;
 }
 
-void PlanValues::add_node_step(const Node& node) {
+// A step that reads values as tensors.
+Planned PlanValues::reads_of_tensors(const std::vector<int>& numbers) {
   Planned planned;
-  for (const int input : node.inputs) {
-    require_tensor(input);
-    if (input == kAbsent || is_constant(input)) continue;
-    if (const int shared = tensor_storage_[static_cast<std::size_t>(input)]; shared != kNone) {
+  for (const int number : numbers) {
+    require_tensor(number);
+    if (number == kAbsent || is_constant(number)) continue;
+    if (const int shared = tensor_storage_[static_cast<std::size_t>(number)]; shared != kNone) {
       planned.reads.push_back({shared, false});
     } else {
-      planned.values_read.push_back(input);
+      planned.values_read.push_back(number);
     }
   }
+  return planned;
+}
+
+void PlanValues::add_dynamic_step(std::int64_t memory_limit) {
+  std::vector<int> inputs;
+  for (const Node* const node : plan_.dynamic_nodes) {
+    std::ranges::copy_if(node->inputs, std::back_inserter(inputs),
+                         [&](int input) { return input != kAbsent && !is_dynamic(input); });
+  }
+  Planned planned = reads_of_tensors(inputs);
+  add_step(std::make_unique<DynamicStep>(graph_, plan_.dynamic_nodes, memory_limit), std::move(planned));
+}
+
+void PlanValues::add_node_step(const Node& node) {
+  Planned planned = reads_of_tensors(node.inputs);
   for (const int output : node.outputs) {
     if (output == kAbsent) continue;
     add_tensor(output);
     planned.values_written.push_back(output);
   }
-  std::unique_ptr<Step> step = reshape_of(node);
-  if (!step) step = std::make_unique<NodeStep>(graph_, node);
+  std::unique_ptr<Step> reshape = reshape_of(node);
+  if (reshape) return add_step(std::move(reshape), std::move(planned));
+  auto step = std::make_unique<NodeStep>(graph_, node);
+  planned.height = step->parts();
   add_step(std::move(step), std::move(planned));
 }
 

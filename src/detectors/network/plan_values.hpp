@@ -32,7 +32,11 @@ class PlanValues : public PlanBuilder {
   }
   /// The only reader of a value that is no output of the network; null where there are others.
   const Node* only_reader(int number) const;
+  /// Whether a value is an output of the network, or read by its dynamic nodes.
   bool is_output(int number) const { return is_output_[static_cast<std::size_t>(number)]; }
+  const std::vector<const Node*>& dynamic_nodes() const { return plan_.dynamic_nodes; }
+  /// Whether one of the dynamic nodes makes a value.
+  bool is_dynamic(int number) const { return is_dynamic_[static_cast<std::size_t>(number)]; }
 
   std::optional<Map>& map_of(int number) { return maps_[static_cast<std::size_t>(number)]; }
   /// The map of a value; null where it has none and is no picture's.
@@ -52,6 +56,8 @@ class PlanValues : public PlanBuilder {
   bool compile_movement(const Node& node);
   /// Any node, on tensors.
   void add_node_step(const Node& node);
+  /// The plan's dynamic nodes, on tensors.
+  void add_dynamic_step(std::int64_t memory_limit);
 
  private:
   static constexpr int kNone = -1;
@@ -61,6 +67,8 @@ class PlanValues : public PlanBuilder {
   void add_tensor(int number);
   int add_shared_tensor(int number, int pool);
   void require_tensor(int number);
+  Planned reads_of_tensors(const std::vector<int>& numbers);
+  void find_dynamic_nodes();
   bool moves_channels_first(int number) const;
   bool is_channels_last(int number) const;
   std::unique_ptr<Step> reshape_of(const Node& node) const;
@@ -73,7 +81,7 @@ class PlanValues : public PlanBuilder {
   std::vector<int> tensor_storage_;  // of values that segments share; kNone for others
   std::map<int, Map> tensor_maps_;   // of those that are pictures
   std::vector<std::vector<const Node*>> readers_;
-  std::vector<bool> is_output_;
+  std::vector<bool> is_output_, is_dynamic_;
 };
 
 }  // namespace sightline::network

@@ -2,6 +2,7 @@
 #include "detectors/network/tensor_kernels.hpp"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "detectors/network/broadcast.hpp"
@@ -20,7 +21,7 @@ void activate_all(const Tensor& x, const Activation& activation, Tensor& out) {
 }
 
 // Runs a product of matrices, of stacks of them, or of matrices with a vector.
-bool run_matrix_product(const Call& call, Tensor& out) {
+bool run_matrix_product(const Call& call, Tensor& out, Part part) {
   Shape a = call.in(0).shape(), b = call.in(1).shape();
   if (a.size() < 2 || b.empty() || out.size() == 0) return false;
   const std::int64_t depth = a.back(), columns = b.size() == 1 ? 1 : b.back();
@@ -35,11 +36,16 @@ bool run_matrix_product(const Call& call, Tensor& out) {
     stack.clear();
   }
   BroadcastWalk first(stack, a), second(stack, b);
-  std::fill_n(out.reals(), out.size(), 0.0F);
-  for (std::int64_t i = 0; i < out.size() / (rows * columns); ++i, first.next(), second.next())
-    multiply_matrices({call.in(0).reals() + first.offset() * rows * depth, depth, 1,
-                       call.in(1).reals() + second.offset() * depth * columns, columns,
-                       out.reals() + i * rows * columns, rows, depth, columns});
+  const std::int64_t all = out.size() / columns, end = part.end(all);
+  for (std::int64_t i = 0; i < all; i += rows, first.next(), second.next()) {
+    const std::int64_t from = std::max(i, part.begin(all)), count = std::min(i + rows, end) - from;
+    if (count <= 0) continue;
+    float* const to = out.reals() + from * columns;
+    std::fill_n(to, count * columns, 0.0F);
+    multiply_matrices({call.in(0).reals() + (first.offset() * rows + from - i) * depth, depth, 1,
+                       call.in(1).reals() + second.offset() * depth * columns, columns, to, count, depth,
+                       columns});
+  }
   return true;
 }
 
@@ -115,25 +121,35 @@ bool run_elements(const Call& call, char op, Tensor& out) {
   return true;
 }
 
-bool run_softmax_rows(const Call& call, Tensor& out) {
+// Rows along the axes [begin, end) together.
+AxisRows axis_rows(const Shape& shape, std::size_t begin, std::size_t end) {
+  const std::int64_t step = elements_between(shape, end, shape.size());
+  return {elements_between(shape, begin, end), step, 0, elements_between(shape, 0, begin) * step};
+}
+
+// Along one axis from opset 13 on, and along all from one on before.
+bool run_softmax_rows(const Call& call, Tensor& out, Part part) {
   const Tensor& x = call.in(0);
-  const std::size_t axis = Call::axis(call.node.integer("axis", call.node.opset >= 13 ? -1 : 1), x.rank());
-  if (axis + 1 != x.rank() || x.size() == 0) return false;
-  const std::int64_t count = x.shape().back();
-  softmax_rows(x.reals(), out.reals(), x.size() / count, count);
+  if (x.size() == 0) return false;
+  const bool is_one = call.node.opset >= 13;
+  const std::size_t axis = Call::axis(call.node.integer("axis", is_one ? -1 : 1), x.rank());
+  AxisRows rows = axis_rows(x.shape(), axis, is_one ? axis + 1 : x.rank());
+  rows.first = part.begin(rows.last);
+  rows.last = part.end(rows.last);
+  softmax_rows(rows, x.reals(), out.reals());
   return true;
 }
 
-// Sums or means along the last axis.
+// Sums or means along axes that lie side by side.
 bool run_row_sums(const Call& call, bool is_mean, Tensor& out) {
   const Tensor& x = call.in(0);
-  const std::vector<std::int64_t> axes = call.wholes(1, "axes");
-  if (x.kind() != Kind::real || x.size() == 0 || axes.size() != 1 ||
-      Call::axis(axes[0], x.rank()) + 1 != x.rank())
-    return false;
-  const std::int64_t count = x.shape().back();
-  sum_rows(x.reals(), out.size(), count, out.reals());
-  for (std::int64_t i = 0; i < out.size() && is_mean; ++i) out.reals()[i] /= static_cast<float>(count);
+  if (x.kind() != Kind::real || x.size() == 0) return false;
+  std::set<std::size_t> axes;
+  for (const std::int64_t axis : call.wholes(1, "axes")) axes.insert(Call::axis(axis, x.rank()));
+  if (axes.empty() || *axes.rbegin() - *axes.begin() + 1 != axes.size()) return false;
+  const AxisRows rows = axis_rows(x.shape(), *axes.begin(), *axes.rbegin() + 1);
+  sum_rows(rows, x.reals(), out.reals());
+  for (std::int64_t i = 0; i < out.size() && is_mean; ++i) out.reals()[i] /= static_cast<float>(rows.count);
   return true;
 }
 
@@ -188,17 +204,27 @@ bool run_square(const Call& call, Tensor& out) {
 
 }  // namespace
 
-bool run_by_kernels(const Call& call, std::span<Tensor> outputs) {
+std::int64_t parts_of(const Call& call, const TensorType& output) {
+  constexpr std::int64_t kExponential = 32;                      // what one costs in multiply-adds
+  constexpr std::int64_t kLeastWork = 1 << 19, kMostParts = 64;  // some microseconds
+  std::int64_t work = 0;                                         // multiply-adds of each output
+  if (call.node.op == "Softmax") work = kExponential;
+  if (call.node.op == "MatMul" && call.in(0).rank() >= 2 && call.in(1).rank() >= 1)
+    work = call.in(0).shape().back();
+  return std::clamp<std::int64_t>(elements_of(output.shape) * work / kLeastWork, 1, kMostParts);
+}
+
+bool run_by_kernels(const Call& call, std::span<Tensor> outputs, Part part) {
   using Kinds = Activation::Kind;
   const std::string& op = call.node.op;
   Tensor& out = outputs[0];
-  if (op == "MatMul") return run_matrix_product(call, out);
+  if (op == "MatMul") return run_matrix_product(call, out, part);
   if (op == "Gemm") return run_gemm_product(call, out);
   if (op == "Add") return run_elements(call, '+', out);
   if (op == "Sub") return run_elements(call, '-', out);
   if (op == "Mul") return run_elements(call, '*', out);
   if (op == "Div") return run_elements(call, '/', out);
-  if (op == "Softmax") return run_softmax_rows(call, out);
+  if (op == "Softmax") return run_softmax_rows(call, out, part);
   if (op == "ReduceSum" || op == "ReduceMean") return run_row_sums(call, op == "ReduceMean", out);
   if (op == "Transpose") return run_turned_matrices(call, out);
   if (op == "GridSample") return run_grid_samples(call, out);

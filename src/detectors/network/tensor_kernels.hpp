@@ -23,11 +23,15 @@ struct MatrixProduct {
 };
 void multiply_matrices(const MatrixProduct& product);
 
-/// Sums of rows of `count` numbers, by tree_sum's order.
-void sum_rows(const float* from, std::int64_t rows, std::int64_t count, float* to);
-
-/// Softmax of rows of `count` numbers.
-void softmax_rows(const float* from, float* to, std::int64_t rows, std::int64_t count);
+/// Rows along an axis, from number `first` on and before number `last`: each of `count` numbers that are
+/// `step` floats apart. `step` rows begin side by side, and the next ones behind them.
+struct AxisRows {
+  std::int64_t count = 1, step = 1, first = 0, last = 0;
+};
+/// The sum of each row, by tree_sum's order: to[r] is that of row r.
+void sum_rows(const AxisRows& rows, const float* from, float* to);
+/// Softmax of each row.
+void softmax_rows(const AxisRows& rows, const float* from, float* to);
 
 void exponential_run(const float* from, std::int64_t count, float* to);
 
@@ -43,7 +47,25 @@ void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::
 /// Bilinear samples of a plane.
 void mix_samples(std::span<const Sample> samples, const float* plane, float* out);
 
-/// Runs a node on tensors by these kernels. Returns false, without having done anything, where it has none.
-bool run_by_kernels(const Call& call, std::span<Tensor> outputs);
+/// One of the parts of a node's work, which threads share.
+struct Part {
+  std::int64_t number = 0, count = 1;
+  /// The first and the last one past of `all` rows that belong to the part.
+  std::int64_t begin(std::int64_t all) const { return cut(all, number); }
+  std::int64_t end(std::int64_t all) const { return cut(all, number + 1); }
+
+ private:
+  std::int64_t cut(std::int64_t all, std::int64_t at) const {
+    constexpr std::int64_t kTogether = 48;  // a multiple of what kernels do at once
+    return at == count ? all : all * at / count / kTogether * kTogether;
+  }
+};
+/// Parts in which the kernel of a node with one output computes it. The types of its inputs are known.
+std::int64_t parts_of(const Call& call, const TensorType& output);
+
+/// Runs a node, or the part of it, on tensors by these kernels. Returns false, without having done anything,
+/// where it has none.
+/// @param part  one of as many as parts_of says, or the whole
+bool run_by_kernels(const Call& call, std::span<Tensor> outputs, Part part = {});
 
 }  // namespace sightline::network

@@ -17,6 +17,25 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::int64_t kStep = HWY_LANES(float);
 constexpr std::int64_t kTileRows = kStep == 16 ? 12 : kStep == 8 ? 6 : 4;
 
+// The first of a vector's lanes, of which `count` are there: all, or those alone, as masks are slow.
+HWY_INLINE hn::Mask<Floats> rest_of(std::int64_t count) {
+  return hn::FirstN(Floats(), static_cast<std::size_t>(count));
+}
+HWY_INLINE Vector load_rest(const float* from, std::int64_t count) {
+  return count >= kStep ? hn::LoadU(Floats(), from) : hn::MaskedLoad(rest_of(count), Floats(), from);
+}
+HWY_INLINE void store_rest(Vector x, float* to, std::int64_t count) {
+  if (count >= kStep) return hn::StoreU(x, Floats(), to);
+#if HWY_ARCH_X86
+  hn::BlendedStore(x, rest_of(count), Floats(), to);
+#else
+  // Elsewhere, that writes what is behind, too, which may be another thread's.
+  HWY_ALIGN float lanes[kStep];
+  hn::Store(x, Floats(), lanes);
+  std::copy_n(lanes, count, to);
+#endif
+}
+
 // R rows and V vectors of columns from (i, j) on; without Whole, the last `count` columns alone are there.
 template <int R, int V, bool Whole>
 void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::int64_t count) {
@@ -50,7 +69,7 @@ void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) {
       float* const to = m.out + (i + r) * m.columns + j + v * kStep;
-      Whole ? hn::StoreU(sums[r][v], d, to) : hn::BlendedStore(sums[r][v], there, d, to);
+      Whole ? hn::StoreU(sums[r][v], d, to) : store_rest(sums[r][v], to, count);
     }
   }
 }
@@ -92,17 +111,6 @@ void multiply(const MatrixProduct& m) {
 
 // --- sums and softmax of rows
 
-// The first of a vector's lanes, of which `count` are there: all, or those alone, as masks are slow.
-HWY_INLINE hn::Mask<Floats> rest_of(std::int64_t count) {
-  return hn::FirstN(Floats(), static_cast<std::size_t>(count));
-}
-HWY_INLINE Vector load_rest(const float* from, std::int64_t count) {
-  return count >= kStep ? hn::LoadU(Floats(), from) : hn::MaskedLoad(rest_of(count), Floats(), from);
-}
-HWY_INLINE void store_rest(Vector x, float* to, std::int64_t count) {
-  count >= kStep ? hn::StoreU(x, Floats(), to) : hn::BlendedStore(x, rest_of(count), Floats(), to);
-}
-
 // The lanes of tree_sum.
 struct Lanes {
   static constexpr std::int64_t kCount = kSumLanes / kStep;
@@ -130,10 +138,43 @@ struct Lanes {
   }
 };
 
-void sum_each_row(const float* from, std::int64_t rows, std::int64_t count, float* to) {
-  for (std::int64_t r = 0; r < rows; ++r, from += count) {
+// tree_sum for rows side by side: `at(i)` gives the numbers i of a vector's rows.
+template <typename At>
+HWY_INLINE Vector sum_across(std::int64_t count, const At& at) {
+  Vector lanes[kSumLanes];
+  for (Vector& one : lanes) one = hn::Zero(Floats());
+  for (std::int64_t i = 0; i < count; ++i) {
+    Vector& lane = lanes[static_cast<std::size_t>(i) % kSumLanes];
+    lane = hn::Add(lane, at(i));
+  }
+  for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) lanes[l] = hn::Add(lanes[l], lanes[l + half]);
+  }
+  return lanes[0];
+}
+
+// Calls f(place of the first number, row, count) for each vector of rows side by side.
+template <typename F>
+HWY_INLINE void for_rows_beside(const AxisRows& rows, const F& f) {
+  for (std::int64_t r = rows.first; r < rows.last;) {
+    const std::int64_t j = r % rows.step, there = std::min({kStep, rows.step - j, rows.last - r});
+    f((r - j) * rows.count + j, r, there);
+    r += there;
+  }
+}
+
+void sum_each_row(const AxisRows& rows, const float* from, float* to) {
+  const std::int64_t count = rows.count;
+  if (rows.step > 1) {
+    return for_rows_beside(rows, [&](std::int64_t at, std::int64_t row, std::int64_t there) HWY_ATTR {
+      const auto number = [&](std::int64_t i)
+                              HWY_ATTR { return load_rest(from + at + i * rows.step, there); };
+      store_rest(sum_across(count, number), to + row, there);
+    });
+  }
+  for (std::int64_t r = rows.first; r < rows.last; ++r) {
     Lanes lanes;
-    for (std::int64_t i = 0; i < count; i += kStep) lanes.add(i, load_rest(from + i, count - i));
+    for (std::int64_t i = 0; i < count; i += kStep) lanes.add(i, load_rest(from + r * count + i, count - i));
     to[r] = lanes.total();
   }
 }
@@ -187,13 +228,34 @@ void softmax_short(const float* from, float* to, std::int64_t size) {
     store_rest(softmax_within<Count>(load_rest(from + i, size - i)), to + i, size - i);
 }
 
-void softmax_each_row(const float* from, float* to, std::int64_t rows, std::int64_t count) {
-  if constexpr (kStep >= 8) {
-    if (count == 2) return softmax_short<2>(from, to, rows * count);
-    if (count == 4) return softmax_short<4>(from, to, rows * count);
-    if (count == 8) return softmax_short<8>(from, to, rows * count);
+// Softmax of `there` rows side by side, at most a vector.
+void softmax_across(const float* from, float* to, std::int64_t count, std::int64_t step, std::int64_t there) {
+  Vector top = constant(-std::numeric_limits<float>::infinity());
+  for (std::int64_t i = 0; i < count; ++i) top = hn::Max(top, load_rest(from + i * step, there));
+  const Vector sum = sum_across(count, [&](std::int64_t i) HWY_ATTR {
+    const Vector e = exponential_of(hn::Sub(load_rest(from + i * step, there), top));
+    store_rest(e, to + i * step, there);
+    return e;
+  });
+  for (std::int64_t i = 0; i < count; ++i)
+    store_rest(hn::Div(load_rest(to + i * step, there), sum), to + i * step, there);
+}
+
+void softmax_each_row(const AxisRows& rows, const float* from, float* to) {
+  const std::int64_t count = rows.count, step = rows.step;
+  if (step > 1) {
+    return for_rows_beside(rows, [&](std::int64_t at, std::int64_t /*row*/, std::int64_t there)
+                                     HWY_ATTR { softmax_across(from + at, to + at, count, step, there); });
   }
-  for (std::int64_t r = 0; r < rows; ++r) softmax(from + r * count, to + r * count, count);
+  from += rows.first * count;
+  to += rows.first * count;
+  const std::int64_t many = rows.last - rows.first;
+  if constexpr (kStep >= 8) {
+    if (count == 2) return softmax_short<2>(from, to, many * count);
+    if (count == 4) return softmax_short<4>(from, to, many * count);
+    if (count == 8) return softmax_short<8>(from, to, many * count);
+  }
+  for (std::int64_t r = 0; r < many; ++r) softmax(from + r * count, to + r * count, count);
 }
 
 // --- element by element
@@ -276,11 +338,11 @@ HWY_EXPORT(mix);
 void multiply_matrices(const MatrixProduct& product) {
   HWY_DYNAMIC_DISPATCH(multiply)(product);
 }
-void sum_rows(const float* from, std::int64_t rows, std::int64_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(sum_each_row)(from, rows, count, to);
+void sum_rows(const AxisRows& rows, const float* from, float* to) {
+  HWY_DYNAMIC_DISPATCH(sum_each_row)(rows, from, to);
 }
-void softmax_rows(const float* from, float* to, std::int64_t rows, std::int64_t count) {
-  HWY_DYNAMIC_DISPATCH(softmax_each_row)(from, to, rows, count);
+void softmax_rows(const AxisRows& rows, const float* from, float* to) {
+  HWY_DYNAMIC_DISPATCH(softmax_each_row)(rows, from, to);
 }
 void exponential_run(const float* from, std::int64_t count, float* to) {
   HWY_DYNAMIC_DISPATCH(exponentials)(from, count, to);
