@@ -45,7 +45,8 @@ class Stream:
 
         self._handle: Optional[lib.Handle] = None
         self._url = os.fspath(url)
-        self._names: tuple[str, ...] = detector._names if detector else ()
+        pointer = check_detector(detector)
+        self._names: tuple[str, ...] = detector._names if detector is not None else ()
         self._counter = Counter(**counts) if counts else None
         self._images = images and not deliver
         self._fails = deliver  # a result that failed is an error
@@ -56,7 +57,7 @@ class Stream:
         lib.call(
             "sl_stream_open",
             self._url.encode("utf-8", "surrogateescape"),
-            check_detector(detector),
+            pointer,
             to_toml(options),
             ctypes.byref(out),
         )
