@@ -34,7 +34,8 @@ std::array<std::uint8_t, 16> digest_of(std::span<const Detection> objects,
                                        const std::vector<std::string>& labels) {
   LittleEndianHash hash;
   for (const Detection& object : objects) {
-    for (const double side : {object.box.x, object.box.y, object.box.width, object.box.height}) hash.add(side);
+    for (const double side : {object.box.x, object.box.y, object.box.width, object.box.height})
+      hash.add(side);
     hash.add(static_cast<float>(object.score));
     const auto label = static_cast<std::size_t>(object.label);
     hash.add(label < labels.size() ? labels[label] : std::string());

@@ -119,7 +119,7 @@ class Tracker {
   std::vector<std::size_t> rows_, columns_;
   std::vector<double> costs_;
   std::vector<Detection> reported_;
-  std::vector<char> predicted_;              ///< by reported object
+  std::vector<char> predicted_;             ///< by reported object
   std::vector<std::int64_t> found_tracks_;  ///< ascending
 };
 

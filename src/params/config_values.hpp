@@ -31,8 +31,8 @@ struct ConfigNode {
   }
 };
 
-/// The tree of a TOML text, which is a ConfigTable. Part of the library `detectors`. Throws Error (usage), with
-/// `name` and the line, for bad syntax and tables nested too deeply.
+/// The tree of a TOML text, which is a ConfigTable. Part of the library `detectors`. Throws Error (usage),
+/// with `name` and the line, for bad syntax and tables nested too deeply.
 ConfigNode parse_toml(std::string_view text, const std::string& name);
 
 struct Config::Data {
