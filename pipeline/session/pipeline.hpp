@@ -32,6 +32,10 @@ class Pipeline {
   void set_setting(std::size_t setting) { session_.set_setting(program_, setting); }
   bool device_lost() const { return session_.device_lost(program_); }
 
+  /// The session and its program, for streams that come and go. Not during a `run`.
+  Session& session() { return session_; }
+  ProgramId program() const { return program_; }
+
   /// Runs until the sources end or `stop` is set. The sources share the pipeline evenly. Returns one report
   /// per stream. Throws the first error of a source or a sink, which ends all; that of a stream which fails
   /// alone is in its report. Traces of streams get the frames of those, the options' get all.

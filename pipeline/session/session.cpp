@@ -261,6 +261,11 @@ RunReport Session::Impl::report(StreamId id) const {
   return report_of(state(id));
 }
 
+bool Session::Impl::is_done(StreamId id) const {
+  const std::lock_guard lock(mutex_);
+  return state(id).is_done;
+}
+
 RunReport Session::Impl::report_of(StreamState& s) {
   const std::lock_guard lock(s.accounts_mutex);
   return s.accounts->report();
@@ -416,6 +421,9 @@ void Session::set_rate(StreamId stream, double rate) {
 }
 RunReport Session::report(StreamId stream) const {
   return impl_->report(stream);
+}
+bool Session::is_done(StreamId stream) const {
+  return impl_->is_done(stream);
 }
 RunReport Session::wait(StreamId stream) {
   return impl_->wait(stream, false);

@@ -174,6 +174,8 @@ class Session {
   /// Figures of the stream so far. `error`, `stopped` and `decode_errors` are only set in the report of
   /// `wait` or `remove`. Throws Error (usage) for an unknown stream.
   RunReport report(StreamId stream) const;
+  /// Whether the stream has ended and all its frames are delivered. Throws as `report`.
+  bool is_done(StreamId stream) const;
   /// Waits for the end of the stream, and forgets it. Throws what ended it, unless the stream fails alone:
   /// then the report has the error.
   RunReport wait(StreamId stream);

@@ -107,6 +107,7 @@ class Session::Impl {
   std::vector<StreamId> add(Program& program, std::span<const Stream> streams);
   void set_rate(StreamId id, double rate);
   RunReport report(StreamId id) const;
+  bool is_done(StreamId id) const;
   RunReport wait(StreamId id, bool ends_it);
   std::optional<Event> next_event(std::chrono::milliseconds timeout);
 

@@ -17,6 +17,11 @@ std::vector<fs::path> folders_of_program() {
     folders.push_back(program / "../share/sightline/configs");
     folders.push_back(program / "../../../configs");  // build/<preset>/bin
   }
+  if (const fs::path library = library_folder(); !library.empty()) {
+    folders.push_back(library / "../share/sightline/configs");     // lib
+    folders.push_back(library / "../../share/sightline/configs");  // lib/x86_64-linux-gnu
+    folders.push_back(library / "../../../configs");               // build/<preset>/lib
+  }
   folders.emplace_back(SIGHTLINE_INSTALLED_CONFIGS);  // without /proc
   return folders;
 }

@@ -8,8 +8,8 @@
 namespace sightline {
 
 /// The folders that hold configurations, and models in `models/`, in the order of search: $SIGHTLINE_CONFIGS,
-/// beside the installed program (../share/sightline/configs), and the source tree of a build. They need not
-/// exist.
+/// beside the installed program or the shared library (../share/sightline/configs), and the source tree of a
+/// build. They need not exist.
 std::vector<std::filesystem::path> shipped_folders();
 
 /// Whether a file is one of those beside the program, which are no secrets. $SIGHTLINE_CONFIGS, a user's own

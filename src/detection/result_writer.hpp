@@ -62,6 +62,9 @@ ResultFormat parse_result_format(std::string_view name);
 /// `.coco.json`; "-" (standard output) gives jsonl; none for other names. Ignores case.
 std::optional<ResultFormat> guess_result_format(const std::filesystem::path& path);
 
+/// A frame as a line of `jsonl`, without the line end. Throws Error (failed) for an object without a label.
+std::string json_line(const FrameResult& result, const std::vector<std::string>& labels);
+
 /// Writer of frames to a file or to standard output, in the order of the calls.
 ///
 /// Every `write` passes whole lines to the operating system before it returns. A reader of a pipe therefore

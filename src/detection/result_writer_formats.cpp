@@ -326,6 +326,12 @@ class Coco final : public ResultWriter::Format {
 
 }  // namespace
 
+std::string json_line(const FrameResult& result, const std::vector<std::string>& labels) {
+  std::string line = JsonLines(labels).frame(result);
+  line.pop_back();
+  return line;
+}
+
 std::unique_ptr<ResultWriter::Format> ResultWriter::Format::create(ResultFormat format,
                                                                    std::vector<std::string> labels,
                                                                    bool has_settings) {

@@ -194,6 +194,7 @@ const std::vector<Detection>& Tracker::predict(double time) {
   const double ahead = time - time_;
   drop_forgotten_names();
   reported_.clear();
+  predicted_.clear();
   if (ahead >= 0 && ahead <= options_.max_pause) report(time, ahead);
   return reported_;
 }
@@ -225,6 +226,14 @@ void Tracker::report(double time, double ahead) {
   std::sort(reported_.begin(), reported_.end(), [](const Detection& a, const Detection& b) {
     return a.score != b.score ? a.score > b.score : a.track < b.track;
   });
+  found_tracks_.clear();
+  for (const Track& track : tracks_) {
+    if (track.id > 0 && track.found && ahead == 0) found_tracks_.push_back(track.id);
+  }
+  std::ranges::sort(found_tracks_);
+  predicted_.clear();
+  for (const Detection& one : reported_)
+    predicted_.push_back(!std::ranges::binary_search(found_tracks_, one.track));
 }
 
 }  // namespace sightline

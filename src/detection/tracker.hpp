@@ -89,6 +89,10 @@ class Tracker {
   /// Changes only the returned buffer, which is valid until the next call, and removes deleted names.
   const std::vector<Detection>& predict(double time);
 
+  /// Whether each object of the last `update` or `predict` was predicted rather than found; valid until the
+  /// next call.
+  std::span<const char> predicted() const { return predicted_; }
+
   /// Number of current tracks, reported or not.
   std::size_t tracks() const;
 
@@ -115,6 +119,8 @@ class Tracker {
   std::vector<std::size_t> rows_, columns_;
   std::vector<double> costs_;
   std::vector<Detection> reported_;
+  std::vector<char> predicted_;             ///< by reported object
+  std::vector<std::int64_t> found_tracks_;  ///< ascending
 };
 
 }  // namespace sightline

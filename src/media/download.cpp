@@ -13,33 +13,13 @@
 #include "base/error.hpp"
 #include "media/byte_source.hpp"
 #include "media/ffmpeg.hpp"
-
-extern "C" {
-#include <libavutil/sha.h>
-}
+#include "media/sha256.hpp"
 
 namespace sightline::media {
 namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-class Sha256 {
- public:
-  Sha256() : state_(av_sha_alloc()) {
-    if (!state_) throw std::bad_alloc();
-    av_sha_init(state_.get(), 256);
-  }
-  void add(const std::uint8_t* bytes, std::size_t count) { av_sha_update(state_.get(), bytes, count); }
-  std::string digits() {
-    std::array<std::uint8_t, 32> digest{};
-    av_sha_final(state_.get(), digest.data());
-    return fmt::format("{:02x}", fmt::join(digest, ""));
-  }
-
- private:
-  std::unique_ptr<AVSHA, FreeByPointer<av_free>> state_;
-};
 
 class Transfer {
  public:

@@ -265,7 +265,10 @@ void StreamInput::open_url(const std::string& url, const AVInputFormat* format, 
   made->io_close2 = [](AVFormatContext* context, AVIOContext* io) {
     return static_cast<StreamInput*>(context->opaque)->nested_.erase(io) > 0 ? 0 : avio_close(io);
   };
-  made->pb = io_ ? io_->context.get() : stream_.get();
+  // FFmpeg warns of an AVIOContext for a format that opens its files itself; its place is found below.
+  AVIOContext* const io = io_ ? io_->context.get() : stream_.get();
+  const bool opens_files = (format->flags & AVFMT_NOFILE) != 0;
+  made->pb = opens_files ? nullptr : io;
   made->max_streams = kMostStreams;
   if (kind_ != InputKind::generator) set_list(made->protocol_whitelist, protocols_);
   set_list(made->format_whitelist, std::string(kFormats) + ',' + format->name);
@@ -277,6 +280,10 @@ void StreamInput::open_url(const std::string& url, const AVInputFormat* format, 
   const int result = avformat_open_input(&raw_, url.c_str(), format, settings.address());
   if (result < 0) fail(result);  // has freed the context
   context_.reset(raw_);
+  if (opens_files && io) {
+    context_->pb = io;
+    context_->flags |= AVFMT_FLAG_CUSTOM_IO;
+  }
   if (is_refused_) fail(AVERROR_INVALIDDATA);
   check_codecs();
 }

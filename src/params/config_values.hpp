@@ -1,5 +1,5 @@
 #pragma once
-/// Internal to src/params: the values of a configuration file, with their lines.
+/// The values of a TOML text, with their lines. Configurations read them; so do options that are TOML, too.
 
 #include <filesystem>
 #include <map>
@@ -30,6 +30,10 @@ struct ConfigNode {
     return std::get_if<T>(&value);
   }
 };
+
+/// The tree of a TOML text, which is a ConfigTable. Part of the library `detectors`. Throws Error (usage),
+/// with `name` and the line, for bad syntax and tables nested too deeply.
+ConfigNode parse_toml(std::string_view text, const std::string& name);
 
 struct Config::Data {
   std::string name;

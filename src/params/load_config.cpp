@@ -152,6 +152,16 @@ ConfigNode to_node(const toml::node& node, int depth) {
 
 }  // namespace
 
+ConfigNode parse_toml(std::string_view text, const std::string& name) {
+  check_toml_depth(text, name);
+  try {
+    return to_node(toml::parse(text, name), 0);
+  } catch (const toml::parse_error& e) {
+    throw Error(ExitCode::usage,
+                name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+  }
+}
+
 Config Config::parse(std::string_view text, const std::string& name) {
   return std::move(parse_each(text, name, "").front());
 }
@@ -160,13 +170,7 @@ std::vector<Config> Config::parse_each(std::string_view text, const std::string&
                                        const std::string& section) {
   Data data;
   data.name = name;
-  check_toml_depth(text, name);
-  try {
-    data.root = std::make_shared<const ConfigNode>(to_node(toml::parse(text, name), 0));
-  } catch (const toml::parse_error& e) {
-    throw Error(ExitCode::usage,
-                name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
-  }
+  data.root = std::make_shared<const ConfigNode>(parse_toml(text, name));
   const std::vector<ConfigNode>* several = nullptr;
   for (const auto& [own, node] : *data.root->as<ConfigTable>()) {
     const auto* const list = node.as<std::vector<ConfigNode>>();

@@ -57,7 +57,10 @@ function(sightline_part library part level)
     target_compile_options(${target} PRIVATE -march=x86-64-v2)
   endif()
   # Unity builds compile up to 24 sources together: with 8, they take a third longer.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  # One build for the program and for libsightline.so, which exports sl_* alone. Hidden functions are called and inlined
+  # in a shared library as in a program.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP POSITION_INDEPENDENT_CODE ON
+                        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   set(together 0)
   foreach(source IN LISTS PART_SOURCES)
     if(IS_ABSOLUTE ${source})

@@ -1,0 +1,33 @@
+#pragma once
+/// Trackers for C.
+
+#include <memory>
+#include <optional>
+
+#include "apps/bindings/c/options.hpp"
+#include "apps/bindings/c/result.hpp"
+#include "detection/tracker.hpp"
+
+namespace sightline::api {
+
+/// A tracker that knows its detector from the first result on. Thread-safety: one thread at a time.
+class ResultTracker {
+ public:
+  /// Throws Error (usage) for unknown options and values out of range.
+  explicit ResultTracker(const Options& options);
+
+  /// The tracked objects of a result; of one that was not searched, predicted ones.
+  ResultPtr update(double time, const std::shared_ptr<const DetectorFacts>& facts, FrameResult result);
+  ResultPtr predict(double time);
+
+ private:
+  Tracker& tracker_for(const DetectorFacts& facts);
+  ResultPtr tracked(FrameResult result, const std::vector<Detection>& objects, std::uint32_t flags) const;
+
+  TrackerOptions options_;
+  std::shared_ptr<const DetectorFacts> facts_;  ///< of the last result
+  std::optional<Tracker> tracker_;
+  int width_ = 0, height_ = 0;  ///< of the last frame
+};
+
+}  // namespace sightline::api

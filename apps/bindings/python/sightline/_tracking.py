@@ -1,0 +1,113 @@
+"""Trackers and counters."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from ctypes import POINTER, c_size_t, c_void_p
+from typing import Any, Mapping, Optional
+
+from . import _library as lib
+from ._options import to_toml
+from ._result import Crossing, Result
+
+_KINDS = {1: "in", 2: "out", 3: "entered", 4: "left", 5: "dwell"}
+
+
+class Tracker:
+    """Follows the objects of one stream of frames. One thread at a time.
+
+    hits: frames that must show an object before it is reported (default 3; 1: at once).
+    gap: seconds over which a missed object is predicted (0.3).
+    lost: seconds without a detection after which a track ends (1).
+    Others: ``misses``, ``start``, ``overlap``, ``pause``; see sl_tracker_open in sightline.h. Raises ConfigError.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        out = c_void_p()
+        lib.call("sl_tracker_open", to_toml(options), ctypes.byref(out))
+        self._handle = lib.Handle(out.value, "sl_tracker_free")
+        self._names: tuple[str, ...] = ()
+
+    def update(self, result: Result, time: Optional[float] = None) -> Result:
+        """Adds a result; returns the tracked objects. time: seconds, rising; default: the result's own."""
+        self._names = result._names
+        out = c_void_p()
+        when = result.time if time is None else time
+        lib.call("sl_tracker_update", self._handle.pointer, when, result._pointer(), ctypes.byref(out))
+        tracked = Result._of(out.value, self._names)
+        tracked._frame, tracked._image = result._frame, result._image
+        return tracked
+
+    def predict(self, time: float) -> Result:
+        """The objects at a time after the last update, for a frame that was not searched."""
+        out = c_void_p()
+        lib.call("sl_tracker_predict", self._handle.pointer, time, ctypes.byref(out))
+        return Result._of(out.value, self._names)
+
+
+def _line(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return value
+    begin, end = value
+    return {"from": begin, "to": end}
+
+
+def _zone(value: Any) -> Any:
+    return value if isinstance(value, Mapping) else {"polygon": value}
+
+
+class Counter:
+    """Counts tracked objects of one stream that cross lines, or enter and leave zones. One thread at a time.
+
+    lines: by name, two points, or a dict with ``from``, ``to``, ``frames``, ``anchor``, ``labels``.
+    zones: by name, the corners of a polygon, or a dict with ``polygon``, ``inertia``, ``dwell``, ``anchor``,
+        ``labels``.
+    lost: seconds after which a track without an object has ended (5).
+    Points are shares of the frame's width and height. Raises ConfigError.
+
+    >>> counter = sightline.Counter(lines={"door": ((0.2, 0.8), (0.8, 0.8))})
+    >>> counter.update(tracked)
+    >>> counter.totals
+    {'lines': {'door': {'in': 1, 'out': 0}}, 'zones': {}}
+    """
+
+    def __init__(
+        self,
+        lines: Optional[Mapping[str, Any]] = None,
+        zones: Optional[Mapping[str, Any]] = None,
+        lost: Optional[float] = None,
+    ) -> None:
+        rules = {
+            "lines": {name: _line(one) for name, one in lines.items()} if lines else None,
+            "zones": {name: _zone(one) for name, one in zones.items()} if zones else None,
+            "lost": lost,
+        }
+        out = c_void_p()
+        lib.call("sl_counter_open", to_toml(rules), ctypes.byref(out))
+        self._handle = lib.Handle(out.value, "sl_counter_free")
+
+    def update(self, result: Result) -> list[Crossing]:
+        """Adds a result of a tracker; returns what it settled."""
+        events, n = POINTER(lib.CCount)(), c_size_t()
+        lib.call(
+            "sl_counter_update", self._handle.pointer, result._pointer(), ctypes.byref(events), ctypes.byref(n)
+        )
+        if n.value == 0:
+            return []
+        address = ctypes.cast(events, c_void_p).value or 0
+        stride = events[0].struct_size
+        crossings = []
+        for i in range(n.value):
+            one = lib.CCount.from_address(address + i * stride)
+            name = one.name.decode("utf-8", "replace")
+            crossings.append(Crossing(name, _KINDS[one.kind], one.track, result._name(one.label), one.time))
+        return crossings
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """``{"lines": {name: {"in":, "out":}}, "zones": {name: {"entered":, "left":, "inside":}}}``."""
+        text = c_void_p()
+        lib.call("sl_counter_totals", self._handle.pointer, ctypes.byref(text))
+        totals: dict[str, Any] = json.loads(lib.take_text(text))
+        return totals

@@ -1,0 +1,28 @@
+#pragma once
+/// Digest of a frame's objects: a number that is equal on every machine and device.
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frame/frame_result.hpp"
+
+namespace sightline::pipeline {
+
+/// The first 16 bytes of the SHA-256 over, for each object in order and in little-endian byte order: x, y,
+/// width and height (64-bit floats), score (32-bit float), label (its UTF-8 text and a zero byte), and x, y
+/// and confidence of each landmark (32-bit floats). An object whose label has no name has an empty one.
+/// @param labels  names of Detection::label
+std::array<std::uint8_t, 16> digest_of(std::span<const Detection> objects,
+                                       const std::vector<std::string>& labels);
+
+/// As 32 lower-case hexadecimal digits.
+std::string digits_of(const std::array<std::uint8_t, 16>& digest);
+
+/// The confidence of a landmark in digests and in other languages: unknown.
+inline constexpr float kLandmarkConfidence = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace sightline::pipeline
