@@ -87,6 +87,7 @@ std::span<const Operator> shape_operators();
 std::span<const Operator> index_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> pooling_operators();
+std::span<const Operator> resize_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> normalisation_operators();
 std::span<const Operator> selection_operators();
