@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "detectors/network/functions.hpp"
+#include "detectors/network/lowering.hpp"
 #include "detectors/network/window.hpp"
 
 namespace sightline::network {
@@ -111,10 +112,10 @@ void run_global_max(const Call& call, std::span<Tensor> out) {
 }
 
 constexpr Operator kPooling[] = {
-    {"AveragePool", 1, 1, 1, pool_type, run_average_pool},
+    {"AveragePool", 1, 1, 1, pool_type, run_average_pool, lower_one_axis},
     {"GlobalAveragePool", 1, 1, 1, global_pool_type, run_global_average},
     {"GlobalMaxPool", 1, 1, 1, global_pool_type, run_global_max},
-    {"MaxPool", 1, 1, 2, pool_type, run_max_pool},
+    {"MaxPool", 1, 1, 2, pool_type, run_max_pool, lower_one_axis},
 };
 
 }  // namespace
