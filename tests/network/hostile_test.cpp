@@ -57,6 +57,11 @@ constexpr const char* kAttributes[] = {"axis",
                                        "output_padding",
                                        "count_include_pad"};
 
+constexpr const char* kEquations[] = {
+    "abcd->dcba",       "abcd,efgh->ag", "...,...->...", "a...b,...b->...a",
+    "abcd,abcd,abcd->", "ab,bc->ac",     "->",           "abcd,efgh->abcdefgh",
+    "aaaa->a",          "....,",         ",,,,"};
+
 class RandomCase {
  public:
   explicit RandomCase(std::uint32_t seed) : random_(seed) {}
@@ -82,6 +87,8 @@ class RandomCase {
         attributes.emplace_back(name, number());
       }
     }
+    if (code.name == "Einsum")
+      attributes.emplace_back("equation", std::string(kEquations[below(std::size(kEquations))]));
     builder.node(std::string(code.name), inputs, outputs, attributes);
     for (const std::string& name : outputs) builder.output(name);
     return builder;

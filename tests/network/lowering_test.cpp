@@ -73,6 +73,125 @@ OnnxBuilder one_node(const std::string& op, const std::vector<Shape>& inputs,
   return builder;
 }
 
+// --- Einsum
+
+struct EinsumCase {
+  std::string equation;
+  std::vector<std::string> inputs;  // a letter for each axis
+  std::string output;
+  std::vector<Shape> shapes;
+};
+
+// The sum of products over all letters that the output lacks. Axes of one place are repeated.
+std::vector<double> einsum(const EinsumCase& one) {
+  std::map<char, std::int64_t> sides;
+  for (std::size_t k = 0; k < one.inputs.size(); ++k) {
+    for (std::size_t axis = 0; axis < one.inputs[k].size(); ++axis) {
+      std::int64_t& side = sides[one.inputs[k][axis]];
+      side = std::max(side, one.shapes[k][axis]);
+    }
+  }
+  std::string order = one.output;
+  for (const auto& [letter, side] : sides) {
+    if (one.output.find(letter) == std::string::npos) order += letter;
+  }
+  std::int64_t results = 1, all = 1;
+  for (const char letter : one.output) results *= sides.at(letter);
+  for (const auto& [letter, side] : sides) all *= side;
+  std::vector<double> sums(static_cast<std::size_t>(results), 0.0);
+  for (std::int64_t i = 0; i < all; ++i) {
+    std::map<char, std::int64_t> place;
+    std::int64_t rest = i;
+    for (std::size_t k = order.size(); k-- > 0; rest /= sides.at(order[k]))
+      place[order[k]] = rest % sides.at(order[k]);
+    double product = 1;
+    for (std::size_t k = 0; k < one.inputs.size(); ++k) {
+      std::int64_t offset = 0;
+      for (std::size_t axis = 0; axis < one.inputs[k].size(); ++axis) {
+        const std::int64_t side = one.shapes[k][axis];
+        offset = offset * side + (side == 1 ? 0 : place.at(one.inputs[k][axis]));
+      }
+      product *= number(offset);
+    }
+    sums[static_cast<std::size_t>(i / (all / results))] += product;
+  }
+  return sums;
+}
+
+TEST(NetworkLowering, EinsumIsTheSumOfProducts) {
+  const EinsumCase cases[] = {
+      {"bchw,bkc->bkhw", {"bchw", "bkc"}, "bkhw", {{1, 6, 4, 5}, {1, 3, 6}}},  // classes of YOLO-World
+      {"bmchw,bnmc->bmhwn", {"bmchw", "bnmc"}, "bmhwn", {{2, 3, 4, 2, 5}, {2, 7, 3, 4}}},  // its attention
+      {"bqc,bchw->bqhw", {"bqc", "bchw"}, "bqhw", {{1, 5, 6}, {1, 6, 3, 4}}},              // masks of queries
+      {"nlhd,nhdv->nlhv", {"nlhd", "nhdv"}, "nlhv", {{1, 4, 2, 3}, {1, 2, 3, 5}}},
+      {" i j , j k -> i k ", {"ij", "jk"}, "ik", {{2, 3}, {3, 4}}},
+      {"ij,kj->ki", {"ij", "kj"}, "ki", {{2, 3}, {4, 3}}},
+      {"ij,jk", {"ij", "jk"}, "ik", {{2, 3}, {3, 4}}},
+      {"ba", {"ba"}, "ab", {{2, 3}}},  // in alphabetical order
+      {"ij->", {"ij"}, "", {{2, 3}}},
+      {"ij->i", {"ij"}, "i", {{2, 3}}},
+      {"i->i", {"i"}, "i", {{3}}},
+      {"i,j->ij", {"i", "j"}, "ij", {{2}, {3}}},
+      {"i,j->ji", {"i", "j"}, "ji", {{2}, {3}}},
+      {"ij,ij->ij", {"ij", "ij"}, "ij", {{2, 3}, {2, 3}}},
+      {"ij,ij->", {"ij", "ij"}, "", {{2, 3}, {2, 3}}},
+      {",i->i", {"", "i"}, "i", {{}, {3}}},
+      {"ij,jk,kl->il", {"ij", "jk", "kl"}, "il", {{2, 3}, {3, 4}, {4, 2}}},
+      {"ij,jk,ki->", {"ij", "jk", "ki"}, "", {{2, 3}, {3, 4}, {4, 2}}},
+      {"a,b,c,abc->", {"a", "b", "c", "abc"}, "", {{2}, {3}, {4}, {2, 3, 4}}},
+      {"...ij,...jk->...ik", {"abij", "abjk"}, "abik", {{2, 3, 4, 5}, {2, 3, 5, 2}}},
+      {"...ij,...jk", {"abij", "bjk"}, "abik", {{2, 3, 4, 5}, {3, 5, 2}}},  // of fewer axes
+      {"...ij,...jk->...ik", {"abij", "abjk"}, "abik", {{2, 1, 4, 5}, {1, 3, 5, 2}}},
+      {"ij,jk->ik", {"ij", "jk"}, "ik", {{2, 1}, {3, 4}}},  // the one column is repeated
+      {"c...,c->...c", {"cab", "c"}, "abc", {{2, 3, 4}, {2}}},
+  };
+  for (const EinsumCase& one : cases) {
+    SCOPED_TRACE(one.equation);
+    const OnnxBuilder network = one_node("Einsum", one.shapes, {{"equation", one.equation}});
+    expect_near(made_by_loaded(network), einsum(one));
+  }
+}
+
+TEST(NetworkLowering, EinsumOfMapsIsPlanned) {
+  OnnxBuilder builder(17);
+  builder.input("images", {1, 3, 16, 16});
+  const std::string map = builder.convolution("map", "images", 3, 24, 3, 2);
+  const std::string norm = builder.node("LpNormalization", {map}, {"norm"}, {{"axis", 1}}).output(0);
+  builder.node("Einsum", {norm, builder.weights("text", {1, 5, 24})}, {"scores"},
+               {{"equation", "bchw,bkc->bkhw"}});
+  builder.output("scores");
+  test::expect_plan_equals_interpreter(builder, OnDevice::no);
+}
+
+TEST(NetworkLowering, EquationsThatDoNotFitAreRefused) {
+  const auto refused = [](const std::string& equation, const std::vector<Shape>& shapes,
+                          const std::string& why) {
+    expect_refused(one_node("Einsum", shapes, {{"equation", equation}}), why);
+  };
+  refused("ij,jk->ik", {{2, 3}}, "1 inputs");
+  refused("ij->ij", {{2, 3, 4}}, "2x3x4");
+  refused("...ijk->i", {{2, 3}}, "2x3");
+  refused("ij,jk->ik", {{2, 3}, {4, 5}}, "do not fit");
+  refused("ij->ik", {{2, 3}}, "no input has");
+  refused("ii->i", {{3, 3}}, "not supported");
+  refused("ij->ii", {{2, 3}}, "not supported");
+  refused("i1->i", {{2, 3}}, "not supported");
+  refused("i....->i", {{2, 3}}, "not supported");
+  refused("", {{2, 3}}, "2x3");
+  refused(std::string(1000, 'a'), {{2, 3}}, "too long");
+}
+
+// Each frame decides how many places there are.
+TEST(NetworkLowering, TensorsOfUnknownSizeAreRefusedWhenLoaded) {
+  OnnxBuilder builder(17);
+  builder.input("x", {2, 3});
+  builder.node("NonZero", {"x"}, {"places"});
+  builder.node("Cast", {"places"}, {"reals"}, {{"to", 1}});
+  builder.node("Einsum", {"reals"}, {"y"}, {{"equation", "ij->ji"}});
+  builder.output("y");
+  expect_refused(builder, "sizes are not known");
+}
+
 // --- along one axis
 
 // A convolution of [1, 4, 9] whose kernel has 3 places.

@@ -92,7 +92,10 @@ std::optional<Graph> lower_norm(const Call& call) {
   return body.done(body.add("Where", {body.add("Equal", {norm, zero}), zero, body.add("Div", {x, norm})}));
 }
 
+constexpr std::size_t kMostOperands = 8;
+
 constexpr Operator kLowered[] = {
+    {"Einsum", 1, kMostOperands, 1, refuse_unknown_sizes, nullptr, lower_einsum},
     {"GlobalLpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_global_norm_pool},
     {"LpNormalization", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm},
     {"LpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm_pool},

@@ -44,5 +44,6 @@ std::vector<TensorType> refuse_unknown_sizes(const Call& call);
 
 /// Convolutions and pooling along one axis as those of pictures of one row; none for others.
 std::optional<Graph> lower_one_axis(const Call& call);
+std::optional<Graph> lower_einsum(const Call& call);
 
 }  // namespace sightline::network
