@@ -315,5 +315,88 @@ TEST(NetworkLowering, TheNormOfZerosLeavesZeros) {
   EXPECT_EQ(made_by_loaded(builder), (std::vector<float>{0, 0}));
 }
 
+// --- resizing
+
+// A network that resizes an input of this shape by scales, one for each axis.
+OnnxBuilder resized_by(const Shape& shape, const std::vector<float>& scales,
+                       const std::vector<OnnxAttribute>& attributes) {
+  OnnxBuilder builder(18);
+  builder.input("x", shape);
+  const std::string by = builder.reals("scales", {static_cast<std::int64_t>(scales.size())}, scales);
+  builder.node("Resize", {"x", "", by}, {"y"}, attributes);
+  builder.output("y");
+  return builder;
+}
+
+const OnnxAttribute kAsymmetric("coordinate_transformation_mode", "asymmetric");
+
+// Between two places, the cubic function with a = -0.5 weighs its four neighbours by -1/16, 9/16, 9/16,
+// -1/16; those outside are the first or the last.
+TEST(NetworkLowering, CubicResizeWeighsFourPlaces) {
+  const OnnxBuilder network =
+      resized_by({1, 1, 1, 6}, {1, 1, 1, 2}, {{"mode", "cubic"}, {"cubic_coeff_a", -0.5F}, kAsymmetric});
+  const auto at = [](std::int64_t i) { return number(std::clamp<std::int64_t>(i, 0, 5)); };
+  std::vector<double> expected;
+  for (std::int64_t i = 0; i < 6; ++i) {
+    expected.push_back(at(i));
+    expected.push_back((9 * (at(i) + at(i + 1)) - at(i - 1) - at(i + 2)) / 16);
+  }
+  expect_near(made_by_loaded(network), expected);
+  const std::vector<float> without = made_by_loaded(
+      resized_by({1, 1, 1, 6}, {1, 1, 1, 2},
+                 {{"mode", "cubic"}, {"cubic_coeff_a", -0.5F}, {"exclude_outside", 1}, kAsymmetric}));
+  EXPECT_NEAR(without[1], (9 * (at(0) + at(1)) - at(2)) / 17, 1e-6);
+}
+
+// ONNX's own examples.
+TEST(NetworkLowering, ResizeSmoothsBeforeItShrinks) {
+  for (const auto& [mode, expected] : std::map<std::string, std::vector<double>>{
+           {"linear",
+            {2.3636363, 3.590909, 4.818182, 7.2727275, 8.5, 9.727273, 12.181818, 13.409091, 14.636364}},
+           {"cubic",
+            {1.7750092, 3.1200073, 4.4650054, 7.1550016, 8.5, 9.844998, 12.534994, 13.8799925, 15.224991}}}) {
+    OnnxBuilder builder(18);
+    std::vector<float> picture(16);
+    for (std::size_t i = 0; i < 16; ++i) picture[i] = static_cast<float>(i) + 1;
+    builder.input("x", {1});
+    builder.node(
+        "Resize",
+        {builder.reals("picture", {1, 1, 4, 4}, picture), "", "", builder.wholes("sizes", {4}, {1, 1, 3, 3})},
+        {"y"}, {{"mode", mode}, {"antialias", 1}});
+    builder.output("y");
+    expect_near(made_by_loaded(builder), expected);
+  }
+}
+
+TEST(NetworkLowering, ResizeOfOtherAxes) {
+  const OnnxAttribute floor("nearest_mode", "floor");
+  // A row of three channels of two places, in opset 18 and by Upsample.
+  const std::vector<double> twice{number(0), number(0), number(1), number(1), number(2), number(2),
+                                  number(3), number(3), number(4), number(4), number(5), number(5)};
+  expect_near(made_by_loaded(resized_by({1, 3, 2}, {1, 1, 2}, {kAsymmetric, floor})), twice);
+  OnnxBuilder old(9);
+  old.input("x", {1, 3, 2});
+  old.node("Upsample", {"x", old.reals("scales", {3}, {1, 1, 2})}, {"y"});
+  old.output("y");
+  expect_near(made_by_loaded(old), twice);
+  // Channels.
+  const std::vector<double> rows = {number(0), number(1), number(0), number(1),
+                                    number(2), number(3), number(2), number(3)};
+  expect_near(made_by_loaded(resized_by({1, 2, 1, 2}, {1, 2, 1, 1}, {kAsymmetric, floor})), rows);
+  const auto mid = [](std::int64_t i, std::int64_t k) { return (number(i) + number(k)) / 2; };
+  const std::vector<double> mixed = {number(0), number(1), mid(0, 2), mid(1, 3),
+                                     number(2), number(3), number(2), number(3)};
+  expect_near(made_by_loaded(resized_by({2, 2}, {2, 1}, {{"mode", "linear"}, kAsymmetric})), mixed);
+}
+
+TEST(NetworkLowering, PicturesAreResizedAsBefore) {
+  for (const char* mode : {"nearest", "linear"}) {
+    Graph graph = resized_by({1, 2, 4, 4}, {1, 1, 2, 1.5F}, {{"mode", mode}}).typed_graph();
+    simplify(graph, kLoadMemory);
+    ASSERT_EQ(graph.nodes.size(), 1);
+    EXPECT_EQ(graph.nodes[0].op, "Resize");
+  }
+}
+
 }  // namespace
 }  // namespace sightline::network

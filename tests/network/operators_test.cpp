@@ -95,10 +95,11 @@ TEST(NetworkOperators, GiveWhatOnnxTestsExpect) {
   int passed = 0;
   for (const fs::path& folder : tests) {
     // Whole numbers have 64 bits here, so arithmetic of smaller ones does not wrap around; what drops
-    // elements at random is not for use; and one test takes a size that is no whole number.
+    // elements at random is not for use; and two tests take a size that is no whole number.
     const std::string name = folder.filename().string();
     if (name.find("training") != std::string::npos || name.find("uint8") != std::string::npos ||
-        name == "test_resize_downsample_scales_linear_align_corners")
+        name == "test_resize_downsample_scales_linear_align_corners" ||
+        name == "test_resize_downsample_scales_cubic_align_corners")
       continue;
     try {
       tested.merge(run_node_test(folder));
@@ -249,8 +250,8 @@ TEST(NetworkOperators, ResizeOfSomeAxesAndOfOneAspectRatio) {
 TEST(NetworkOperators, ResizeOfUnsupportedKindsIsRefusedWhenLoaded) {
   for (const test::OnnxAttribute& attribute :
        {test::OnnxAttribute("coordinate_transformation_mode", "tf_crop_and_resize"),
-        test::OnnxAttribute("mode", "cubic"), test::OnnxAttribute("nearest_mode", "other"),
-        test::OnnxAttribute("keep_aspect_ratio_policy", "other"), test::OnnxAttribute("antialias", 1)}) {
+        test::OnnxAttribute("mode", "other"), test::OnnxAttribute("nearest_mode", "other"),
+        test::OnnxAttribute("keep_aspect_ratio_policy", "other")}) {
     test::OnnxBuilder builder(18);
     builder.input("x", {1, 3, 4, 8});
     builder.node("Resize", {"x", "", "", builder.wholes("sizes", {4}, {1, 3, 8, 8})}, {"y"}, {attribute});

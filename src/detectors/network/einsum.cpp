@@ -148,7 +148,9 @@ class EinsumLowering {
     return needed;
   }
 
-  int reshaped(int value, const Shape& shape) { return body_.add("Reshape", {value, body_.wholes(shape)}); }
+  int reshaped(int value, const Shape& shape) {
+    return body_.add("Reshape", {value, body_.wholes(shape)}, {{"allowzero", std::int64_t{1}}});
+  }
 
   void sum_all_but(Operand& one, const std::string& needed) {
     std::vector<std::int64_t> axes;

@@ -1,9 +1,11 @@
 // Pictures of other sizes.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "detectors/network/functions.hpp"
+#include "detectors/network/lowering.hpp"
 #include "detectors/network/window.hpp"
 
 namespace sightline::network {
@@ -14,7 +16,8 @@ using Types = std::vector<TensorType>;
 struct ResizePlan {
   Shape shape;
   std::vector<float> scales;
-  bool linear = false;
+  bool linear = false, cubic = false;
+  bool smooths = false;  // before it shrinks
   std::string coordinates, rounding;
 };
 
@@ -78,8 +81,15 @@ void take_sizes(const Call& call, const std::vector<std::size_t>& axes, ResizePl
 // Opset 10 and Upsample have scales as the second input; Resize has them as the third, sizes as the fourth.
 ResizePlan resize_plan(const Call& call) {
   const Shape& from = call.real(0).shape();
-  ResizePlan plan{from, std::vector<float>(from.size(), 1.0F), false, "asymmetric", "simple"};
-  plan.linear = choice(call, "mode", "nearest", {"nearest", "linear"}) == "linear";
+  ResizePlan plan;
+  plan.shape = from;
+  plan.scales.assign(from.size(), 1.0F);
+  plan.coordinates = "asymmetric";
+  plan.rounding = "simple";
+  const std::string mode = choice(call, "mode", "nearest", {"nearest", "linear", "cubic"});
+  plan.linear = mode == "linear";
+  plan.cubic = mode == "cubic";
+  plan.smooths = (plan.linear || plan.cubic) && call.node.integer("antialias", 0) != 0;
   const bool old = call.node.op == "Upsample" || call.node.opset < 11;
   if (!old) {
     plan.coordinates = choice(call, "coordinate_transformation_mode", "half_pixel",
@@ -88,25 +98,35 @@ ResizePlan resize_plan(const Call& call) {
     plan.rounding = choice(call, "nearest_mode", "round_prefer_floor",
                            {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   }
-  if (call.node.integer("antialias", 0) != 0)
-    throw Problem("smooths before it shrinks (antialias), which is not supported");
   const std::vector<std::size_t> axes = resized_axes(call);
   if (!old && call.has(3) && elements_of(call.in(3).shape()) > 0) {
     take_sizes(call, axes, plan);
   } else {
     take_scales(call.data(old ? 1 : 2), axes, plan);
   }
-  // A scale that keeps the number of channels would still mix them.
-  if (from.size() != 4 || plan.shape[0] != from[0] || plan.shape[1] != from[1] || plan.scales[0] != 1 ||
-      plan.scales[1] != 1)
-    throw Problem("resizes " + text_of(from) + " to " + text_of(plan.shape) +
-                  ", not only rows and columns of a picture");
   if (elements_of(from) == 0 || elements_of(plan.shape) == 0) throw Problem("has an empty picture");
   return plan;
 }
 
+// Whether rows and columns of pictures alone are resized, by two places at most. A scale that keeps the
+// number of channels would still mix them.
+bool resizes_pictures(const Call& call, const ResizePlan& plan) {
+  const Shape& from = call.in(0).shape();
+  return from.size() == 4 && plan.shape[0] == from[0] && plan.shape[1] == from[1] && plan.scales[0] == 1 &&
+         plan.scales[1] == 1 && !plan.cubic && !plan.smooths;
+}
+
+ResizePlan picture_plan(const Call& call) {
+  ResizePlan plan = resize_plan(call);
+  if (!resizes_pictures(call, plan))
+    throw Problem("resizes " + text_of(call.in(0).shape()) + " to " + text_of(plan.shape) +
+                  ", not only rows and columns of a picture, or not by nearest or linear places, which is "
+                  "supported only for sizes that are known when the network is loaded");
+  return plan;
+}
+
 Types resize_type(const Call& call) {
-  return {{Kind::real, resize_plan(call).shape}};
+  return {{Kind::real, picture_plan(call).shape}};
 }
 
 // The place in the input of a place in the output, in single precision as in other engines: 3 / 0.6 is 5.
@@ -155,7 +175,7 @@ ResizeAxis axis_of(const Call& call, const ResizePlan& plan, std::size_t axis) {
 // Linear: mixes of columns are mixed by rows, each as a + (b - a) w with one rounding of the product's sum.
 void run_resize(const Call& call, std::span<Tensor> out) {
   const Tensor& x = call.in(0);
-  const ResizePlan plan = resize_plan(call);
+  const ResizePlan plan = picture_plan(call);
   const ResizeAxis rows = axis_of(call, plan, 2), columns = axis_of(call, plan, 3);
   const auto mix = [](float a, float b, float w) { return multiply_add(b - a, w, a); };
   float* to = out[0].reals();
@@ -176,15 +196,87 @@ void run_resize(const Call& call, std::span<Tensor> out) {
   }
 }
 
+// --- other kinds: each axis is multiplied by a matrix of weights
+
+// Keys' cubic function.
+double cubic_weight(double distance, double a) {
+  const double t = std::fabs(distance);
+  if (t < 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  return t < 2 ? a * (((t - 5) * t + 8) * t - 4) : 0;
+}
+
+// Weights of each place of an axis (rows) in each place of the result (columns).
+Tensor axis_weights(const Call& call, const ResizePlan& plan, std::size_t axis) {
+  const std::int64_t from = call.in(0).dim(axis), to = plan.shape[axis];
+  Tensor weights = constant_of({from, to});
+  std::fill_n(weights.reals(), weights.size(), 0.0F);
+  if (!plan.cubic && !plan.smooths) {
+    const ResizeAxis mix = axis_of(call, plan, axis);
+    for (std::int64_t i = 0; i < to; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      weights.reals()[mix.first[k] * to + i] += 1 - mix.weight[k];
+      weights.reals()[mix.second[k] * to + i] += mix.weight[k];
+    }
+    return weights;
+  }
+  const double a = call.node.real("cubic_coeff_a", -0.75F);
+  const bool excludes_outside = call.node.integer("exclude_outside", 0) != 0;
+  const float scale = plan.scales[axis];
+  const double shrink = plan.smooths ? std::min(scale, 1.0F) : 1, radius = (plan.cubic ? 2 : 1) / shrink;
+  std::vector<double> column(static_cast<std::size_t>(from));
+  for (std::int64_t i = 0; i < to; ++i) {
+    const double place =
+        scale == 1 ? static_cast<double>(i) : source_place(i, from, to, scale, plan.coordinates);
+    std::ranges::fill(column, 0.0);
+    double sum = 0;
+    for (auto k = static_cast<std::int64_t>(std::floor(place - radius)) + 1;
+         static_cast<double>(k) < place + radius; ++k) {
+      if (excludes_outside && (k < 0 || k >= from)) continue;
+      const double distance = (static_cast<double>(k) - place) * shrink;
+      const double weight = plan.cubic ? cubic_weight(distance, a) : 1 - std::fabs(distance);
+      column[static_cast<std::size_t>(std::clamp<std::int64_t>(k, 0, from - 1))] += weight;
+      sum += weight;
+    }
+    for (std::int64_t k = 0; k < from; ++k)
+      weights.reals()[k * to + i] = static_cast<float>(column[static_cast<std::size_t>(k)] / sum);
+  }
+  return weights;
+}
+
+std::optional<Graph> lower_resize(const Call& call) {
+  const ResizePlan plan = resize_plan(call);
+  if (resizes_pictures(call, plan)) return {};
+  const Shape& from = call.in(0).shape();
+  Lowering body(call);
+  int x = body.input(0);
+  for (std::size_t axis = from.size(); axis-- > 0;) {
+    if (plan.shape[axis] == from[axis] && plan.scales[axis] == 1) continue;
+    if (!plan.linear && !plan.cubic) {
+      const ResizeAxis places = axis_of(call, plan, axis);
+      x = body.add("Gather", {x, body.wholes({places.first.begin(), places.first.end()})},
+                   {{"axis", static_cast<std::int64_t>(axis)}});
+      continue;
+    }
+    std::vector<std::int64_t> order(from.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[axis], order.back());
+    const bool is_last = axis + 1 == from.size();
+    if (!is_last) x = body.add("Transpose", {x}, {{"perm", order}});
+    x = body.add("MatMul", {x, body.constant(axis_weights(call, plan, axis))});
+    if (!is_last) x = body.add("Transpose", {x}, {{"perm", order}});
+  }
+  return body.done(x);
+}
+
 constexpr Operator kResizing[] = {
-    {"Resize", 1, 4, 1, resize_type, run_resize},
-    {"Upsample", 1, 2, 1, resize_type, run_resize},
+    {"Resize", 1, 4, 1, resize_type, run_resize, lower_resize},
+    {"Upsample", 1, 2, 1, resize_type, run_resize, lower_resize},
 };
 
 }  // namespace
 
 ResizeAxis resize_axis(const Call& call, std::size_t axis) {
-  return axis_of(call, resize_plan(call), axis);
+  return axis_of(call, picture_plan(call), axis);
 }
 
 std::span<const Operator> resize_operators() {
