@@ -312,6 +312,45 @@ TEST(Readings, DecodeMediaPipeAndOtherPriors) {
   expect_box(retinaface.decoded(), 0, 0.8F, {4 - 5, 4 - 6, 4 + 5, 4 + 6});
 }
 
+// Raw maps of three anchors each, as of YOLOv5 by their shapes: the operators tell.
+TEST(Readings, TellDarknetsMapsFromYolov5) {
+  const auto maps = [](std::initializer_list<std::int64_t> sides) {
+    Made made;
+    for (const std::int64_t side : sides) {
+      Tensor& map = made.add("map" + std::to_string(side), {1, 3 * 8, side, side}, false, -9);
+      const float values[] = {0.5F, -1, 0.5F, -0.5F, 3, -2, 2, 4};
+      // Second anchor of stride 16, row 1, column 2.
+      for (std::int64_t k = 0; k < 8 && side == 4; ++k) map.reals()[(8 + k) * 16 + 6] = values[k];
+    }
+    return made;
+  };
+  const float score = sigmoid(3.0F) * sigmoid(4.0F);
+  const auto corners = [](float spread, float width, float height) -> std::array<float, 4> {
+    const float x = (2.5F + spread * (sigmoid(0.5F) - 0.5F)) * 16,
+                y = (1.5F + spread * (sigmoid(-1) - 0.5F)) * 16;
+    const float w = std::exp(0.5F) * width / 2, h = std::exp(-0.5F) * height / 2;
+    return {x - w, y - h, x + w, y + h};
+  };
+  Made three = maps({8, 4, 2});
+  EXPECT_EQ(three.type(), "yolov5");
+  expect_box(three.decoded("yolov3"), 2, score, corners(1, 62, 45));
+  expect_box(three.decoded("yolov4"), 2, score, corners(1.1F, 76, 55));
+  three.outputs.operators = {{"LeakyRelu", 72}, {"Add", 23}, {"Concat", 2}};
+  EXPECT_EQ(three.type(), "yolov3");
+  expect_box(three.decoded(), 2, score, corners(1, 62, 45));
+  three.outputs.operators = {{"LeakyRelu", 35}, {"Mish", 72}, {"Add", 23}, {"Concat", 10}};
+  expect_box(three.decoded(), 2, score, corners(1.1F, 76, 55));
+  three.outputs.anchors = std::vector<double>(18, 20);
+  expect_box(three.decoded(), 2, score, corners(1.1F, 20, 20));
+  three.outputs.operators = {{"LeakyRelu", 55}, {"Add", 0}, {"Concat", 16}};  // YOLOv7-tiny
+  EXPECT_EQ(three.type(), "yolov5");
+  Made two = maps({4, 2});
+  two.outputs.operators = {{"LeakyRelu", 11}, {"Concat", 1}};
+  expect_box(two.decoded(), 2, score, corners(1, 23, 27));
+  two.outputs.operators = {{"LeakyRelu", 19}, {"Concat", 7}, {"Split", 3}};
+  expect_box(two.decoded(), 2, score, corners(1.05F, 37, 58));
+}
+
 TEST(Readings, DoubtWhatIsNeverRight) {
   Made made;  // no reading of its rows has scores up to 1
   Tensor& out = made.add("output", {1, 3 * kCells, 8}, false, 3);

@@ -10,12 +10,16 @@
 namespace sightline::network {
 namespace {
 
-// Anchors in pixels, width and height, by rising stride: of YOLOv5 and YOLOv7-tiny, of YOLOv7, and of both
-// with a fourth stride.
+// Anchors in pixels, width and height, by rising stride: of YOLOv3, YOLOv5 and YOLOv7-tiny, of YOLOv4 and
+// YOLOv7, and of YOLOv5 and YOLOv7 with a fourth stride.
 constexpr double kYolov5[] = {10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326};
 constexpr double kYolov7[] = {12, 16, 19, 36, 40, 28, 36, 75, 76, 55, 72, 146, 142, 110, 192, 243, 459, 401};
 constexpr double kYoloP6[] = {19,  27,  44,  40,  38,  94,  96,  68,  86,  152, 180, 137,
                               140, 301, 303, 264, 238, 542, 436, 615, 739, 380, 925, 792};
+
+// Of the small YOLOv3 and YOLOv4, for strides of 16 and 32.
+constexpr double kTinyYolov3[] = {10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319};
+constexpr double kTinyYolov4[] = {23, 27, 37, 58, 81, 82, 81, 82, 135, 169, 344, 319};
 
 constexpr double kYolov5Face[] = {4, 5, 8, 10, 13, 16, 23, 29, 43, 55, 73, 105, 146, 217, 231, 300, 335, 433};
 
@@ -74,27 +78,24 @@ struct AnchorMap {
   }
 };
 
-}  // namespace
-
-// YOLOv5 and YOLOv7 without their last step.
-Match match_raw_yolov5(const Evidence& evidence) {
-  const std::size_t outputs = evidence.outputs.all.size();
-  const bool is_face = outputs == 3 && evidence.has_points_in_row(AnchorMap(evidence, 0, 3).numbers);
-  const auto [anchors, whose] = anchors_for(evidence, outputs, is_face);
-  if (outputs == 0 || anchors.empty() || anchors.size() % (2 * outputs) != 0) return {};
-  const auto per_cell = static_cast<std::int64_t>(anchors.size() / (2 * outputs));
-  std::map<int, AnchorMap> maps;  // by stride
-  for (std::size_t i = 0; i < outputs; ++i) {
+// Maps by stride; empty where they are none.
+std::map<int, AnchorMap> anchor_maps(const Evidence& evidence, std::int64_t per_cell) {
+  std::map<int, AnchorMap> maps;
+  for (std::size_t i = 0; i < evidence.outputs.all.size(); ++i) {
     const AnchorMap map(evidence, i, per_cell);
     if (map.stride == 0 || !maps.emplace(map.stride, map).second ||
         map.numbers != maps.begin()->second.numbers)
       return {};
   }
-  Scheme scheme;
-  scheme.box = BoxForm::anchor;
-  scheme.classes =
-      static_cast<int>(maps.begin()->second.numbers - evidence.first_class(maps.begin()->second.numbers));
-  scheme.points = is_face ? 5 : 0;
+  return maps;
+}
+
+// A head for each anchor. Returns the anchors as text.
+std::string add_anchor_heads(Scheme& scheme, const Evidence& evidence, const std::map<int, AnchorMap>& maps,
+                             std::span<const double> anchors) {
+  const auto per_cell = static_cast<std::int64_t>(anchors.size() / (2 * maps.size()));
+  const std::int64_t numbers = maps.begin()->second.numbers;
+  scheme.classes = static_cast<int>(numbers - evidence.first_class(numbers));
   std::string sizes;
   std::size_t next = 0;
   for (const auto& [stride, map] : maps) {
@@ -106,6 +107,23 @@ Match match_raw_yolov5(const Evidence& evidence) {
       sizes += fmt::format(" {:g}x{:g}", anchors[next], anchors[next + 1]);
     }
   }
+  return sizes;
+}
+
+}  // namespace
+
+// YOLOv5 and YOLOv7 without their last step.
+Match match_raw_yolov5(const Evidence& evidence) {
+  const std::size_t outputs = evidence.outputs.all.size();
+  const bool is_face = outputs == 3 && evidence.has_points_in_row(AnchorMap(evidence, 0, 3).numbers);
+  const auto [anchors, whose] = anchors_for(evidence, outputs, is_face);
+  if (outputs == 0 || anchors.empty() || anchors.size() % (2 * outputs) != 0) return {};
+  const auto maps = anchor_maps(evidence, static_cast<std::int64_t>(anchors.size() / (2 * outputs)));
+  if (maps.empty()) return {};
+  Scheme scheme;
+  scheme.box = BoxForm::anchor;
+  scheme.points = is_face ? 5 : 0;
+  const std::string sizes = add_anchor_heads(scheme, evidence, maps, anchors);
   const bool are_probabilities =
       std::ranges::all_of(evidence.outputs.all, &NetworkOutputs::Output::is_probability);
   scheme.activation = are_probabilities ? ScoreFunction::none : ScoreFunction::sigmoid;
@@ -113,6 +131,62 @@ Match match_raw_yolov5(const Evidence& evidence) {
   scheme.reason = "raw maps of coordinates, objectness and classes for each anchor; anchors " + whose + ":" +
                   sizes + " (the key `anchors` gives others)";
   scheme.preprocessing = as_ultralytics();
+  return scheme;
+}
+
+namespace {
+
+// What Darknet's networks are told by: leaky activations, with Mish (YOLOv4), more sums than joined maps
+// (YOLOv3; YOLOv5 and YOLOv7 join more), or two strides (the small ones).
+bool is_of_darknet(const Evidence& evidence, bool has_mish) {
+  const auto count = [&](const char* op) {
+    const auto found = evidence.outputs.operators.find(op);
+    return found == evidence.outputs.operators.end() ? 0 : found->second;
+  };
+  return evidence.has_operator("LeakyRelu") &&
+         (has_mish || count("Add") > count("Concat") || evidence.outputs.all.size() == 2);
+}
+
+}  // namespace
+
+// YOLOv3, YOLOv4 and the small ones without their last step, as converters of Darknet's files leave them.
+Match match_darknet(const Evidence& evidence) {
+  constexpr std::int64_t kPerCell = 3;
+  const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
+  if (Match pair = evidence.wanted.empty() ? Match() : match_box_pair(evidence)) return pair;  // is decoded
+  const bool has_mish =
+      evidence.has_operator("Mish") || (evidence.has_operator("Softplus") && evidence.has_operator("Tanh"));
+  const bool are_raw = std::ranges::all_of(all, [](const NetworkOutputs::Output& one) {
+    return one.shape && one.shape->size() == 4 && !one.is_probability;
+  });
+  if ((all.size() != 2 && all.size() != 3) || !are_raw ||
+      (evidence.wanted.empty() && !is_of_darknet(evidence, has_mish)))
+    return {};
+  const bool is_small = all.size() == 2;
+  const bool is_yolov4 =
+      evidence.wanted == "yolov4" ||
+      (evidence.wanted.empty() &&
+       (has_mish || (is_small && (evidence.has_operator("Split") || evidence.has_operator("Slice")))));
+  std::span<const double> anchors = is_yolov4 ? std::span(kYolov7) : std::span(kYolov5);
+  if (is_small) anchors = is_yolov4 ? kTinyYolov4 : kTinyYolov3;
+  if (!evidence.outputs.anchors.empty()) anchors = evidence.outputs.anchors;
+  const auto maps = anchor_maps(evidence, kPerCell);
+  if (maps.empty() || anchors.size() != 2 * kPerCell * maps.size() || (is_small && maps.contains(8)))
+    return {};
+  Scheme scheme;
+  scheme.box = BoxForm::darknet;
+  const std::string sizes = add_anchor_heads(scheme, evidence, maps, anchors);
+  for (Head& head : scheme.heads) {
+    if (is_yolov4) head.spread = is_small || head.stride > 16 ? 1.05F : head.stride > 8 ? 1.1F : 1.2F;
+  }
+  scheme.activation = ScoreFunction::sigmoid;
+  scheme.is_certain = true;
+  scheme.reason = fmt::format(
+      "raw maps of coordinates, objectness and classes for each anchor, as of {}; anchors:{} (the key "
+      "`anchors` gives others)",
+      is_yolov4 ? "YOLOv4" : "YOLOv3", sizes);
+  scheme.iou = 0.45;
+  scheme.preprocessing = usual(Fit::fit_to_window_letterbox, 128, true, {0, 0, 0}, {255, 255, 255});
   return scheme;
 }
 

@@ -146,6 +146,14 @@ class Reader {
                 width * width * head_.anchor_width, height * height * head_.anchor_height);
         break;
       }
+      case BoxForm::darknet: {
+        const auto centre = [&](float x, float start) {
+          return (multiply_add(activated(x) - 0.5F, head_.spread, 0.5F) + start) * s;
+        };
+        centred(centre(v[0], gx), centre(v[1], gy), exponential(v[2]) * head_.anchor_width,
+                exponential(v[3]) * head_.anchor_height);
+        break;
+      }
       case BoxForm::distances:
       case BoxForm::distribution:
         box.x1 = (gx + scheme_.anchor - v[0]) * s;
