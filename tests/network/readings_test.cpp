@@ -312,6 +312,33 @@ TEST(Readings, DecodeMediaPipeAndOtherPriors) {
   expect_box(retinaface.decoded(), 0, 0.8F, {4 - 5, 4 - 6, 4 + 5, 4 + 6});
 }
 
+TEST(Readings, DecodeCenterFace) {
+  for (const bool is_named : {true, false}) {
+    Made made;
+    constexpr std::int64_t kMapCells = 256, kCell = 5 * 16 + 9;  // row 5, column 9 of stride 4
+    const auto add = [&](const char* name, const char* number, std::int64_t channels,
+                         bool is_probability = false) -> Tensor& {
+      return made.add(is_named ? name : number, {1, channels, 16, 16}, is_probability);
+    };
+    const auto put_at = [](Tensor& map, std::initializer_list<float> values) {
+      std::int64_t channel = 0;
+      for (const float value : values) map.reals()[channel++ * kMapCells + kCell] = value;
+    };
+    put_at(add("heatmap", "537", 1, true), {0.9F});
+    if (is_named) put_at(add("offset", "", 2), {0.25F, -0.25F});
+    put_at(add("scale", "538", 2), {std::log(3.0F), std::log(2.0F)});
+    if (!is_named) put_at(add("", "539", 2), {0.25F, -0.25F});
+    put_at(add("landmarks", "540", 10), {0.25F, 0.5F, 0.25F, 0.75F});
+    EXPECT_EQ(made.type(), "centerface");
+    // The centre is 9.25 columns and 5.75 rows; 2 columns wide and 3 rows high.
+    const std::vector<RawBox> boxes = made.decoded();
+    expect_box(boxes, 0, 0.9F, {33, 17, 41, 29});
+    EXPECT_NEAR(boxes[0].points[0], 33 + 0.5F * 8, 1e-3);
+    EXPECT_NEAR(boxes[0].points[1], 17 + 0.25F * 12, 1e-3);
+    EXPECT_NEAR(boxes[0].points[2], 33 + 0.75F * 8, 1e-3);
+  }
+}
+
 // Raw maps of three anchors each, as of YOLOv5 by their shapes: the operators tell.
 TEST(Readings, TellDarknetsMapsFromYolov5) {
   const auto maps = [](std::initializer_list<std::int64_t> sides) {

@@ -249,6 +249,36 @@ Match match_fcos(const Evidence& evidence) {
   return scheme;
 }
 
+// Maps of one stride with scores, sizes, offsets and points (github.com/Star-Clouds/CenterFace).
+Match match_centerface(const Evidence& evidence) {
+  const auto groups = by_places(evidence);
+  if (!evidence.all_known || groups.size() != 1 || evidence.sheets.size() != 4) return {};
+  const int stride = evidence.stride_of(groups.begin()->first);
+  Head head = head_of(evidence, groups.begin()->first, std::max(stride, 1));
+  Scheme scheme;
+  for (const Sheet& sheet : evidence.sheets) {
+    if (!sheet.is_map || stride == 0) return {};
+    if (sheet.channels == 1) set_classes(scheme, head, sheet);
+    if (sheet.channels == 10) head.points = sheet.field();
+    if (sheet.channels != 2) continue;
+    const bool is_offset = has_word(evidence.output_of(sheet).name, {"off"}) || head.box.is_there();
+    (is_offset ? head.objectness : head.box) = sheet.field();
+  }
+  if (!head.classes.is_there() || !head.points.is_there() || !head.box.is_there() ||
+      !head.objectness.is_there())
+    return {};
+  scheme.heads = {head};
+  scheme.points = 5;
+  scheme.object = "face";
+  scheme.box = BoxForm::log_size_at_cell;
+  scheme.is_certain = true;
+  scheme.reason = "maps of scores, sizes, offsets and five points";
+  scheme.threshold = 0.35;
+  scheme.iou = 0.3;
+  scheme.preprocessing = usual(Fit::fit_to_window, 0, true, {0, 0, 0}, {1, 1, 1});
+  return scheme;
+}
+
 // Maps of classes, sizes and maybe offsets, of one stride.
 Match match_centernet(const Evidence& evidence) {
   const auto groups = by_places(evidence);

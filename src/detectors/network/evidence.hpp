@@ -269,6 +269,7 @@ Match match_yunet(const Evidence& evidence);
 Match match_scrfd(const Evidence& evidence);
 Match match_nanodet(const Evidence& evidence);
 Match match_fcos(const Evidence& evidence);
+Match match_centerface(const Evidence& evidence);
 Match match_centernet(const Evidence& evidence);
 
 }  // namespace sightline::network

@@ -65,6 +65,7 @@ enum class BoxForm {
   offset,         ///< centre from the cell's and size, in pixels of the input
   share_at_cell,  ///< as in FastestDet: centre by tanh about the cell, size by sigmoid, in parts of the input
   size_at_cell,   ///< width and height; objectness holds the centre's offset in the cell
+  log_size_at_cell,  ///< as in CenterFace: the same as logarithms, all of them rows first
 };
 
 /// How an output is read.
