@@ -312,6 +312,25 @@ TEST(Readings, DecodeMediaPipeAndOtherPriors) {
   expect_box(retinaface.decoded(), 0, 0.8F, {4 - 5, 4 - 6, 4 + 5, 4 + 6});
 }
 
+// DETR, YOLOS and Table Transformer have a last class for no object, whose number names would tell.
+TEST(Readings, TellAClassForNoObjectByWhatMostQueriesFind) {
+  for (const bool has_no_object : {true, false}) {
+    Made made;
+    Tensor& logits = made.add("logits", {1, 100, 3}, false, -5);
+    put(made.add("pred_boxes", {1, 100, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
+    for (std::int64_t i = 0; i < 100 && has_no_object; ++i) put(logits.reals() + 3 * i, {-2, -1, 4});
+    put(logits.reals(), {-3, 6, -3});
+    EXPECT_EQ(made.scheme().classes, 3);
+    made.show();
+    EXPECT_EQ(made.type(), "detr");
+    EXPECT_EQ(made.scheme().classes, has_no_object ? 2 : 3);
+    const float score = has_no_object ? 1 / (1 + 2 * std::exp(-9.0F)) : sigmoid(6.0F);
+    expect_box(made.decoded(), 1, score, {24, 16, 40, 48});
+    made.outputs.classes = 3;  // names go before
+    EXPECT_EQ(made.scheme().classes, 3);
+  }
+}
+
 TEST(Readings, DecodeCenterFace) {
   for (const bool is_named : {true, false}) {
     Made made;
