@@ -397,6 +397,25 @@ TEST(Readings, TellDarknetsMapsFromYolov5) {
   expect_box(two.decoded(), 2, score, corners(1.05F, 37, 58));
 }
 
+TEST(Readings, DecodeYolov2) {
+  Made made;
+  Tensor& map = made.add("grid", {1, 5 * 25, 2, 2}, false, -9);
+  made.outputs.all[0].is_raw = true;
+  made.outputs.operators["LeakyRelu"] = 8;
+  const float values[] = {0.5F, -1, 0.5F, -0.5F, 3};  // second anchor of row 0, column 1
+  for (std::int64_t k = 0; k < 5; ++k) map.reals()[(25 + k) * 4 + 1] = values[k];
+  map.reals()[(25 + 5 + 7) * 4 + 1] = 2;  // class 7
+  EXPECT_EQ(made.type(), "yolov2");
+  const float x = (1 + sigmoid(0.5F)) * 32, y = sigmoid(-1) * 32;
+  const float w = std::exp(0.5F) * 3.42F * 16, h = std::exp(-0.5F) * 4.41F * 16;
+  const float score = sigmoid(3.0F) / (1 + 19 * std::exp(-11.0F));
+  expect_box(made.decoded(), 7, score, {x - w, y - h, x + w, y + h});
+  made.outputs.anchors = {1, 2, 32, 16, 5, 6, 7, 8, 9, 10};
+  expect_box(
+      made.decoded(), 7, score,
+      {x - std::exp(0.5F) * 16, y - std::exp(-0.5F) * 8, x + std::exp(0.5F) * 16, y + std::exp(-0.5F) * 8});
+}
+
 TEST(Readings, DoubtWhatIsNeverRight) {
   Made made;  // no reading of its rows has scores up to 1
   Tensor& out = made.add("output", {1, 3 * kCells, 8}, false, 3);

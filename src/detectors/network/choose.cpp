@@ -32,6 +32,7 @@ constexpr Rule kRules[] = {{"yunet", match_yunet},
                            {"centerface", match_centerface},
                            {"centernet", match_centernet},
                            {"fastestdet", match_fastestdet},
+                           {"yolov2", match_yolov2},
                            {"yolo-fastestv2", match_yolo_fastest},
                            {"mediapipe", match_mediapipe}};
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 
@@ -147,6 +148,31 @@ bool is_of_darknet(const Evidence& evidence, bool has_mish) {
          (has_mish || count("Add") > count("Concat") || evidence.outputs.all.size() == 2);
 }
 
+// The same evidence for networks that are known to be Darknet's: no points, and maps of any number of
+// classes.
+Evidence known_as(const char* type, const Evidence& evidence) {
+  Evidence known = evidence;
+  known.wanted = type;
+  return known;
+}
+
+// Darknet's numbers of each anchor.
+Scheme darknet_scheme(const char* name, const Evidence& evidence, const std::map<int, AnchorMap>& maps,
+                      std::span<const double> anchors) {
+  Scheme scheme;
+  scheme.box = BoxForm::darknet;
+  const std::string sizes = add_anchor_heads(scheme, evidence, maps, anchors);
+  scheme.activation = ScoreFunction::sigmoid;
+  scheme.is_certain = true;
+  scheme.reason = fmt::format(
+      "raw maps of coordinates, objectness and classes for each anchor, as of {}; anchors:{} (the key "
+      "`anchors` gives others)",
+      name, sizes);
+  scheme.iou = 0.45;
+  scheme.preprocessing = usual(Fit::fit_to_window_letterbox, 128, true, {0, 0, 0}, {255, 255, 255});
+  return scheme;
+}
+
 }  // namespace
 
 // YOLOv3, YOLOv4 and the small ones without their last step, as converters of Darknet's files leave them.
@@ -170,23 +196,41 @@ Match match_darknet(const Evidence& evidence) {
   std::span<const double> anchors = is_yolov4 ? std::span(kYolov7) : std::span(kYolov5);
   if (is_small) anchors = is_yolov4 ? kTinyYolov4 : kTinyYolov3;
   if (!evidence.outputs.anchors.empty()) anchors = evidence.outputs.anchors;
-  const auto maps = anchor_maps(evidence, kPerCell);
+  const Evidence known = known_as(is_yolov4 ? "yolov4" : "yolov3", evidence);
+  const auto maps = anchor_maps(known, kPerCell);
   if (maps.empty() || anchors.size() != 2 * kPerCell * maps.size() || (is_small && maps.contains(8)))
     return {};
-  Scheme scheme;
-  scheme.box = BoxForm::darknet;
-  const std::string sizes = add_anchor_heads(scheme, evidence, maps, anchors);
+  Scheme scheme = darknet_scheme(is_yolov4 ? "YOLOv4" : "YOLOv3", known, maps, anchors);
   for (Head& head : scheme.heads) {
     if (is_yolov4) head.spread = is_small || head.stride > 16 ? 1.05F : head.stride > 8 ? 1.1F : 1.2F;
   }
-  scheme.activation = ScoreFunction::sigmoid;
-  scheme.is_certain = true;
-  scheme.reason = fmt::format(
-      "raw maps of coordinates, objectness and classes for each anchor, as of {}; anchors:{} (the key "
-      "`anchors` gives others)",
-      is_yolov4 ? "YOLOv4" : "YOLOv3", sizes);
-  scheme.iou = 0.45;
-  scheme.preprocessing = usual(Fit::fit_to_window_letterbox, 128, true, {0, 0, 0}, {255, 255, 255});
+  return scheme;
+}
+
+// YOLOv2 without its last step: one map, whose classes exclude each other.
+Match match_yolov2(const Evidence& evidence) {
+  constexpr std::int64_t kPerCell = 5, kVocChannels = kPerCell * 25;
+  constexpr int kStride = 32;
+  // In strides: of COCO (Custom Vision has the same), and of the small one for VOC.
+  constexpr std::array<double, 2 * kPerCell> kCoco = {0.57273, 0.677385, 1.87446, 2.06253, 3.33843,
+                                                      5.47434, 7.88282,  3.52778, 9.77052, 9.16828};
+  constexpr std::array<double, 2 * kPerCell> kVoc = {1.08,  1.19, 3.42, 4.41,  6.63,
+                                                     11.38, 9.42, 5.11, 16.62, 10.52};
+  if (!evidence.is_single() || !evidence.sheets[0].is_map || !evidence.output_of(evidence.sheets[0]).is_raw ||
+      (evidence.wanted.empty() && !evidence.has_operator("LeakyRelu")))
+    return {};
+  const Evidence known = known_as("yolov2", evidence);
+  const auto maps = anchor_maps(known, kPerCell);
+  if (maps.size() != 1 || !maps.contains(kStride)) return {};
+  std::vector<double> anchors = evidence.outputs.anchors;
+  if (anchors.empty()) {
+    for (const double side : evidence.sheets[0].channels == kVocChannels ? kVoc : kCoco)
+      anchors.push_back(kStride * side);
+  }
+  if (anchors.size() != 2 * kPerCell) return {};
+  Scheme scheme = darknet_scheme("YOLOv2", known, maps, anchors);
+  scheme.activation = ScoreFunction::softmax_of_classes;
+  scheme.preprocessing = usual(Fit::standard, 0, true, {0, 0, 0}, {1, 1, 1});
   return scheme;
 }
 
