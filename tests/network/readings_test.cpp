@@ -391,10 +391,14 @@ TEST(Readings, TellDarknetsMapsFromYolov5) {
   three.outputs.operators = {{"LeakyRelu", 55}, {"Add", 0}, {"Concat", 16}};  // YOLOv7-tiny
   EXPECT_EQ(three.type(), "yolov5");
   Made two = maps({4, 2});
-  two.outputs.operators = {{"LeakyRelu", 11}, {"Concat", 1}};
+  two.outputs.operators = {{"LeakyRelu", 11}, {"MaxPool", 6}, {"Concat", 1}};
   expect_box(two.decoded(), 2, score, corners(1, 23, 27));
-  two.outputs.operators = {{"LeakyRelu", 19}, {"Concat", 7}, {"Split", 3}};
+  two.outputs.operators = {{"LeakyRelu", 19}, {"MaxPool", 3}, {"Concat", 7}, {"Split", 3}};
   expect_box(two.decoded(), 2, score, corners(1.05F, 37, 58));
+  two.outputs.operators = {{"LeakyRelu", 60}, {"Add", 20}, {"Concat", 1}};  // Yolo-Fastest
+  EXPECT_THROW(two.type(), Problem);
+  two.outputs.anchors = std::vector<double>(12, 20);
+  expect_box(two.decoded(), 2, score, corners(1, 20, 20));
 }
 
 TEST(Readings, DecodeYolov2) {

@@ -137,15 +137,18 @@ Match match_raw_yolov5(const Evidence& evidence) {
 
 namespace {
 
-// What Darknet's networks are told by: leaky activations, with Mish (YOLOv4), more sums than joined maps
-// (YOLOv3; YOLOv5 and YOLOv7 join more), or two strides (the small ones).
+// What Darknet's networks are told by: leaky activations, with Mish (YOLOv4), or more sums than joined maps
+// (YOLOv3; YOLOv5 and YOLOv7 join more); of two strides, without any sums (Yolo-Fastest has them, and other
+// anchors).
 bool is_of_darknet(const Evidence& evidence, bool has_mish) {
   const auto count = [&](const char* op) {
     const auto found = evidence.outputs.operators.find(op);
     return found == evidence.outputs.operators.end() ? 0 : found->second;
   };
-  return evidence.has_operator("LeakyRelu") &&
-         (has_mish || count("Add") > count("Concat") || evidence.outputs.all.size() == 2);
+  if (!evidence.has_operator("LeakyRelu")) return false;
+  if (evidence.outputs.all.size() == 2)
+    return !evidence.outputs.anchors.empty() || (evidence.has_operator("MaxPool") && count("Add") == 0);
+  return has_mish || count("Add") > count("Concat");
 }
 
 // The same evidence for networks that are known to be Darknet's: no points, and maps of any number of
