@@ -399,6 +399,11 @@ TEST(Readings, TellDarknetsMapsFromYolov5) {
   EXPECT_THROW(two.type(), Problem);
   two.outputs.anchors = std::vector<double>(12, 20);
   expect_box(two.decoded(), 2, score, corners(1, 20, 20));
+  Made coco;  // which has no 191 classes of YOLOv8
+  coco.add("map4", {1, 255, 4, 4});
+  coco.add("map2", {1, 255, 2, 2});
+  coco.outputs.operators = {{"LeakyRelu", 60}, {"Add", 20}, {"Concat", 1}};
+  EXPECT_THROW(coco.type(), Problem);
 }
 
 TEST(Readings, DecodeYolov2) {
