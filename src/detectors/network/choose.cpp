@@ -248,8 +248,11 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   if (Match scheme = match_any(outputs, word, rule)) return *scheme;
   if (!rule.empty())
     throw Problem("has outputs that do not fit model_type '" + wanted + "': " + outputs_text(outputs));
-  const bool has_anchors = std::ranges::any_of(
-      outputs.all, [](const NetworkOutputs::Output& one) { return one.shape && one.shape->size() == 5; });
+  constexpr std::int64_t kCocoOfThreeAnchors = 3 * 85;
+  const bool has_anchors = std::ranges::any_of(outputs.all, [](const NetworkOutputs::Output& one) {
+    return one.shape &&
+           (one.shape->size() == 5 || (one.shape->size() == 4 && (*one.shape)[1] == kCocoOfThreeAnchors));
+  });
   if (has_anchors)
     throw Problem(
         "has raw outputs by anchors, whose sizes are not known: " + outputs_text(outputs) +
