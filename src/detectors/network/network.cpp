@@ -284,7 +284,7 @@ bool has_free_size(const Graph& graph, const Settings& settings) {
 
 // Side of the input that networks of a kind usually have; 0: the most common one.
 int usual_side(const Scheme& scheme) {
-  if (scheme.type == "nanodet" || scheme.type == "yolov2" || scheme.type == "yolov3") return 416;
+  if (scheme.type == "nanodet" || scheme.box == BoxForm::darknet) return 416;
   if (scheme.type == "centernet") return 512;
   if (scheme.type == "fcos" || scheme.has_no_object) return 800;
   const bool is_p6 = scheme.type == "yolov5" && !scheme.heads.empty() && scheme.heads.back().stride == 64;
