@@ -55,7 +55,15 @@ constexpr const char* kAttributes[] = {"axis",
                                        "reverse",
                                        "value_ints",
                                        "output_padding",
-                                       "count_include_pad"};
+                                       "count_include_pad",
+                                       "p",
+                                       "antialias",
+                                       "exclude_outside"};
+
+constexpr const char* kEquations[] = {
+    "abcd->dcba",       "abcd,efgh->ag", "...,...->...", "a...b,...b->...a",
+    "abcd,abcd,abcd->", "ab,bc->ac",     "->",           "abcd,efgh->abcdefgh",
+    "aaaa->a",          "....,",         ",,,,"};
 
 class RandomCase {
  public:
@@ -76,12 +84,16 @@ class RandomCase {
       const bool is_list = std::string_view(name).ends_with("s") || name == std::string("kernel_shape") ||
                            name == std::string("perm") || name == std::string("split") ||
                            name == std::string("output_shape");
-      if (is_list && name != std::string("keepdims")) {
+      if (is_list && name != std::string("keepdims") && name != std::string("antialias")) {
         attributes.emplace_back(name, list());
       } else {
         attributes.emplace_back(name, number());
       }
     }
+    if (code.name == "Resize" && below(2) == 0)
+      attributes.emplace_back("mode", std::string(below(2) == 0 ? "cubic" : "linear"));
+    if (code.name == "Einsum")
+      attributes.emplace_back("equation", std::string(kEquations[below(std::size(kEquations))]));
     builder.node(std::string(code.name), inputs, outputs, attributes);
     for (const std::string& name : outputs) builder.output(name);
     return builder;

@@ -312,6 +312,124 @@ TEST(Readings, DecodeMediaPipeAndOtherPriors) {
   expect_box(retinaface.decoded(), 0, 0.8F, {4 - 5, 4 - 6, 4 + 5, 4 + 6});
 }
 
+// DETR, YOLOS and Table Transformer have a last class for no object, whose number names would tell.
+TEST(Readings, TellAClassForNoObjectByWhatMostQueriesFind) {
+  for (const bool has_no_object : {true, false}) {
+    Made made;
+    Tensor& logits = made.add("logits", {1, 100, 3}, false, -5);
+    put(made.add("pred_boxes", {1, 100, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
+    for (std::int64_t i = 0; i < 100 && has_no_object; ++i) put(logits.reals() + 3 * i, {-2, -1, 4});
+    put(logits.reals(), {-3, 6, -3});
+    EXPECT_EQ(made.scheme().classes, 3);
+    made.show();
+    EXPECT_EQ(made.type(), "detr");
+    EXPECT_EQ(made.scheme().classes, has_no_object ? 2 : 3);
+    const float score = has_no_object ? 1 / (1 + 2 * std::exp(-9.0F)) : sigmoid(6.0F);
+    expect_box(made.decoded(), 1, score, {24, 16, 40, 48});
+    made.outputs.classes = 3;  // names go before
+    EXPECT_EQ(made.scheme().classes, 3);
+  }
+}
+
+TEST(Readings, DecodeCenterFace) {
+  for (const bool is_named : {true, false}) {
+    Made made;
+    constexpr std::int64_t kMapCells = 256, kCell = 5 * 16 + 9;  // row 5, column 9 of stride 4
+    const auto add = [&](const char* name, const char* number, std::int64_t channels,
+                         bool is_probability = false) -> Tensor& {
+      return made.add(is_named ? name : number, {1, channels, 16, 16}, is_probability);
+    };
+    const auto put_at = [](Tensor& map, std::initializer_list<float> values) {
+      std::int64_t channel = 0;
+      for (const float value : values) map.reals()[channel++ * kMapCells + kCell] = value;
+    };
+    put_at(add("heatmap", "537", 1, true), {0.9F});
+    if (is_named) put_at(add("offset", "", 2), {0.25F, -0.25F});
+    put_at(add("scale", "538", 2), {std::log(3.0F), std::log(2.0F)});
+    if (!is_named) put_at(add("", "539", 2), {0.25F, -0.25F});
+    put_at(add("landmarks", "540", 10), {0.25F, 0.5F, 0.25F, 0.75F});
+    EXPECT_EQ(made.type(), "centerface");
+    // The centre is 9.25 columns and 5.75 rows; 2 columns wide and 3 rows high.
+    const std::vector<RawBox> boxes = made.decoded();
+    expect_box(boxes, 0, 0.9F, {33, 17, 41, 29});
+    EXPECT_NEAR(boxes[0].points[0], 33 + 0.5F * 8, 1e-3);
+    EXPECT_NEAR(boxes[0].points[1], 17 + 0.25F * 12, 1e-3);
+    EXPECT_NEAR(boxes[0].points[2], 33 + 0.75F * 8, 1e-3);
+  }
+}
+
+// Raw maps of three anchors each, as of YOLOv5 by their shapes: the operators tell.
+TEST(Readings, TellDarknetsMapsFromYolov5) {
+  const auto maps = [](std::initializer_list<std::int64_t> sides) {
+    Made made;
+    for (const std::int64_t side : sides) {
+      Tensor& map = made.add("map" + std::to_string(side), {1, 3 * 8, side, side}, false, -9);
+      const float values[] = {0.5F, -1, 0.5F, -0.5F, 3, -2, 2, 4};
+      // Second anchor of stride 16, row 1, column 2.
+      for (std::int64_t k = 0; k < 8 && side == 4; ++k) map.reals()[(8 + k) * 16 + 6] = values[k];
+    }
+    return made;
+  };
+  const float score = sigmoid(3.0F) * sigmoid(4.0F);
+  const auto corners = [](float spread, float width, float height) -> std::array<float, 4> {
+    const float x = (2.5F + spread * (sigmoid(0.5F) - 0.5F)) * 16,
+                y = (1.5F + spread * (sigmoid(-1) - 0.5F)) * 16;
+    const float w = std::exp(0.5F) * width / 2, h = std::exp(-0.5F) * height / 2;
+    return {x - w, y - h, x + w, y + h};
+  };
+  Made three = maps({8, 4, 2});
+  EXPECT_EQ(three.type(), "yolov5");
+  expect_box(three.decoded("yolov3"), 2, score, corners(1, 62, 45));
+  expect_box(three.decoded("yolov4"), 2, score, corners(1.1F, 76, 55));
+  three.outputs.operators = {{"LeakyRelu", 72}, {"Add", 23}, {"Concat", 2}};
+  EXPECT_EQ(three.type(), "yolov3");
+  expect_box(three.decoded(), 2, score, corners(1, 62, 45));
+  three.outputs.operators = {{"LeakyRelu", 35}, {"Mish", 72}, {"Add", 23}, {"Concat", 10}};
+  expect_box(three.decoded(), 2, score, corners(1.1F, 76, 55));
+  three.outputs.anchors = std::vector<double>(18, 20);
+  expect_box(three.decoded(), 2, score, corners(1.1F, 20, 20));
+  three.outputs.operators = {{"LeakyRelu", 55}, {"Add", 0}, {"Concat", 16}};  // YOLOv7-tiny
+  EXPECT_EQ(three.type(), "yolov5");
+  Made two = maps({4, 2});
+  two.outputs.operators = {{"LeakyRelu", 11}, {"MaxPool", 6}, {"Concat", 1}};
+  expect_box(two.decoded(), 2, score, corners(1, 23, 27));
+  two.outputs.operators = {{"LeakyRelu", 19}, {"MaxPool", 3}, {"Concat", 7}, {"Split", 3}};
+  expect_box(two.decoded(), 2, score, corners(1.05F, 37, 58));
+  two.outputs.operators = {{"LeakyRelu", 60}, {"Add", 20}, {"Concat", 1}};  // Yolo-Fastest
+  EXPECT_THROW(two.type(), Problem);
+  two.outputs.anchors = std::vector<double>(12, 20);
+  expect_box(two.decoded(), 2, score, corners(1, 20, 20));
+  Made coco;  // which has no 191 classes of YOLOv8
+  coco.add("map4", {1, 255, 4, 4});
+  coco.add("map2", {1, 255, 2, 2});
+  coco.outputs.operators = {{"LeakyRelu", 60}, {"Add", 20}, {"Concat", 1}};
+  try {
+    coco.type();
+    ADD_FAILURE() << "is read";
+  } catch (const Problem& problem) {
+    EXPECT_THAT(problem.what(), HasSubstr("`anchors`"));
+  }
+}
+
+TEST(Readings, DecodeYolov2) {
+  Made made;
+  Tensor& map = made.add("grid", {1, 5 * 25, 2, 2}, false, -9);
+  made.outputs.all[0].is_raw = true;
+  made.outputs.operators["LeakyRelu"] = 8;
+  const float values[] = {0.5F, -1, 0.5F, -0.5F, 3};  // second anchor of row 0, column 1
+  for (std::int64_t k = 0; k < 5; ++k) map.reals()[(25 + k) * 4 + 1] = values[k];
+  map.reals()[(25 + 5 + 7) * 4 + 1] = 2;  // class 7
+  EXPECT_EQ(made.type(), "yolov2");
+  const float x = (1 + sigmoid(0.5F)) * 32, y = sigmoid(-1) * 32;
+  const float w = std::exp(0.5F) * 3.42F * 16, h = std::exp(-0.5F) * 4.41F * 16;
+  const float score = sigmoid(3.0F) / (1 + 19 * std::exp(-11.0F));
+  expect_box(made.decoded(), 7, score, {x - w, y - h, x + w, y + h});
+  made.outputs.anchors = {1, 2, 32, 16, 5, 6, 7, 8, 9, 10};
+  expect_box(
+      made.decoded(), 7, score,
+      {x - std::exp(0.5F) * 16, y - std::exp(-0.5F) * 8, x + std::exp(0.5F) * 16, y + std::exp(-0.5F) * 8});
+}
+
 TEST(Readings, DoubtWhatIsNeverRight) {
   Made made;  // no reading of its rows has scores up to 1
   Tensor& out = made.add("output", {1, 3 * kCells, 8}, false, 3);

@@ -19,6 +19,7 @@ struct Rule {
 constexpr Rule kRules[] = {{"yunet", match_yunet},
                            {"scrfd", match_scrfd},
                            {"retinaface", match_retinaface},
+                           {"yolov3", match_darknet},
                            {"yolov5", match_yolov5},
                            {"yolox", match_yolox},
                            {"yolov8", match_yolov8},
@@ -28,8 +29,10 @@ constexpr Rule kRules[] = {{"yunet", match_yunet},
                            {"detr", match_detr},
                            {"ssd", match_ssd},
                            {"fcos", match_fcos},
+                           {"centerface", match_centerface},
                            {"centernet", match_centernet},
                            {"fastestdet", match_fastestdet},
+                           {"yolov2", match_yolov2},
                            {"yolo-fastestv2", match_yolo_fastest},
                            {"mediapipe", match_mediapipe}};
 
@@ -37,8 +40,7 @@ constexpr Rule kRules[] = {{"yunet", match_yunet},
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"yolov7", "yolov5"},
     {"yolov5-lite", "yolov5"},
-    {"yolov3", "decoded"},
-    {"yolov4", "decoded"},
+    {"yolov4", "yolov3"},
     {"efficientdet", "decoded"},
     {"deepstream", "end_to_end"},
     {"tensorflow", "detr"},
@@ -246,8 +248,11 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   if (Match scheme = match_any(outputs, word, rule)) return *scheme;
   if (!rule.empty())
     throw Problem("has outputs that do not fit model_type '" + wanted + "': " + outputs_text(outputs));
-  const bool has_anchors = std::ranges::any_of(
-      outputs.all, [](const NetworkOutputs::Output& one) { return one.shape && one.shape->size() == 5; });
+  constexpr std::int64_t kCocoOfThreeAnchors = 3 * 85;
+  const bool has_anchors = std::ranges::any_of(outputs.all, [](const NetworkOutputs::Output& one) {
+    return one.shape &&
+           (one.shape->size() == 5 || (one.shape->size() == 4 && (*one.shape)[1] == kCocoOfThreeAnchors));
+  });
   if (has_anchors)
     throw Problem(
         "has raw outputs by anchors, whose sizes are not known: " + outputs_text(outputs) +

@@ -178,6 +178,24 @@ ScoreKind kind_of(const Evidence& evidence, const Sheet& scores) {
   return !are_shares ? ScoreKind::raw : sum_to_one ? ScoreKind::sum_to_one : ScoreKind::each_by_itself;
 }
 
+// Whether most queries find the last class in the test picture, more surely than not: it stands for no
+// object. Networks that score each class by itself give low scores instead.
+bool finds_last_class(const Evidence& evidence, const Sheet& scores) {
+  if (evidence.probe().empty() || scores.channels < 2) return false;
+  const Tensor& tensor = *evidence.probe()[static_cast<std::size_t>(scores.output)];
+  if (tensor.size() < scores.places * scores.channels) return false;
+  std::int64_t found = 0;
+  for (std::int64_t place = 0; place < scores.places; ++place) {
+    const auto at = [&](std::int64_t c) {
+      return tensor.as<float>(place * scores.place_step + c * scores.channel_step);
+    };
+    bool is_largest = at(scores.channels - 1) > 0;
+    for (std::int64_t c = 0; c + 1 < scores.channels; ++c) is_largest &= at(scores.channels - 1) > at(c);
+    found += is_largest;
+  }
+  return found > scores.places / 2;
+}
+
 }  // namespace
 
 // Finished boxes of all places, and scores of each class by itself.
@@ -231,8 +249,11 @@ Match match_detr(const Evidence& evidence) {
     const Sheet &boxes = pair->boxes, &scores = pair->scores;
     // The first of such networks has a last class for no object.
     const std::int64_t names = evidence.outputs.classes.value_or(91);
-    const bool has_no_object = scores.channels == names + 1 && !scores.is_probability &&
-                               !has_word(evidence.output_of(scores).name, {"label"});
+    const bool may_have_no_object =
+        !scores.is_probability && !has_word(evidence.output_of(scores).name, {"label"});
+    const bool has_no_object =
+        may_have_no_object &&
+        (scores.channels == names + 1 || (!evidence.outputs.classes && finds_last_class(evidence, scores)));
     head.places = boxes.places;
     head.box = boxes.field();
     head.classes = scores.field();

@@ -176,11 +176,14 @@ namespace {
 // One map of 64 + classes channels, or two of 64 and of classes, for each stride.
 Match match_yolov8_maps(const Evidence& evidence) {
   constexpr std::int64_t kBins = 16, kSides = 4 * kBins;
+  constexpr std::int64_t kCocoOfThreeAnchors = 3 * 85;  // not 64 and 191 classes
   Scheme scheme;
   std::map<std::int64_t, Head> heads;  // by number of places
   for (const Sheet& sheet : evidence.sheets) {
     const int stride = evidence.stride_of(sheet.places);
     if (!sheet.is_map || stride == 0) return {};
+    if (sheet.channels == kCocoOfThreeAnchors && evidence.wanted.empty() && !evidence.outputs.classes)
+      return {};
     Head& head = heads.try_emplace(-sheet.places, head_of(evidence, sheet.places, stride)).first->second;
     const bool has_sides = sheet.channels >= kSides && !head.box.is_there();
     std::int64_t classes = has_sides ? sheet.channels - kSides : sheet.channels;

@@ -99,6 +99,9 @@ Match match_yolo_fastest(const Evidence& evidence) {
   // Of COCO, for inputs of 352x352.
   constexpr double kUsual[] = {12.64,  19.39, 37.88,  51.48,  55.71,  138.31,
                                126.91, 78.23, 131.57, 214.55, 279.92, 258.87};
+  // The first Yolo-Fastest and YOLOv3-tiny have maps of as many channels for each anchor, and such
+  // activations.
+  if (evidence.wanted.empty() && evidence.has_operator("LeakyRelu")) return {};
   const std::map<int, FastestMap> maps = fastest_maps(evidence);
   const std::span<const double> anchors =
       evidence.outputs.anchors.empty() ? std::span<const double>(kUsual) : evidence.outputs.anchors;

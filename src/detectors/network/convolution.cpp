@@ -4,6 +4,7 @@
 
 #include "detectors/network/broadcast.hpp"
 #include "detectors/network/functions.hpp"
+#include "detectors/network/lowering.hpp"
 #include "detectors/network/window.hpp"
 
 namespace sightline::network {
@@ -265,8 +266,8 @@ void run_gemm(const Call& call, std::span<Tensor> out) {
 }
 
 constexpr Operator kConvolutions[] = {
-    {"Conv", 2, 3, 1, convolution_type, run_convolution},
-    {"ConvTranspose", 2, 3, 1, transposed_type, run_transposed},
+    {"Conv", 2, 3, 1, convolution_type, run_convolution, lower_one_axis},
+    {"ConvTranspose", 2, 3, 1, transposed_type, run_transposed, lower_one_axis},
     {"Gemm", 2, 3, 1, gemm_type, run_gemm},
     {"MatMul", 2, 2, 1, matrix_type, run_matrix},
 };

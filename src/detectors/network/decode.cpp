@@ -14,6 +14,11 @@ namespace {
 
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
+// Whether boxes have sizes alone, of maps that have the centre's offset where others have objectness.
+bool has_sizes_alone(const Scheme& scheme) {
+  return scheme.box == BoxForm::size_at_cell || scheme.box == BoxForm::log_size_at_cell;
+}
+
 // Reads fields of one head.
 class Reader {
  public:
@@ -21,11 +26,9 @@ class Reader {
       : scheme_(scheme), head_(head), outputs_(outputs), places_(head.places) {
     if (places_ < 0) places_ = count_places();
     const int scores = scheme.classes + (scheme.has_background ? 1 : 0);
-    const int sides = scheme.box == BoxForm::distribution   ? 4 * scheme.bins
-                      : scheme.box == BoxForm::size_at_cell ? 2
-                                                            : 4;
+    const int sides = scheme.box == BoxForm::distribution ? 4 * scheme.bins : has_sizes_alone(scheme) ? 2 : 4;
     check(head.classes, head.label.is_there() ? 1 : scores + (scheme.has_no_object ? 1 : 0));
-    check(head.objectness, scheme.box == BoxForm::size_at_cell ? 2 : 1);
+    check(head.objectness, has_sizes_alone(scheme) ? 2 : 1);
     check(head.box, sides);
     check(head.points, 2 * scheme.points);
     check(head.label, 1);
@@ -73,7 +76,7 @@ class Reader {
                       ? softmax_of(place, largest, end_of_classes() + (scheme_.has_no_object ? 1 : 0))
                       : activated(largest);
     if (head_.label.is_there()) return score;
-    if (head_.objectness.is_there() && scheme_.box != BoxForm::size_at_cell) {
+    if (head_.objectness.is_there() && !has_sizes_alone(scheme_)) {
       const float objectness = activated(at(head_.objectness, place));
       if (scheme_.takes_powers) return power(objectness, 0.6F) * power(score, 0.4F);
       score *= objectness;
@@ -109,7 +112,7 @@ class Reader {
 
   void read_box(std::int64_t place, RawBox& box) const {
     float v[4] = {};
-    for (std::int64_t i = 0; i < (scheme_.box == BoxForm::size_at_cell ? 2 : 4); ++i)
+    for (std::int64_t i = 0; i < (has_sizes_alone(scheme_) ? 2 : 4); ++i)
       v[i] = scheme_.box == BoxForm::distribution ? expected(place, i) : at(head_.box, place, i);
     const std::int64_t cell = head_.columns > 0 ? place / head_.anchors : 0;
     const float gx = head_.columns > 0 ? static_cast<float>(cell % head_.columns) : 0;
@@ -146,6 +149,14 @@ class Reader {
                 width * width * head_.anchor_width, height * height * head_.anchor_height);
         break;
       }
+      case BoxForm::darknet: {
+        const auto centre = [&](float x, float start) {
+          return (multiply_add(activated(x) - 0.5F, head_.spread, 0.5F) + start) * s;
+        };
+        centred(centre(v[0], gx), centre(v[1], gy), exponential(v[2]) * head_.anchor_width,
+                exponential(v[3]) * head_.anchor_height);
+        break;
+      }
       case BoxForm::distances:
       case BoxForm::distribution:
         box.x1 = (gx + scheme_.anchor - v[0]) * s;
@@ -171,7 +182,12 @@ class Reader {
         const float dx = has_offset ? at(head_.objectness, place, 0) : 0.5F;
         const float dy = has_offset ? at(head_.objectness, place, 1) : 0.5F;
         centred((gx + dx) * s, (gy + dy) * s, v[0] * s, v[1] * s);
+        break;
       }
+      case BoxForm::log_size_at_cell:
+        centred((gx + 0.5F + at(head_.objectness, place, 1)) * s,
+                (gy + 0.5F + at(head_.objectness, place, 0)) * s, exponential(v[1]) * s,
+                exponential(v[0]) * s);
     }
     for (int i = 0; i < scheme_.points; ++i) {
       const float px = at(head_.points, place, 2 * i), py = at(head_.points, place, 2 * i + 1);
@@ -184,6 +200,9 @@ class Reader {
       } else if (scheme_.box == BoxForm::anchor) {
         x = multiply_add(px, head_.anchor_width, gx * s);
         y = multiply_add(py, head_.anchor_height, gy * s);
+      } else if (scheme_.box == BoxForm::log_size_at_cell) {  // rows first
+        x = multiply_add(py, box.x2 - box.x1, box.x1);
+        y = multiply_add(px, box.y2 - box.y1, box.y1);
       } else {
         const float anchor = scheme_.box == BoxForm::cell ? 0 : scheme_.anchor;
         x = (gx + anchor + px) * s;

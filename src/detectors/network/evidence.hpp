@@ -263,11 +263,14 @@ Match match_fastestdet(const Evidence& evidence);
 Match match_yolo_fastest(const Evidence& evidence);
 Match match_mediapipe(const Evidence& evidence);
 Match match_raw_yolov5(const Evidence& evidence);
+Match match_darknet(const Evidence& evidence);
+Match match_yolov2(const Evidence& evidence);
 Match match_retinaface(const Evidence& evidence);
 Match match_yunet(const Evidence& evidence);
 Match match_scrfd(const Evidence& evidence);
 Match match_nanodet(const Evidence& evidence);
 Match match_fcos(const Evidence& evidence);
+Match match_centerface(const Evidence& evidence);
 Match match_centernet(const Evidence& evidence);
 
 }  // namespace sightline::network

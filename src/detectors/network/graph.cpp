@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "detectors/network/operators.hpp"
 #include "detectors/network/window.hpp"
@@ -18,13 +19,7 @@ class Simplifier {
   Simplifier(Graph& graph, std::int64_t memory_limit) : graph_(graph), limit_(memory_limit) {}
 
   void run() {
-    for (Node& node : graph_.nodes) {
-      try {
-        fold_or_infer(node);
-      } catch (const Problem& problem) {
-        throw Problem("node " + node.title() + " " + problem.what());
-      }
-    }
+    for (Node& node : std::exchange(graph_.nodes, {})) add(std::move(node));
     skip_copies();
     remove_unused();  // so that values have no readers but those that count
     fold_batch_norms();
@@ -37,6 +32,44 @@ class Simplifier {
 
  private:
   Value& value(int number) { return graph_.value(number); }
+
+  // Adds a node, or those that it consists of.
+  void add(Node node) {
+    std::optional<Graph> parts;
+    try {
+      const KnownInputs known(graph_, node);
+      if (node.code->lower && known.are_typed)
+        parts = if_known([&] { return node.code->lower(known.call); }).value_or(std::nullopt);
+      if (!parts && !node.code->run) node.code->infer(known.call);  // which refuses it
+      if (!parts) fold_or_infer(node);
+    } catch (const Problem& problem) {
+      throw Problem("node " + node.title() + " " + problem.what());
+    }
+    if (parts) return add_parts(node, std::move(*parts));
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  void add_parts(const Node& node, Graph parts) {
+    constexpr std::size_t kMostNodes = 50'000;
+    if (graph_.nodes.size() > kMostNodes) throw Problem("consists of too many nodes");
+    std::vector<int> numbers = node.inputs;  // here, by those in the parts
+    for (std::size_t i = numbers.size(); i < parts.values.size(); ++i) {
+      Value& one = parts.values[i];
+      if (one.constant && (folded_bytes_ += bytes_of(one.constant->type())) > limit_)
+        throw Problem("node " + node.title() + " needs too much memory for constants");
+      const bool is_output = static_cast<int>(i) == parts.outputs[0];
+      numbers.push_back(is_output      ? node.outputs[0]
+                        : one.constant ? add_constant(one.name, one.constant)
+                                       : add_value(std::move(one)));
+    }
+    for (Node& part : parts.nodes) {
+      for (std::vector<int>* const list : {&part.inputs, &part.outputs}) {
+        for (int& number : *list)
+          number = number == kAbsent ? kAbsent : numbers[static_cast<std::size_t>(number)];
+      }
+      add(std::move(part));
+    }
+  }
 
   void fold_or_infer(Node& node) {
     KnownInputs known(graph_, node);
@@ -181,7 +214,10 @@ class Simplifier {
 
   int add_constant(std::string name, SharedTensor tensor) {
     TensorType type = tensor->type();
-    graph_.values.push_back({std::move(name), std::move(tensor), true, std::move(type)});
+    return add_value({std::move(name), std::move(tensor), true, std::move(type)});
+  }
+  int add_value(Value value) {
+    graph_.values.push_back(std::move(value));
     return static_cast<int>(graph_.values.size()) - 1;
   }
 

@@ -244,7 +244,8 @@ Network build(Graph graph, const Settings& settings, std::optional<Size> usual_s
   const GivenLabels labels = given_labels(network.graph, settings);
   network.scheme = choose_scheme(outputs_of(network, settings.anchors, labels.names.size()),
                                  said(network.graph, settings.model_type, "model_type"));
-  const bool has_anchors = network.scheme.box == BoxForm::anchor || network.scheme.box == BoxForm::prior;
+  const bool has_anchors = network.scheme.box == BoxForm::anchor || network.scheme.box == BoxForm::darknet ||
+                           network.scheme.box == BoxForm::prior;
   if (!settings.anchors.empty() && !has_anchors)
     throw Error(ExitCode::usage,
                 fmt::format("anchors are given for the network '{}', which is read as {} and has none",
@@ -283,7 +284,7 @@ bool has_free_size(const Graph& graph, const Settings& settings) {
 
 // Side of the input that networks of a kind usually have; 0: the most common one.
 int usual_side(const Scheme& scheme) {
-  if (scheme.type == "nanodet") return 416;
+  if (scheme.type == "nanodet" || scheme.box == BoxForm::darknet) return 416;
   if (scheme.type == "centernet") return 512;
   if (scheme.type == "fcos" || scheme.has_no_object) return 800;
   const bool is_p6 = scheme.type == "yolov5" && !scheme.heads.empty() && scheme.heads.back().stride == 64;

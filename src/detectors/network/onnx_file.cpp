@@ -160,6 +160,7 @@ class Builder {
       throw Problem("has " + std::to_string(proto_.node_size()) + " nodes, more than the limit of " +
                     std::to_string(kMostNodes));
     if (proto_.sparse_initializer_size() > 0) throw Problem("has sparse weights, which are not supported");
+    for (const onnx::ValueInfoProto& one : proto_.value_info()) note_type(one);
     for (const onnx::TensorProto& one : proto_.initializer()) add_initializer(one);
     for (const onnx::ValueInfoProto& one : proto_.input()) add_input(one);
     for (int i = 0; i < proto_.node_size(); ++i) add_node(proto_.node(i), i);
@@ -184,6 +185,10 @@ class Builder {
                     std::to_string(kMostEnds));
   }
 
+  void note_type(const onnx::ValueInfoProto& proto) {
+    types_[proto.name()] = proto.type().tensor_type().elem_type();
+  }
+
   int add_value(const std::string& name) {
     if (graph_.values.size() >= kMostValues) throw Problem("has too many values");
     const auto number = static_cast<int>(graph_.values.size());
@@ -196,6 +201,7 @@ class Builder {
   void add_initializer(const onnx::TensorProto& proto) {
     try {
       const SharedTensor tensor = read_tensor(proto);
+      types_[proto.name()] = proto.data_type();
       Value& value = graph_.value(add_value(proto.name()));
       value.constant = tensor;
       value.is_typed = true;
@@ -208,6 +214,7 @@ class Builder {
   // Weights may be listed as inputs, too: they are defaults that nobody replaces.
   void add_input(const onnx::ValueInfoProto& proto) {
     if (numbers_.contains(proto.name())) return;
+    note_type(proto);
     const std::string title = "input '" + short_name(proto.name()) + "' ";
     if (!proto.type().has_tensor_type()) throw Problem(title + "is no tensor");
     const onnx::TypeProto::Tensor& tensor = proto.type().tensor_type();
@@ -239,10 +246,35 @@ class Builder {
       read_links(proto, node);
       for (const onnx::AttributeProto& one : proto.attribute())
         node.attributes.insert_or_assign(one.name(), read_attribute(one));
+      note_type(proto, node);
+      if (node.op == "CastLike") make_cast(proto, node);
     } catch (const Problem& problem) {
       throw Problem("node " + node.title() + " " + problem.what());
     }
     graph_.nodes.push_back(std::move(node));
+  }
+
+  // The type of what a node makes, where the file does not list it.
+  void note_type(const onnx::NodeProto& proto, const Node& node) {
+    int type = onnx::TensorProto::UNDEFINED;
+    if (node.op == "Cast") type = static_cast<int>(std::clamp<std::int64_t>(node.integer("to", 0), 0, 1000));
+    if (node.op == "Shape" || node.op == "Size") type = onnx::TensorProto::INT64;
+    for (const onnx::AttributeProto& one : proto.attribute()) {
+      if (node.op == "Constant" && one.name() == "value") type = one.t().data_type();
+      if (node.op == "Constant" && one.name().starts_with("value_int")) type = onnx::TensorProto::INT64;
+    }
+    if (type != onnx::TensorProto::UNDEFINED) types_[proto.output(0)] = type;
+  }
+
+  // Where the file tells the type of CastLike's second input, it is a Cast to that type: whole numbers in
+  // memory no longer tell how many bits they have.
+  void make_cast(const onnx::NodeProto& proto, Node& node) const {
+    const auto found = types_.find(proto.input(1));
+    if (found == types_.end() || found->second == onnx::TensorProto::UNDEFINED) return;
+    node.op = "Cast";
+    node.code = find_operator(node.op);
+    node.inputs.resize(1);
+    node.attributes["to"] = std::int64_t{found->second};
   }
 
   void read_links(const onnx::NodeProto& proto, Node& node) {
@@ -279,6 +311,7 @@ class Builder {
   const onnx::GraphProto& proto_;
   Graph graph_;
   std::unordered_map<std::string, int> numbers_;
+  std::unordered_map<std::string, int> types_;  // of ONNX, as far as they are known
 };
 
 Graph build_graph(std::span<const char> bytes) {

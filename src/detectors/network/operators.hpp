@@ -69,8 +69,12 @@ struct Operator {
   std::size_t most_outputs = 1;
   /// Types of the outputs. Throws Problem, and NotKnownYet.
   std::vector<TensorType> (*infer)(const Call& call) = nullptr;
-  /// Computes the outputs, whose memory is there. Inputs have data.
+  /// Computes the outputs, whose memory is there. Inputs have data. Null where `lower` does it all.
   void (*run)(const Call& call, std::span<Tensor> outputs) = nullptr;
+  /// Nodes of other operators that do the same, as a graph whose first values are the node's inputs, and that
+  /// has one output; none for nodes that run by themselves, as all do where it is null. Throws Problem, and
+  /// NotKnownYet.
+  std::optional<Graph> (*lower)(const Call& call) = nullptr;
 };
 
 /// Null where it is not known.
@@ -87,9 +91,11 @@ std::span<const Operator> shape_operators();
 std::span<const Operator> index_operators();
 std::span<const Operator> convolution_operators();
 std::span<const Operator> pooling_operators();
+std::span<const Operator> resize_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> normalisation_operators();
 std::span<const Operator> selection_operators();
+std::span<const Operator> lowered_operators();
 
 /// The error of a node that cannot run.
 Error node_error(const Node& node, const Problem& problem);

@@ -1,4 +1,4 @@
-// Pooling, and pictures of other sizes.
+// Pooling.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "detectors/network/functions.hpp"
+#include "detectors/network/lowering.hpp"
 #include "detectors/network/window.hpp"
 
 namespace sightline::network {
@@ -110,180 +111,11 @@ void run_global_max(const Call& call, std::span<Tensor> out) {
   });
 }
 
-// --- resizing
-
-struct ResizePlan {
-  Shape shape;
-  std::vector<float> scales;
-  bool linear = false;
-  std::string coordinates, rounding;
-};
-
-// An attribute's value. Throws Problem unless it is one of `known`.
-std::string choice(const Call& call, std::string_view attribute, std::string_view fallback,
-                   std::initializer_list<std::string_view> known) {
-  std::string value = call.node.text(attribute, fallback);
-  if (std::ranges::find(known, value) == known.end())
-    throw Problem("has the " + std::string(attribute) + " '" + value + "', which is not supported");
-  return value;
-}
-
-// Axes that scales and sizes are listed for: all unless the attribute says which.
-std::vector<std::size_t> resized_axes(const Call& call) {
-  std::vector<std::size_t> axes;
-  for (const std::int64_t axis : call.node.integers("axes"))
-    axes.push_back(Call::axis(axis, call.in(0).rank()));
-  const bool lists_none = axes.empty();
-  for (std::size_t i = 0; i < call.in(0).rank() && lists_none; ++i) axes.push_back(i);
-  return axes;
-}
-
-void check_scale(float scale) {
-  if (!(scale > 0 && scale < 65536)) throw Problem("has a scale out of range");
-}
-
-void take_scales(const Tensor& scales, const std::vector<std::size_t>& axes, ResizePlan& plan) {
-  if (scales.kind() != Kind::real || scales.size() != static_cast<std::int64_t>(axes.size()))
-    throw Problem("has scales that do not fit " + text_of(plan.shape));
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const float scale = scales.reals()[i];
-    check_scale(scale);
-    std::int64_t& side = plan.shape[axes[i]];
-    plan.scales[axes[i]] = scale;
-    side = static_cast<std::int64_t>(std::floor(static_cast<float>(side) * scale));
-  }
-}
-
-// Sizes, or the nearest ones of the same aspect ratio that are nowhere larger, or smaller.
-void take_sizes(const Call& call, const std::vector<std::size_t>& axes, ResizePlan& plan) {
-  const Shape from = plan.shape, sizes = call.wholes(3, "");
-  if (sizes.size() != axes.size()) throw Problem("has sizes that do not fit " + text_of(from));
-  std::vector<float> scales;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    scales.push_back(static_cast<float>(sizes[i]) /
-                     static_cast<float>(std::max<std::int64_t>(1, from[axes[i]])));
-    check_scale(scales[i]);
-    plan.shape[axes[i]] = sizes[i];
-    plan.scales[axes[i]] = scales[i];
-  }
-  const std::string policy =
-      choice(call, "keep_aspect_ratio_policy", "stretch", {"stretch", "not_larger", "not_smaller"});
-  if (policy == "stretch" || axes.empty()) return;
-  const float scale = policy == "not_larger" ? std::ranges::min(scales) : std::ranges::max(scales);
-  for (const std::size_t axis : axes) {
-    plan.scales[axis] = scale;
-    plan.shape[axis] = static_cast<std::int64_t>(std::round(scale * static_cast<float>(from[axis])));
-  }
-}
-
-// Opset 10 and Upsample have scales as the second input; Resize has them as the third, sizes as the fourth.
-ResizePlan resize_plan(const Call& call) {
-  const Shape& from = call.real(0).shape();
-  ResizePlan plan{from, std::vector<float>(from.size(), 1.0F), false, "asymmetric", "simple"};
-  plan.linear = choice(call, "mode", "nearest", {"nearest", "linear"}) == "linear";
-  const bool old = call.node.op == "Upsample" || call.node.opset < 11;
-  if (!old) {
-    plan.coordinates = choice(call, "coordinate_transformation_mode", "half_pixel",
-                              {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetric",
-                               "align_corners", "tf_half_pixel_for_nn"});
-    plan.rounding = choice(call, "nearest_mode", "round_prefer_floor",
-                           {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  }
-  if (call.node.integer("antialias", 0) != 0)
-    throw Problem("smooths before it shrinks (antialias), which is not supported");
-  const std::vector<std::size_t> axes = resized_axes(call);
-  if (!old && call.has(3) && elements_of(call.in(3).shape()) > 0) {
-    take_sizes(call, axes, plan);
-  } else {
-    take_scales(call.data(old ? 1 : 2), axes, plan);
-  }
-  // A scale that keeps the number of channels would still mix them.
-  if (from.size() != 4 || plan.shape[0] != from[0] || plan.shape[1] != from[1] || plan.scales[0] != 1 ||
-      plan.scales[1] != 1)
-    throw Problem("resizes " + text_of(from) + " to " + text_of(plan.shape) +
-                  ", not only rows and columns of a picture");
-  if (elements_of(from) == 0 || elements_of(plan.shape) == 0) throw Problem("has an empty picture");
-  return plan;
-}
-
-Types resize_type(const Call& call) {
-  return {{Kind::real, resize_plan(call).shape}};
-}
-
-// The place in the input of a place in the output, in single precision as in other engines: 3 / 0.6 is 5.
-float source_place(std::int64_t at, std::int64_t from, std::int64_t to, float scale,
-                   const std::string& coordinates) {
-  const auto x = static_cast<float>(at), in = static_cast<float>(from), out = static_cast<float>(to);
-  if (coordinates == "asymmetric") return x / scale;
-  if (coordinates == "align_corners") return to > 1 ? x * (in - 1) / (out - 1) : 0;
-  if (coordinates == "tf_half_pixel_for_nn") return (x + 0.5F) / scale;
-  if (coordinates == "pytorch_half_pixel" && to <= 1) return 0;
-  // Symmetric: what a fraction of a pixel cuts off is shared by both ends.
-  const float offset = coordinates == "half_pixel_symmetric" ? in / 2 * (1 - out / (scale * in)) : 0;
-  return offset + (x + 0.5F) / scale - 0.5F;
-}
-
-std::int64_t nearest_place(float x, float scale, const std::string& rounding) {
-  if (rounding == "simple") return static_cast<std::int64_t>(scale < 1 ? std::ceil(x) : std::floor(x));
-  if (rounding == "floor") return static_cast<std::int64_t>(std::floor(x));
-  if (rounding == "ceil") return static_cast<std::int64_t>(std::ceil(x));
-  if (rounding == "round_prefer_ceil") return static_cast<std::int64_t>(std::round(x));
-  return static_cast<std::int64_t>(std::ceil(x - 0.5F));  // round_prefer_floor
-}
-
-ResizeAxis axis_of(const Call& call, const ResizePlan& plan, std::size_t axis) {
-  const std::int64_t from = call.in(0).dim(axis), to = plan.shape[axis];
-  const float scale = plan.scales[axis];
-  ResizeAxis result;
-  for (std::int64_t i = 0; i < to; ++i) {
-    const float x = scale == 1 ? static_cast<float>(i) : source_place(i, from, to, scale, plan.coordinates);
-    if (!plan.linear) {
-      const std::int64_t at = std::clamp<std::int64_t>(nearest_place(x, scale, plan.rounding), 0, from - 1);
-      result.first.push_back(static_cast<std::int32_t>(at));
-      result.second.push_back(static_cast<std::int32_t>(at));
-      result.weight.push_back(0);
-      continue;
-    }
-    const float place = std::clamp(x, 0.0F, static_cast<float>(from - 1));
-    const auto at = static_cast<std::int64_t>(place);
-    result.first.push_back(static_cast<std::int32_t>(at));
-    result.second.push_back(static_cast<std::int32_t>(std::min(at + 1, from - 1)));
-    result.weight.push_back(place - static_cast<float>(at));
-  }
-  return result;
-}
-
-// Linear: mixes of columns are mixed by rows, each as a + (b - a) w with one rounding of the product's sum.
-void run_resize(const Call& call, std::span<Tensor> out) {
-  const Tensor& x = call.in(0);
-  const ResizePlan plan = resize_plan(call);
-  const ResizeAxis rows = axis_of(call, plan, 2), columns = axis_of(call, plan, 3);
-  const auto mix = [](float a, float b, float w) { return multiply_add(b - a, w, a); };
-  float* to = out[0].reals();
-  for (std::int64_t p = 0; p < x.dim(0) * x.dim(1); ++p) {
-    const float* plane = x.reals() + p * x.dim(2) * x.dim(3);
-    for (std::size_t r = 0; r < rows.first.size(); ++r) {
-      const float *upper = plane + rows.first[r] * x.dim(3), *lower = plane + rows.second[r] * x.dim(3);
-      for (std::size_t c = 0; c < columns.first.size(); ++c) {
-        const std::int64_t left = columns.first[c], right = columns.second[c];
-        if (!plan.linear) {
-          *to++ = upper[left];
-          continue;
-        }
-        const float w = columns.weight[c];
-        *to++ = mix(mix(upper[left], upper[right], w), mix(lower[left], lower[right], w), rows.weight[r]);
-      }
-    }
-  }
-}
-
 constexpr Operator kPooling[] = {
-    {"AveragePool", 1, 1, 1, pool_type, run_average_pool},
+    {"AveragePool", 1, 1, 1, pool_type, run_average_pool, lower_one_axis},
     {"GlobalAveragePool", 1, 1, 1, global_pool_type, run_global_average},
     {"GlobalMaxPool", 1, 1, 1, global_pool_type, run_global_max},
-    {"MaxPool", 1, 1, 2, pool_type, run_max_pool},
-    {"Resize", 1, 4, 1, resize_type, run_resize},
-    {"Upsample", 1, 2, 1, resize_type, run_resize},
+    {"MaxPool", 1, 1, 2, pool_type, run_max_pool, lower_one_axis},
 };
 
 }  // namespace
@@ -302,10 +134,6 @@ WindowCounts average_counts(const WindowPlan& plan, Pair sides, bool with_paddin
     return all;
   };
   return {counts(0), counts(1)};
-}
-
-ResizeAxis resize_axis(const Call& call, std::size_t axis) {
-  return axis_of(call, resize_plan(call), axis);
 }
 
 std::span<const Operator> pooling_operators() {

@@ -41,7 +41,8 @@ struct Head {
   std::int64_t columns = 0;
   std::int64_t anchors = 1;
   std::size_t first_prior = 0;
-  float anchor_width = 0, anchor_height = 0;  ///< of BoxForm::anchor, in pixels of the input
+  float anchor_width = 0, anchor_height = 0;  ///< of BoxForm::anchor and darknet, in pixels of the input
+  float spread = 1;                           ///< of BoxForm::darknet: range of centres, in cells
   Field classes, objectness, box, points, label;
 };
 
@@ -57,12 +58,14 @@ enum class BoxForm {
   centre,         ///< centre and size
   cell,           ///< centre from the cell's corner and logarithm of the size, in strides
   anchor,         ///< as in YOLOv5: activated; centre about the cell, size in parts of the head's anchor
+  darknet,        ///< as in YOLOv3: centre in the cell, logarithm of the size in parts of the head's anchor
   distances,      ///< left, top, right, bottom from the cell's anchor, in strides
   distribution,   ///< the same, each as a distribution over whole numbers
   prior,          ///< offset from a prior, by the variances 0.1 and 0.2
   offset,         ///< centre from the cell's and size, in pixels of the input
   share_at_cell,  ///< as in FastestDet: centre by tanh about the cell, size by sigmoid, in parts of the input
   size_at_cell,   ///< width and height; objectness holds the centre's offset in the cell
+  log_size_at_cell,  ///< as in CenterFace: the same as logarithms, all of them rows first
 };
 
 /// How an output is read.
