@@ -206,7 +206,7 @@ TEST_F(PartedRun, WritesWhatSoftwareWrites) {
     std::vector<std::string> decoders{"fake:"};
   };
   for (const auto& [options, decoders] :
-       {Case{{"--track"}, {"fake:", "fake:prove", "fake:fail@30"}}, Case{{"-f", "csv", "--every", "7"}},
+       {Case{{"--track"}, {"fake:prove", "fake:fail@30"}}, Case{{"-f", "csv", "--every", "7"}},
         Case{{"--track", "--start", "3.5", "--duration", "20"}},
         Case{{"--start", "1", "--every", "2", "--in-flight", "6", "--threads", "3"}}}) {
     SCOPED_TRACE(testing::PrintToString(options));
@@ -229,6 +229,7 @@ TEST_F(PartedRun, LeavesDamageToOneDecoder) {
   const std::string file = *folder_ / "damaged.mp4";
   for (const auto& [place, option] :
        {std::pair{0.1, "--track"}, std::pair{0.6, "--keep-going"}, std::pair{0.95, "--track"}}) {
+    if (!is_thorough() && place < 0.5) continue;
     SCOPED_TRACE(place);
     std::vector<char> damaged = whole;
     const auto at = static_cast<std::size_t>(place * static_cast<double>(whole.size()));
