@@ -91,6 +91,9 @@ build programs with Sightline's C functions.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), python3-numpy, libsightline0 (>= ${PROJECT_VERSION})")
+# They compile the package when it is installed, and remove what was compiled with it.
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/python3-sightline/postinst
+                                              ${CMAKE_CURRENT_LIST_DIR}/python3-sightline/prerm)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-opencv, python3-pil")
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION
 "Python package of Sightline, which detects objects in video
