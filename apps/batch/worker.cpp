@@ -24,9 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kPictureRate = 25;          // frames/s that a Reader gives pictures of a folder
-constexpr double kWithinRounding = 0.4e-6;   // seconds, less than what a Reader allows for
-constexpr std::int64_t kEnoughFrames = 200;  // frames: to search fewer is quicker than to measure schedules
+constexpr double kPictureRate = 25;         // frames/s that a Reader gives pictures of a folder
+constexpr double kWithinRounding = 0.4e-6;  // seconds, less than what a Reader allows for
 
 void refuse_changed(const std::string& name) {
   throw Error(ExitCode::input, "'" + name + "' has changed since the plan was made",
@@ -154,7 +153,7 @@ class ObjectWorker : public Worker {
     PartSink sink(writer);
     pipeline::RunOptions options;
     options.stop = &stop_;
-    pipeline_.plan_if_worthwhile(source, kEnoughFrames, stop_);
+    pipeline_.plan_if_worthwhile(source, pipeline::kFramesWorthPlanning, stop_);
     const pipeline::RunReport report = pipeline_.run({&source, input.name, {&sink}, {}}, options);
     throw_if_stopped();
     if (part.begin > 0 && !input.is_pictures &&

@@ -39,7 +39,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quicker than to measure
 
 // What was found; how fast, for those who ask.
 void summarise(const Answer& answer, const pipeline::RunReport& report, const DetectorInfo& detector,
@@ -225,7 +224,7 @@ class DetectRun {
     if (!a_.report.empty()) options.traces.push_back(&history_);
     // Pictures share the first one's schedule: to measure a picture takes longer than to search it.
     if (!only_pictures_ || !std::exchange(has_plan_, true)) {
-      pipeline_.plan_if_worthwhile(inputs.front().source, kWorthPlanning, stop_);
+      pipeline_.plan_if_worthwhile(inputs.front().source, pipeline::kFramesWorthPlanning, stop_);
     }
     ProgressDisplay display(verbosity_ >= 0);
     if (only_pictures_) display.count_pictures();

@@ -133,24 +133,24 @@ Planned EnginePipeline::plan(const std::vector<Frame>& frames, std::optional<std
   return planned;
 }
 
-void EnginePipeline::plan_if_worthwhile(const PeekedSource& source, std::int64_t enough_frames,
-                                        const std::atomic<bool>& stop) {
-  controller_.follow_plan(planned_for(source, enough_frames, stop));
+void EnginePipeline::plan_if_worthwhile(const std::vector<Frame>& samples, std::optional<std::int64_t> frames,
+                                        std::int64_t enough_frames, const std::atomic<bool>& stop) {
+  controller_.follow_plan(planned_for(samples, frames, enough_frames, stop));
 }
 
-std::optional<Planned> EnginePipeline::planned_for(const PeekedSource& source, std::int64_t enough_frames,
+std::optional<Planned> EnginePipeline::planned_for(const std::vector<Frame>& samples,
+                                                   std::optional<std::int64_t> frames,
+                                                   std::int64_t enough_frames,
                                                    const std::atomic<bool>& stop) {
   if (!engine_.is_auto()) return std::nullopt;
-  const std::optional<std::int64_t> frames = source.frames();
   const bool asked = engine_.schedule.name == "auto" || !engine_.schedule.goal.empty();
-  const std::vector<Frame> peeked = source.peeked();
   if (!asked && frames && *frames < enough_frames) {
-    take_unplanned(peeked, *frames);
+    take_unplanned(samples, *frames);
     return std::nullopt;
   }
-  if (peeked.empty()) return std::nullopt;
+  if (samples.empty()) return std::nullopt;
   // Who asks for a plan gets a whole one, however short the run.
-  return plan(peeked, asked ? std::nullopt : frames, stop);
+  return plan(samples, asked ? std::nullopt : frames, stop);
 }
 
 // Takes a schedule without measuring, for a run that is too short for it.

@@ -22,6 +22,8 @@ namespace sightline::pipeline {
 
 /// Frames of a source that schedule `auto` measures with.
 inline constexpr int kPlanFrames = 4;
+/// Frames of a run that are worth measuring for: to search fewer is quicker.
+inline constexpr std::int64_t kFramesWorthPlanning = 200;
 
 /// The devices that a request names; the best ones where it names none. Throws as opencl::choose_devices.
 std::vector<opencl::ChosenDevice> choose_devices(const ScheduleRequest& request);
@@ -95,8 +97,15 @@ class EnginePipeline {
   /// the user asks for schedule auto or a goal, or the source has as many frames as that, or does not know.
   /// Else the schedule is that of a plan which is remembered, or all stages run on the device, if there is
   /// one. Throws Error (usage).
+  /// @param samples        frames of the source, all of one size; may be empty
+  /// @param frames         of the source; none: unknown
+  /// @param enough_frames  that are worth planning for
+  void plan_if_worthwhile(const std::vector<Frame>& samples, std::optional<std::int64_t> frames,
+                          std::int64_t enough_frames, const std::atomic<bool>& stop);
   void plan_if_worthwhile(const PeekedSource& source, std::int64_t enough_frames,
-                          const std::atomic<bool>& stop);
+                          const std::atomic<bool>& stop) {
+    plan_if_worthwhile(source.peeked(), source.frames(), enough_frames, stop);
+  }
 
   /// The options of a run that the controller watches.
   RunOptions watched(RunOptions options);
@@ -109,8 +118,8 @@ class EnginePipeline {
   }
 
  private:
-  std::optional<Planned> planned_for(const PeekedSource& source, std::int64_t enough_frames,
-                                     const std::atomic<bool>& stop);
+  std::optional<Planned> planned_for(const std::vector<Frame>& samples, std::optional<std::int64_t> frames,
+                                     std::int64_t enough_frames, const std::atomic<bool>& stop);
   void take_unplanned(const std::vector<Frame>& frames, std::int64_t frames_to_come);
 
   const Engine& engine_;

@@ -9,12 +9,9 @@
 #include "base/hardware.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
-#include "pipeline/session/sources.hpp"
 
 namespace sightline::api {
 namespace {
-
-constexpr std::int64_t kWorthPlanning = 200;  // frames: to search fewer is quicker than to measure
 
 // Images of a call, one after the other.
 class ImageSource final : public FrameSource {
@@ -47,24 +44,6 @@ class ResultCollector final : public pipeline::Sink {
  private:
   std::shared_ptr<const DetectorFacts> facts_;
   std::vector<ResultPtr> results_;
-};
-
-// Frames that a schedule is measured with.
-class SampleSource final : public FrameSource {
- public:
-  SampleSource(std::vector<Frame> samples, std::optional<std::int64_t> total)
-      : samples_(std::move(samples)), total_(total) {}
-  Reading reading() const override { return Reading::computes; }
-  std::optional<Frame> read() override {
-    if (next_ >= samples_.size()) return std::nullopt;
-    return samples_[next_++];
-  }
-  std::optional<std::int64_t> frames() const override { return total_; }
-
- private:
-  const std::vector<Frame> samples_;
-  const std::optional<std::int64_t> total_;
-  std::size_t next_ = 0;
 };
 
 void check_results(const std::vector<ResultPtr>& results) {
@@ -104,8 +83,11 @@ std::vector<ResultPtr> SharedDetector::search(const Images& images) {
   if (measures_schedules()) {
     std::vector<Frame> samples;
     const std::size_t most = std::min<std::size_t>(images.size(), pipeline::kPlanFrames);
-    for (std::size_t i = 0; i < most; ++i) samples.push_back(images.frame(i));
-    choose_schedule(std::move(samples), static_cast<std::int64_t>(images.size()));
+    for (std::size_t i = 0; i < most; ++i) {
+      Frame frame = images.frame(i);
+      if (samples.empty() || frame.size() == samples.front().size()) samples.push_back(std::move(frame));
+    }
+    choose_schedule(samples, static_cast<std::int64_t>(images.size()));
   }
   converted_ += images.to_convert();
 
@@ -126,15 +108,13 @@ bool SharedDetector::measures_schedules() const {
   return opened_.engine.is_auto() && !is_chosen_;
 }
 
-void SharedDetector::choose_schedule(std::vector<Frame> frames, std::optional<std::int64_t> total) {
+void SharedDetector::choose_schedule(const std::vector<Frame>& frames, std::optional<std::int64_t> total) {
   std::call_once(chosen_, [&] {
     if (!opened_.engine.is_auto()) return;
     // Without frames there is nothing to measure with.
     if (frames.empty()) total = 0;
-    SampleSource samples(std::move(frames), total);
-    const pipeline::PeekedSource source(samples, pipeline::kPlanFrames);
     const std::atomic<bool> never{false};
-    pipeline_.plan_if_worthwhile(source, kWorthPlanning, never);
+    pipeline_.plan_if_worthwhile(frames, total, pipeline::kFramesWorthPlanning, never);
     is_chosen_ = true;
   });
 }

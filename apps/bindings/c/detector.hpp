@@ -16,7 +16,7 @@
 
 namespace sightline::api {
 
-/// What sl_detector_open asks for, as an engine.
+/// The engine of a detector that sl_detector_open opens.
 struct OpenedDetector {
   pipeline::Engine engine;
   std::string fingerprint;  ///< of models and settings
@@ -46,7 +46,7 @@ class SharedDetector {
   /// the user asks for that, or the run is long, and nothing is remembered. Later calls do nothing.
   /// @param frames  of one size; may be empty
   /// @param total   frames to come; none: unknown
-  void choose_schedule(std::vector<Frame> frames, std::optional<std::int64_t> total);
+  void choose_schedule(const std::vector<Frame>& frames, std::optional<std::int64_t> total);
   /// Whether `choose_schedule` has still something to do.
   bool measures_schedules() const;
 
