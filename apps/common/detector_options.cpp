@@ -52,12 +52,6 @@ const Family* family_of_file(const std::string& word) {
   return family && family->info().needs_no_config ? family : nullptr;
 }
 
-Config config_of_model(const Family& family, const std::string& model) {
-  Config config = Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", family.info().name), model);
-  config.set("detector", "model", model);
-  return config;
-}
-
 // "Detector: filter banks, census cascades": the families that have the option, unless all have it.
 std::string group_of_families(std::string_view option) {
   const auto has_it = [&](const Family& family) {
@@ -255,12 +249,7 @@ void DetectorOptions::check_options(const std::vector<Config>& configs) const {
 
 void DetectorOptions::apply_to(Config& config, Wanted wanted) const {
   const FamilyInfo& family = family_of(config).info();
-  if (!model().empty()) {
-    config.set("detector", "model", model());
-    for (const ParameterInfo& one : family.parameters) {
-      if (one.of_model) config.leave_out("detector", one.key);
-    }
-  }
+  if (!model().empty()) use_model(config, model());
   const auto set = [&](const OperatingPointChanges& values) {
     // These keys would discard scores that an evaluation needs.
     for (const char* key : {"confidence", "class_thresholds"}) config.leave_out("detector", key);
@@ -343,11 +332,9 @@ CompositeBranch DetectorOptions::make_adjustable(const Config& configuration, co
       if (!family.info().reads(key)) {
         std::vector<std::string> keys;
         for (const ParameterInfo& one : family.info().parameters) keys.emplace_back(one.key);
-        const std::string nearest = nearest_of(key, keys);
         throw Error(ExitCode::usage,
                     fmt::format("'{}' in the settings is not a key of {}", key, family.info().title),
-                    nearest.empty() ? fmt::format("there are: {}", fmt::join(keys, ", "))
-                                    : fmt::format("did you mean '{}'?", nearest));
+                    nearest_or_all(key, keys));
       }
       config.set("detector", key, value);
     }

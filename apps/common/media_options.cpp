@@ -1,12 +1,12 @@
 #include "apps/common/media_options.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 
 #include "apps/cli/choices.hpp"
 #include "apps/cli/stop.hpp"
 #include "base/error.hpp"
+#include "image/size_text.hpp"
 
 namespace sightline::apps {
 
@@ -61,13 +61,7 @@ void prepare_reading(std::vector<std::string>& inputs, media::ReadOptions& readi
 }
 
 Size parse_size(const std::string& text, const std::string& option) {
-  Size size;
-  const char* const end = text.data() + text.size();
-  const auto [cross, width_error] = std::from_chars(text.data(), end, size.width);
-  if (width_error == std::errc() && cross != end && *cross == 'x') {
-    const auto [rest, height_error] = std::from_chars(cross + 1, end, size.height);
-    if (height_error == std::errc() && rest == end && size.width > 0 && size.height > 0) return size;
-  }
+  if (const std::optional<Size> size = to_size(text)) return *size;
   throw Error(ExitCode::usage, option + " '" + text + "' is not a size", "write it as 1280x720");
 }
 

@@ -1,5 +1,8 @@
 #include "base/nearest.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -35,6 +38,12 @@ std::string nearest_of(std::string_view word, const std::vector<std::string>& wo
     }
   }
   return found;
+}
+
+std::string nearest_or_all(std::string_view word, const std::vector<std::string>& words) {
+  if (const std::string nearest = nearest_of(word, words); !nearest.empty())
+    return "did you mean '" + nearest + "'?";
+  return fmt::format("there are: {}", fmt::join(words, ", "));
 }
 
 }  // namespace sightline

@@ -27,6 +27,11 @@ const Family& family_of(const Config& config);
 /// empty name.
 const Family* family_of_model(const std::string& model);
 
+/// The configuration of a family whose model files describe their detectors completely.
+Config config_of_model(const Family& family, const std::string& model);
+/// Replaces the model of a configuration, with the values that belong to its former model.
+void use_model(Config& config, const std::string& model);
+
 /// Throws Error (usage) where configurations have more than 16 detectors together, those of
 /// [[detector.inside]] included. Reads no file.
 void check_number_of_detectors(std::span<const Config> configs);

@@ -77,6 +77,19 @@ const Family* family_of_model(const std::string& model) {
   return nullptr;
 }
 
+Config config_of_model(const Family& family, const std::string& model) {
+  Config config = Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", family.info().name), model);
+  config.set("detector", "model", model);
+  return config;
+}
+
+void use_model(Config& config, const std::string& model) {
+  config.set("detector", "model", model);
+  for (const ParameterInfo& one : family_of(config).info().parameters) {
+    if (one.of_model) config.leave_out("detector", one.key);
+  }
+}
+
 namespace {
 
 constexpr const char* kInside = "inside";

@@ -105,7 +105,7 @@ sl_status report_fork(sl_error* error) noexcept {
   try {
     fill(error,
          {SL_E_FORKED, "this process was forked after Sightline was in use, without its threads", "",
-          "start processes anew instead of forking; Python: multiprocessing.set_start_method('spawn')"});
+          "start new processes instead of forking; Python: multiprocessing.set_start_method('spawn')"});
   } catch (...) {  // no memory for the text
   }
   return SL_E_FORKED;

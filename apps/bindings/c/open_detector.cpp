@@ -1,4 +1,4 @@
-// What a caller names, and the options, as detectors and devices.
+// Makes detectors and opens devices, by what the caller names and by options.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "apps/bindings/c/detector.hpp"
 #include "apps/cli/config_lookup.hpp"
 #include "base/fingerprint.hpp"
+#include "base/nearest.hpp"
 #include "base/shipped_files.hpp"
 #include "base/text.hpp"
 #include "detection/composite_detector.hpp"
@@ -154,7 +155,7 @@ Wishes read_wishes(const Options& options) {
         });
         if (!row)
           Options::fail(value, fmt::format("'{}' is not known in [{}]", key, name),
-                        choices_text(key, names_of(rows, name)));
+                        nearest_or_all(key, names_of(rows, name)));
         add(*row, key, value);
       }
     } else if (name == "model") {
@@ -170,7 +171,7 @@ Wishes read_wishes(const Options& options) {
       }
       if (!row)
         Options::fail(node, fmt::format("there is no option '{}'", name),
-                      choices_text(name, names_of(rows, "")));
+                      nearest_or_all(name, names_of(rows, "")));
       add(*row, name, node);
     }
   }
@@ -179,19 +180,6 @@ Wishes read_wishes(const Options& options) {
                 "give one of them: they set the same limit, as a raw score or as a probability");
   }
   return wishes;
-}
-
-Config config_of_model(const Family& family, const std::string& model) {
-  Config config = Config::parse(fmt::format("[detector]\nfamily = \"{}\"\n", family.info().name), model);
-  config.set(kDetector, "model", model);
-  return config;
-}
-
-void set_model(Config& config, const std::string& model) {
-  config.set(kDetector, "model", model);
-  for (const ParameterInfo& one : family_of(config).info().parameters) {
-    if (one.of_model) config.leave_out(kDetector, one.key);
-  }
 }
 
 // A model file needs a configuration, unless it describes its detector completely.
@@ -206,7 +194,7 @@ std::vector<Config> configs_of_model(const Family& family, const std::string& mo
                 "name a configuration, and give the model as an option: model = \"...\"");
   }
   configs = Config::load_each(apps::find_config(std::string(family.info().shipped_config)), kDetector);
-  for (Config& config : configs) set_model(config, model);
+  for (Config& config : configs) use_model(config, model);
   return configs;
 }
 
@@ -243,7 +231,7 @@ std::vector<Config> load_configs(const std::string& what, const std::string& mod
     if (configs.size() > 1)
       throw Error(ExitCode::usage, "model is for one detector, and there are several",
                   "name one, or write the model in a configuration of your own");
-    set_model(configs.front(), apps::find_model(model));
+    use_model(configs.front(), apps::find_model(model));
   }
   return configs;
 }
@@ -274,7 +262,7 @@ void apply(const Setting& setting, std::vector<Config>& configs) {
     Options::fail(
         *setting.node,
         fmt::format("'{}' does nothing for the detector of '{}'", setting.name, configs.front().name()),
-        fits_all ? "use threshold, for its raw scores" : choices_text(key, known));
+        fits_all ? "use threshold, for its raw scores" : nearest_or_all(key, known));
   }
   if (readers.size() > 1 && !fits_all) {
     Options::fail(*setting.node, fmt::format("'{}' is for one detector, and there are several", setting.name),

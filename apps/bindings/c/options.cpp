@@ -95,14 +95,8 @@ void Options::expect_all_known() const {
   for (const auto& [key, node] : *table_) {
     if (known_.contains(key)) continue;
     fail(node, fmt::format("there is no option '{}'", key),
-         choices_text(key, {known_.begin(), known_.end()}));
+         nearest_or_all(key, {known_.begin(), known_.end()}));
   }
-}
-
-std::string choices_text(std::string_view word, const std::vector<std::string>& known) {
-  if (const std::string nearest = nearest_of(word, known); !nearest.empty())
-    return "did you mean '" + nearest + "'?";
-  return fmt::format("there are: {}", fmt::join(known, ", "));
 }
 
 }  // namespace sightline::api

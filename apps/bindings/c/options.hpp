@@ -34,7 +34,7 @@ class Options {
   /// Null if the key is missing; Error unless it is a table.
   const ConfigTable* section(const std::string& key) const;
 
-  /// Throws Error (usage) for a key that nobody has read, and names the nearest known one.
+  /// Throws Error (usage) if a key was not read. The error names the nearest known key.
   void expect_all_known() const;
 
   [[noreturn]] static void fail(const ConfigNode& node, const std::string& problem,
@@ -45,8 +45,5 @@ class Options {
   const ConfigTable* table_ = nullptr;
   mutable std::set<std::string> known_;
 };
-
-/// The remedy for a word that is none of the known ones: the nearest, or all of them.
-std::string choices_text(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace sightline::api

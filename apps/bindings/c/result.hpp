@@ -14,7 +14,7 @@
 
 namespace sightline::api {
 
-/// What results need to know of their detector. Shared by them.
+/// Facts about a detector, which its results share.
 struct DetectorFacts {
   std::vector<std::string> labels;
   double threshold = 0;

@@ -11,7 +11,7 @@
  *            A tracker, a counter, and sl_stream_next of one stream take one thread at a time; others get SL_E_STATE.
  *            sl_stream_stop may be called by any thread. No thread may use a handle while it is freed.
  * fork.      In a child process that was forked after a detector or stream was opened, every function returns
- *            SL_E_FORKED. Start processes anew instead (Python: multiprocessing's start method "spawn").
+ *            SL_E_FORKED. Start new processes instead (Python: multiprocessing's start method "spawn").
  * Process.   The library prints nothing, unless sl_log asks for it, installs no handlers, and never ends the process.
  *            The messages of FFmpeg go where the process sends them (av_log_set_level, av_log_set_callback).
  *

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -12,6 +11,7 @@
 #include "apps/bindings/c/detector.hpp"
 #include "apps/bindings/c/tracker.hpp"
 #include "base/json_text.hpp"
+#include "image/size_text.hpp"
 #include "pipeline/runs/open_live.hpp"
 
 namespace sightline::api {
@@ -24,7 +24,7 @@ constexpr auto kSlice = 100ms;            // how often a waiting call looks for 
 constexpr double kSecondsForSamples = 5;  // how long a live source may take to show frames for a plan
 constexpr double kMostOptionSeconds = 1e6;
 
-/// What sl_stream_open asks for.
+/// The options of sl_stream_open.
 struct StreamOptions {
   std::string name;  ///< without secrets
   media::ReadOptions reading;
@@ -37,13 +37,7 @@ struct StreamOptions {
 };
 
 Size size_of(const Options& options, const std::string& text) {
-  Size size;
-  const char* const end = text.data() + text.size();
-  const auto [cross, no_width] = std::from_chars(text.data(), end, size.width);
-  if (no_width == std::errc() && cross != end && *cross == 'x') {
-    const auto [rest, no_height] = std::from_chars(cross + 1, end, size.height);
-    if (no_height == std::errc() && rest == end && size.width > 0 && size.height > 0) return size;
-  }
+  if (const std::optional<Size> size = to_size(text)) return *size;
   Options::fail(*options.find("size"), fmt::format("'{}' is not a size", text), "write it as \"1280x720\"");
 }
 
@@ -194,7 +188,7 @@ class Channel final : public FrameSource, public pipeline::Sink {
     const std::lock_guard lock(mutex_);
     return is_over_locked();
   }
-  /// What ended it; once.
+  /// The error that ended the stream; null from the second call on.
   std::exception_ptr take_error() {
     const std::lock_guard lock(mutex_);
     return std::exchange(error_, nullptr);

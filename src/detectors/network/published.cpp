@@ -188,10 +188,8 @@ class Get : public FamilyCommand {
     if (name_.empty()) return context.print(published_text(context));
     const PublishedNetwork* const network = find_published(name_);
     if (!network) {
-      const std::string nearest = nearest_of(name_, published_names());
       throw Error(ExitCode::usage, "'" + name_ + "' is not among the published networks",
-                  nearest.empty() ? fmt::format("there are: {}", fmt::join(published_names(), ", "))
-                                  : "did you mean '" + nearest + "'?");
+                  nearest_or_all(name_, published_names()));
     }
     const fs::path file = file_of(*network);
     if (presence_of(*network, context) != Presence::right) {

@@ -6,6 +6,7 @@
 #include "detectors/network/network.hpp"
 #include "detectors/network/onnx_file.hpp"
 #include "detectors/network/published.hpp"
+#include "image/size_text.hpp"
 
 namespace sightline::network {
 namespace {
@@ -15,14 +16,10 @@ constexpr int kSmallestInput = 8, kLargestInput = 8192;
 // "640x480", or "640" for both sides.
 std::optional<Size> size_from(const std::string& text, const std::string& where) {
   if (text.empty()) return {};
-  Size size;
-  const char* const end = text.data() + text.size();
-  auto read = std::from_chars(text.data(), end, size.width);
-  size.height = size.width;
-  if (read.ec == std::errc() && read.ptr != end && *read.ptr == 'x')
-    read = std::from_chars(read.ptr + 1, end, size.height);
+  const bool has_both = text.find('x') != std::string::npos;
+  const std::optional<Size> size = to_size(has_both ? text : text + 'x' + text);
   const auto fits = [](int side) { return side >= kSmallestInput && side <= kLargestInput; };
-  if (read.ec != std::errc() || read.ptr != end || !fits(size.width) || !fits(size.height))
+  if (!size || !fits(size->width) || !fits(size->height))
     throw Error(ExitCode::usage, where + ": input_size '" + text + "' is not a size",
                 "give WIDTHxHEIGHT, each from 8 to 8192");
   return size;

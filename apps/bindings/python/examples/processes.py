@@ -1,4 +1,4 @@
-"""Searches pictures in several processes, which are started anew: python3 processes.py PICTURE..."""
+"""Searches pictures in several new processes (no forks): python3 processes.py PICTURE..."""
 
 import multiprocessing
 import sys

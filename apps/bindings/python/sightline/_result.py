@@ -74,7 +74,7 @@ class Object:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What a counter saw: ``kind`` is "in", "out", "entered", "left" or "dwell"; ``name`` is the line or zone."""
+    """An event of a counter: ``kind`` is "in", "out", "entered", "left" or "dwell"; ``name`` is the line or zone."""
 
     name: str
     kind: str
@@ -84,7 +84,7 @@ class Crossing:
 
 
 class _Content:
-    """What a result holds, read from the library once and as far as it is asked for."""
+    """The contents of a result. Each part is read from the library once, when it is first used."""
 
     def __init__(self, handle: lib.Handle) -> None:
         self.handle: Optional[lib.Handle] = handle
@@ -377,7 +377,7 @@ class Result:
         return [pixels[top:bottom, left:right] for left, top, right, bottom in edges]
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``json()`` has, as a dict."""
+        """The contents of ``json()`` as a dict."""
         content: dict[str, Any] = json.loads(self.json())
         return content
 
