@@ -420,7 +420,7 @@ class DetectRun {
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   pipeline::RunReport total_;
-  std::size_t decoders_ = 1;  // of the video before
+  std::size_t decoders_ = 2;  // of the video before
   RunLoad load_;
   Answer answer_;
   std::size_t opened_ = 0;           ///< inputs

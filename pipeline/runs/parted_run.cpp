@@ -30,7 +30,7 @@ constexpr int kThreadsLeftByDevice = 6;
 
 // Frames of a part. A device's decoder takes about 0.2 s to open, in which another one decodes 50 to 200
 // frames; software takes 0.02 s. Results wait for all parts before theirs: longer parts delay more of them.
-constexpr std::int64_t kLeastFrames = 120;
+constexpr std::int64_t kLeastFrames = 60;
 constexpr std::int64_t kMostFrames = 480;
 constexpr std::int64_t kLeastDeviceFrames = 240;
 constexpr std::int64_t kMostDeviceFrames = 2'400;

@@ -16,7 +16,7 @@ struct PartedInput {
   media::Reader& reader;       ///< that Stream::source reads
   int threads = 1;             ///< of the CPU, that decoders may use
   int in_flight = 0;           ///< frames in flight, at most; 0: no limit
-  std::size_t decoders = 1;    ///< to begin with, such as RunReport::sources of a similar video
+  std::size_t decoders = 2;    ///< to begin with, such as RunReport::sources of a similar video
 };
 
 /// As Pipeline::run, but decodes parts of the file side by side where that is faster: where the container has

@@ -238,7 +238,7 @@ TEST_F(PartedRun, UsesSoftwareWhereTheCpuHasThreads) {
     const Outcome one = detect(clip(), "software", options);
     for (const char* const decoder : {"software", "auto"}) {
       const Outcome parts = detect(clip(), decoder, options, 6);
-      EXPECT_THAT(parts.err, HasSubstr("up to 4 decoders decode 5 parts side by side")) << decoder;
+      EXPECT_THAT(parts.err, HasSubstr("up to 4 decoders decode 8 parts side by side")) << decoder;
       EXPECT_EQ(parts.exit_code, 0);
       EXPECT_TRUE(parts.out == one.out) << decoder;
     }
@@ -273,7 +273,7 @@ TEST_F(PartedRun, LeavesDamageToOneDecoder) {
 }
 
 TEST_F(PartedRun, IsForFilesWithEnoughFramesAndSlots) {
-  for (const Words& options : {Words{"--in-flight", "3"}, Words{"--duration", "9"}, Words{"--loop", "1"}})
+  for (const Words& options : {Words{"--in-flight", "3"}, Words{"--duration", "4"}, Words{"--loop", "1"}})
     EXPECT_THAT(detect(clip(), "fake:", options).err, Not(HasSubstr("side by side")));
 }
 
