@@ -8,7 +8,9 @@
 #include <ctime>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <limits>
+#include <list>
 #include <mutex>
 #include <optional>
 
@@ -20,6 +22,7 @@
 #include "apps/common/quality_options.hpp"
 #include "apps/common/run_text.hpp"
 #include "apps/detect/answer.hpp"
+#include "apps/detect/held_results.hpp"
 #include "apps/detect/run_page.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -39,6 +42,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
+
+// Short files are opened and decoded beside others where the CPU has the threads. Long ones are read in
+// parts.
+constexpr std::size_t kBeside = 4;
+constexpr int kThreadsForSeveral = 4;
+constexpr std::int64_t kShort = 480;  // frames
 
 // What was found; how fast, for those who ask.
 void summarise(const Answer& answer, const pipeline::RunReport& report, const DetectorInfo& detector,
@@ -170,19 +179,44 @@ class DetectRun {
 
  private:
   void run_all() {
-    if (a_.together) return run_inputs(a_.inputs);
-    for (const std::string& input : a_.inputs) {
-      run_inputs({input});
+    std::list<Input> inputs;
+    for (const std::string& name : a_.inputs) {
+      if (!a_.together && !is_regular_file(name)) run_inputs(inputs);  // to open it may take time
+      open(inputs, name);
+      if (!a_.together && !inputs.empty() && !is_short(inputs.back())) {
+        std::list<Input> last;
+        last.splice(last.end(), inputs, std::prev(inputs.end()));
+        run_inputs(inputs);
+        inputs.splice(inputs.end(), last);
+        run_inputs(inputs);
+      } else if (!a_.together && inputs.size() == kBeside) {
+        run_inputs(inputs);
+      }
       if (stop_) break;
     }
+    run_inputs(inputs);
+  }
+
+  static bool is_regular_file(const std::string& name) {
+    std::error_code error;
+    return name != "-" && fs::is_regular_file(name, error);
+  }
+
+  // Whether the input may be searched beside others: its results are held until theirs are written, without
+  // pixels.
+  bool is_short(const Input& input) const {
+    const std::optional<std::int64_t> frames = input.reader.info().frames;
+    return threads() >= kThreadsForSeveral && !has_other_outputs() && a_.reading.loop == 0 &&
+           is_regular_file(input.stream.name) && frames && *frames * a_.reading.every < kShort;
   }
 
   // Opens an input. One that cannot be read ends the run, or is named in log and results.
-  void open(std::deque<Input>& inputs, const std::string& name) {
+  void open(std::list<Input>& inputs, const std::string& name) {
     const std::size_t number = ++opened_;
     try {
       inputs.emplace_back(a_, name, engine_.is_auto()).number = number;
     } catch (const Error& error) {
+      if (!a_.together) run_inputs(inputs);  // their results come first
       if (error.code() != ExitCode::input || !a_.keep_going || stop_) throw;
       spdlog::error("{}", error.what());
       note_damage(name, 1);
@@ -211,13 +245,44 @@ class DetectRun {
     }
   }
 
-  // All at once.
-  void run_inputs(const std::vector<std::string>& names) {
-    std::deque<Input> inputs;
-    for (const std::string& name : names) open(inputs, name);
+  // All at once; leaves none.
+  void run_inputs(std::list<Input>& inputs) {
     if (inputs.empty()) return;
     for (Input& input : inputs) add_sinks(input);
+    std::deque<HeldResults> held;
+    for (Input& input : inputs) {
+      if (a_.together || &input == &inputs.front()) continue;
+      held.emplace_back(std::exchange(input.stream.sinks, {}));
+      input.stream.sinks = {&held.back()};
+    }
+    std::vector<pipeline::RunReport> reports = search(inputs);
+    if (stop_) begin_to_finish();
+    std::size_t whole = 0;  // inputs whose results are all passed on; none behind them may be
+    for (; whole < reports.size(); ++whole) {
+      if (whole > 0 && stop_) break;
+      if (whole > 0) held.at(whole - 1).release();
+      if (reports[whole].error) break;
+    }
+    const std::exception_ptr error = whole < reports.size() && !stop_ ? reports[whole].error : nullptr;
+    reports.resize(whole);
+    while (inputs.size() > whole) inputs.pop_back();
+    finish(inputs);
+    inputs.clear();
+    add(reports);
+    if (error) std::rethrow_exception(error);
+  }
 
+  void add(const std::vector<pipeline::RunReport>& reports) {
+    const double before = total_.seconds;
+    double longest = 0;
+    for (const pipeline::RunReport& report : reports) {
+      total_.add(report);
+      longest = std::max(longest, report.seconds);
+    }
+    total_.seconds = before + longest;
+  }
+
+  std::vector<pipeline::RunReport> search(std::list<Input>& inputs) {
     pipeline::RunOptions options;
     options.stop = &stop_;
     if (trace_) options.traces.push_back(trace_.get());
@@ -237,15 +302,20 @@ class DetectRun {
         display.show(sum_of(progress));
       };
       streams.push_back(input.stream);
+      streams.back().fails_alone = inputs.size() > 1 && !a_.together;
     }
     const std::clock_t before_run = std::clock();
-    const std::vector<pipeline::RunReport> reports =
-        may_be_parted(inputs) ? run_in_parts(inputs.front(), streams.front(), options)
-                              : pipeline_.run(streams, options);
+    std::vector<pipeline::RunReport> reports = may_be_parted(inputs)
+                                                   ? run_in_parts(inputs.front(), streams.front(), options)
+                                                   : pipeline_.run(streams, options);
     load_.cpu_seconds += static_cast<double>(std::clock() - before_run) / CLOCKS_PER_SEC;
     total_.sources = std::max(total_.sources, streams.size());
     display.end();
-    if (stop_) begin_to_finish();
+    return reports;
+  }
+
+  // What is written and said at the end of each input.
+  void finish(std::list<Input>& inputs) {
     for (Input& input : inputs) {
       if (input.video) input.video->finish();
       const bool nothing = input.video && input.video->frames() == 0;
@@ -263,13 +333,6 @@ class DetectRun {
       if (input.answer && verbosity_ >= 0)
         spdlog::info("{}: {}", input.stream.name, input.answer->one_line());
     }
-    const double before = total_.seconds;
-    double longest = 0;
-    for (const pipeline::RunReport& report : reports) {
-      total_.add(report);
-      longest = std::max(longest, report.seconds);
-    }
-    total_.seconds = before + longest;
   }
 
   int threads() const { return engine_.threads > 0 ? engine_.threads : hardware_threads(); }
@@ -282,12 +345,10 @@ class DetectRun {
   }
 
   // Whether several decoders may read the input. The other outputs need pixels or times of frames in order.
-  bool may_be_parted(const std::deque<Input>& inputs) const {
+  bool may_be_parted(const std::list<Input>& inputs) const {
     const Input& input = inputs.front();
-    std::error_code error;
     return inputs.size() == 1 && a_.reading.loop == 0 && !has_other_outputs() &&
-           !input.reader.info().is_pictures && input.stream.name != "-" &&
-           fs::is_regular_file(input.stream.name, error);
+           !input.reader.info().is_pictures && is_regular_file(input.stream.name);
   }
 
   std::vector<pipeline::RunReport> run_in_parts(Input& input, const pipeline::Stream& stream,

@@ -506,6 +506,33 @@ TEST(Detect, DamagedInputsAreNoSuccess) {
   EXPECT_EQ(each[1].at("status"), "failed");
 }
 
+// Four threads search short files side by side, fewer one after the other.
+TEST(Detect, ShortInputsAreWrittenInTheirOrder) {
+  const TempDir folder;
+  const std::string source = moving_clip(200, 240, 10).substr(std::string("lavfi:").size());
+  for (const char* const name : {"a.mkv", "b.mkv", "c.mkv", "d.mkv", "e.mkv"})
+    make_clip(folder / name, source);
+  for (const char* const name : {"f.jpg", "broken.jpg"})
+    make_clip(folder / name, "testsrc2=size=200x240:rate=1:duration=1");
+  fs::resize_file(folder / "broken.jpg", fs::file_size(folder / "broken.jpg") / 2);
+  const auto outcome = [&](const Words& inputs, const Words& options, const char* threads) {
+    Words words{"detect", "-d", "-", "-v", "--threads", threads, "--device", "none"};
+    for (const std::string& input : inputs) words.push_back(folder / input);
+    return run(words + kFindsSome + options);
+  };
+  for (const auto& [inputs, options] :
+       {std::pair{Words{"a.mkv", "f.jpg", "b.mkv", "c.mkv", "d.mkv", "e.mkv"}, Words{"-f", "csv"}},
+        std::pair{Words{"b.mkv", "broken.jpg", "c.mkv"}, Words{}},
+        std::pair{Words{"b.mkv", "c.mkv", "broken.jpg", "a.mkv"}, Words{"--keep-going"}}}) {
+    SCOPED_TRACE(testing::PrintToString(inputs));
+    const Outcome one = outcome(inputs, options, "3");
+    const Outcome several = outcome(inputs, options, "4");
+    EXPECT_GT(one.out.size(), 1'000U);
+    EXPECT_EQ(several.exit_code, one.exit_code) << several.err;
+    EXPECT_TRUE(several.out == one.out);
+  }
+}
+
 // The flags of a damaged frame come too late from a decoder of several threads, in every second run.
 TEST(Detect, ConcealedDamageIsToldInEveryRun) {
   const TempDir folder;
