@@ -23,6 +23,8 @@ struct DetectArguments {
   std::string contact_sheet;
   std::string trace;
   std::string report;
+  std::string expected;  // stored results that must be found again
+  bool digest = false;
   media::WriteOptions writing;
   media::ReadOptions reading;
   bool no_audio = false;

@@ -152,7 +152,6 @@ sl_status sl_counter_open(const char* zones_and_lines, sl_counter** counter, sl_
 sl_status sl_counter_update(sl_counter* counter, const sl_result* tracked, const sl_count** events, size_t* n,
                             sl_error* error) {
   return guarded(error, [&] {
-    using Kind = sightline::CountEvent::Kind;
     checked(events, "events") = nullptr;
     checked(n, "n") = 0;
     const sl_result& in = checked(tracked, "tracked");
@@ -169,12 +168,11 @@ sl_status sl_counter_update(sl_counter* counter, const sl_result* tracked, const
     const sightline::CountRules& rules = counter->counter.rules();
     for (const sightline::CountEvent& event :
          counter->counter.update(in.result.time, size, in.result.objects, in.facts->labels)) {
-      const bool is_of_line = event.kind == Kind::in || event.kind == Kind::out;
       sl_count count{};
       count.struct_size = sizeof count;
       count.kind = kind_of(event.kind);
       count.label = event.label;
-      count.name = (is_of_line ? rules.lines[event.rule].name : rules.zones[event.rule].name).c_str();
+      count.name = name_of(event, rules).c_str();
       count.track = event.track;
       count.time = event.time;
       counter->events.push_back(count);
