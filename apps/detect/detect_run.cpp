@@ -20,6 +20,8 @@
 #include "apps/common/quality_options.hpp"
 #include "apps/common/run_text.hpp"
 #include "apps/detect/answer.hpp"
+#include "apps/detect/count_sink.hpp"
+#include "apps/detect/crop_sink.hpp"
 #include "apps/detect/result_sinks.hpp"
 #include "apps/detect/run_page.hpp"
 #include "base/error.hpp"
@@ -84,6 +86,8 @@ struct Input {
   Target target;
   std::unique_ptr<media::Writer> video;
   std::unique_ptr<Answer> answer;  // where several inputs are named
+  CountSink* counter = nullptr;    // null: nothing is counted
+  CropSink* crops = nullptr;       // null: no pictures of objects
   pipeline::RunDigest digest;
   ResultNotes notes;  // of the frame that the sinks are at
   std::vector<std::unique_ptr<pipeline::Sink>> sinks;
@@ -125,6 +129,8 @@ class DetectRun {
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
     if (!a_.expected.empty()) comparison_.emplace(a_.expected, "this run");
+    if (a_.counted) counts_.emplace(*a_.counted, engine_.detector().info().labels);
+    if (!a_.crops.empty()) crops_.emplace(a_.crops, a_.inputs, a_.overwrite);
     if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
   }
 
@@ -142,6 +148,7 @@ class DetectRun {
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
       summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(),
                 verbosity_ > 0 || engine_.explain ? limit() : "", verbosity_ > 0, only_pictures_);
+    if (counts_ && verbosity_ >= 0 && total_.frames > 0) std::fputs(counts_->text().c_str(), stderr);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
       spdlog::warn("stopped on request; outputs are complete up to the last frame");
@@ -253,6 +260,8 @@ class DetectRun {
         spdlog::info("{}: {}", input.stream.name, input.answer->one_line());
     }
     for (Input& input : inputs) {
+      if (input.crops) input.crops->finish();
+      if (input.counter) counts_->add(input.counter->counter());
       if (a_.digest) digests_.emplace_back(input.stream.name, pipeline::digits_of(input.digest.digest()));
     }
     const double before = total_.seconds;
@@ -330,10 +339,20 @@ class DetectRun {
         sink = std::make_unique<PictureResults>(std::move(sink), keeps_number);
       add_shared(std::move(sink));
     };
+    if (counts_) {
+      auto sink = std::make_unique<CountSink>(counts_->rules(), input.notes, labels);
+      input.counter = sink.get();
+      add(std::move(sink));
+    }
+    if (crops_) {
+      auto sink = std::make_unique<CropSink>(*crops_, name, input.reader.info());
+      input.crops = sink.get();
+      add_shared(std::move(sink));
+    }
     if (a_.digest || (comparison_ && comparison_->has_digests()))
       add(std::make_unique<DigestSink>(input.digest, input.notes, labels));
     if (!a_.detections.empty()) {
-      const bool goes_on = has_other_outputs() || a_.digest || comparison_;
+      const bool goes_on = has_other_outputs() || a_.digest || comparison_ || counts_;
       add_results(std::make_unique<NotedResultSink>(results(), input.notes, goes_on),
                   format_ == ResultFormat::mot);
     }
@@ -368,7 +387,8 @@ class DetectRun {
   }
 
   bool has_other_outputs() const {
-    return !a_.output.empty() || !a_.contact_sheet.empty() || !a_.trace.empty() || !a_.report.empty();
+    return !a_.output.empty() || !a_.contact_sheet.empty() || !a_.trace.empty() || !a_.report.empty() ||
+           crops_;
   }
 
   std::string inputs_text() const {
@@ -396,11 +416,13 @@ class DetectRun {
                       finds_ ? &*finds_ : nullptr, more_sections(), limit());
     });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
+    if (crops_) spdlog::info("wrote {} to {}", counted(crops_->written(), "picture"), a_.crops);
     print_digests();
   }
 
   std::vector<report::Section> more_sections() const {
     std::vector<report::Section> sections;
+    if (counts_) sections.push_back(counts_->section());
     if (!digests_.empty()) sections.push_back(digests_section(digests_));
     return sections;
   }
@@ -431,6 +453,8 @@ class DetectRun {
   std::mutex mutex_;               ///< of what several inputs share
   std::unique_ptr<ResultWriter> results_;
   std::optional<ResultComparison> comparison_;
+  std::optional<Counts> counts_;
+  std::optional<CropFolder> crops_;
   std::vector<std::pair<std::string, std::string>> digests_;  ///< of inputs, by name
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
