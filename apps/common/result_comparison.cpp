@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
+#include "base/json_problem.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "detection/result_writer.hpp"
@@ -39,27 +42,39 @@ bool is_frame(const Json& frame) {
          });
 }
 
+// From outside.
+Json parsed(const std::string& text, const std::string& file) {
+  try {
+    check_json_limits(text);
+  } catch (const Error& error) {
+    throw error.at("'" + file + "'");
+  }
+  return Json::parse(text, nullptr, false);
+}
+
 Json frame_of(const std::string& line, const std::string& file, std::size_t place) {
-  Json frame = Json::parse(line, nullptr, false);
+  const Json frame = parsed(line, file);
   if (!is_frame(frame)) refuse(file, place);
   return frame;
 }
 
 // Calls `use` with each frame of a file, as a line.
 void read_frames(const std::string& file, const std::function<void(const std::string&, std::size_t)>& use) {
-  const std::string text = read_text_file(file);
   if (guess_result_format(file) == ResultFormat::json) {
-    const Json document = Json::parse(text, nullptr, false);
+    const Json document = parsed(read_text_file(file), file);
     if (!document.is_object() || !document.contains("frames") || !document["frames"].is_array())
       refuse(file, 0);
     for (const Json& frame : document["frames"]) use(frame.dump(), 0);
     return;
   }
+  refuse_special_file(file);
+  std::ifstream stream(file);  // of any length
   std::size_t number = 0;
-  for (const std::string& line : split(text, '\n')) {
+  for (std::string line; std::getline(stream, line);) {
     ++number;
     if (!line.empty()) use(line, number);
   }
+  if (!stream.eof()) throw Error(ExitCode::input, "cannot read '" + file + "'");
 }
 
 std::string source_name(const std::string& source) {
