@@ -41,7 +41,9 @@ class CropFolder {
 class CropSink : public pipeline::Sink {
  public:
   CropSink(CropFolder& folder, std::string source, StreamInfo info)
-      : folder_(folder), source_(std::move(source)), info_(std::move(info)) {}
+      : folder_(folder), source_(std::move(source)), info_(std::move(info)) {
+    if (!info_.is_pictures) folder_.name_for(source_);  // now, in the order of the inputs
+  }
   void accept(const Frame& frame, const FrameResult& result) override;
   /// Writes the tracks that have not ended.
   void finish();
