@@ -31,7 +31,7 @@
 #include "detectors/families.hpp"
 #include "pipeline/report/chrome_trace.hpp"
 #include "pipeline/runs/media_sinks.hpp"
-#include "pipeline/runs/parted_video.hpp"
+#include "pipeline/runs/parted_run.hpp"
 #include "pipeline/runs/reader_source.hpp"
 #include "pipeline/session/sinks.hpp"
 #include "pipeline/session/sources.hpp"
@@ -273,9 +273,11 @@ class DetectRun {
     total_.seconds = before + longest;
   }
 
+  int threads() const { return engine_.threads > 0 ? engine_.threads : hardware_threads(); }
+
   std::string limit() const {
     RunLoad load = load_;
-    load.threads = engine_.threads > 0 ? engine_.threads : hardware_threads();
+    load.threads = threads();
     load.decodes_video = !only_pictures_ && a_.reading.decoder == "software";
     return limit_text(total_, load);
   }
@@ -284,18 +286,19 @@ class DetectRun {
   bool may_be_parted(const std::deque<Input>& inputs) const {
     const Input& input = inputs.front();
     std::error_code error;
-    return inputs.size() == 1 && a_.reading.decoder != "software" && a_.reading.loop == 0 &&
-           !has_other_outputs() && !input.reader.info().is_pictures && input.stream.name != "-" &&
+    return inputs.size() == 1 && a_.reading.loop == 0 && !has_other_outputs() &&
+           !input.reader.info().is_pictures && input.stream.name != "-" &&
            fs::is_regular_file(input.stream.name, error);
   }
 
   std::vector<pipeline::RunReport> run_in_parts(Input& input, const pipeline::Stream& stream,
                                                 const pipeline::RunOptions& options) {
-    int decoders = pipeline::kMostDecoders;
-    // A decoder needs a frame to decode into, and another one that is searched meanwhile.
-    if (engine_.schedule.in_flight > 0) decoders = std::min(decoders, engine_.schedule.in_flight / 2);
-    const pipeline::PartedInput parted{stream.name, a_.reading, input.reader, decoders};
-    return {pipeline::run_in_parts(pipeline_.pipeline(), stream, parted, pipeline_.watched(options))};
+    const pipeline::PartedInput parted{
+        stream.name, a_.reading, input.reader, threads(), engine_.schedule.in_flight, decoders_};
+    const pipeline::RunReport report =
+        pipeline::run_in_parts(pipeline_.pipeline(), stream, parted, pipeline_.watched(options));
+    decoders_ = report.sources;
+    return {report};
   }
 
   static pipeline::Progress sum_of(const std::vector<pipeline::Progress>& parts) {
@@ -459,6 +462,7 @@ class DetectRun {
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   pipeline::RunReport total_;
+  std::size_t decoders_ = 2;  // of the video before
   RunLoad load_;
   Answer answer_;
   std::size_t opened_ = 0;           ///< inputs

@@ -1,17 +1,22 @@
 #include "pipeline/session/pipeline.hpp"
 
+#include "pipeline/session/run_report.hpp"
+
 namespace sightline::pipeline {
 
 std::vector<RunReport> Pipeline::run(std::span<const Stream> streams, const RunOptions& options) {
+  DeviceUse use;
+  std::vector<TraceSink*> traces = options.traces;
+  traces.push_back(&use);
   TraceInfo info = session_.trace_info(program_);
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
-  for (TraceSink* sink : options.traces) sink->begin(info);
+  for (TraceSink* sink : traces) sink->begin(info);
   std::vector<Stream> all(streams.begin(), streams.end());
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].number = static_cast<int>(i);
     all[i].stop = options.stop;
     for (TraceSink* sink : all[i].traces) sink->begin(info);
-    all[i].traces.insert(all[i].traces.end(), options.traces.begin(), options.traces.end());
+    all[i].traces.insert(all[i].traces.end(), traces.begin(), traces.end());
   }
   std::vector<RunReport> reports;
   std::exception_ptr error;
@@ -23,6 +28,8 @@ std::vector<RunReport> Pipeline::run(std::span<const Stream> streams, const RunO
     }
   }
   if (error) std::rethrow_exception(error);
+  for (RunReport& report : reports) report.devices.clear();
+  if (!reports.empty()) reports.front().devices = use.times();
   return reports;
 }
 

@@ -37,8 +37,9 @@ class Pipeline {
   ProgramId program() const { return program_; }
 
   /// Runs until the sources end or `stop` is set. The sources share the pipeline evenly. Returns one report
-  /// per stream. Throws the first error of a source or a sink, which ends all; that of a stream which fails
-  /// alone is in its report. Traces of streams get the frames of those, the options' get all.
+  /// per stream; the first one has the devices' time for all streams. Throws the first error of a source or a
+  /// sink, which ends all; that of a stream which fails alone is in its report. Traces of streams get the
+  /// frames of those, the options' get all.
   std::vector<RunReport> run(std::span<const Stream> streams, const RunOptions& options = {});
   /// Runs one stream.
   RunReport run(const Stream& stream, const RunOptions& options = {}) {

@@ -5,9 +5,51 @@
 #include "base/log.hpp"
 
 namespace sightline::pipeline {
+namespace {
 
-RunAccounts::RunAccounts(const TraceInfo& info)
-    : info_(info), busy_(info.processors.size()), accounts_(info.stages.size() + 4) {
+constexpr std::size_t kMostSpans = 64;  // that are kept of a device
+
+}  // namespace
+
+void DeviceUse::Busy::add(std::int64_t start, std::int64_t end) {
+  start = std::max(start, until);
+  if (start >= end) return;
+  const auto first = std::ranges::lower_bound(spans, start, {}, [](const auto& span) { return span.second; });
+  auto last = first;
+  for (; last != spans.end() && last->first <= end; ++last) {
+    start = std::min(start, last->first);
+    end = std::max(end, last->second);
+  }
+  spans.insert(spans.erase(first, last), {start, end});
+  if (spans.size() <= kMostSpans) return;
+  until = spans.front().second;
+  covered += until - spans.front().first;
+  spans.erase(spans.begin());
+}
+
+void DeviceUse::begin(const TraceInfo& info) {
+  processors_ = info.processors;
+  busy_.assign(processors_.size(), {});
+}
+
+void DeviceUse::accept(const FrameTrace& trace) {
+  for (const Span& span : trace.spans)
+    if (span.activity == Activity::run && span.processor > 0 && span.processor < busy_.size())
+      busy_[span.processor].add(span.start, span.end);
+}
+
+std::vector<DeviceTime> DeviceUse::times() const {
+  std::vector<DeviceTime> times;
+  for (std::size_t p = 0; p < busy_.size(); ++p) {
+    std::int64_t covered = busy_[p].covered;
+    for (const auto& [start, end] : busy_[p].spans) covered += end - start;
+    if (covered > 0) times.push_back({processors_[p], 1e-9 * static_cast<double>(covered)});
+  }
+  return times;
+}
+
+RunAccounts::RunAccounts(const TraceInfo& info) : info_(info), accounts_(info.stages.size() + 4) {
+  use_.begin(info);
   for (Account& account : accounts_) account.processors.resize(info.processors.size());
   for (const OperatingPoint& setting : info.settings) counts_.settings.push_back({setting, 0});
 }
@@ -23,14 +65,6 @@ void RunAccounts::add(std::size_t account, const Span& span) {
   if (span.processor < to.processors.size()) to.processors[span.processor] = true;
 }
 
-// Spans come nearly in the order of their starts.
-void RunAccounts::add_busy(const Span& span) {
-  if (span.processor == 0 || span.processor >= busy_.size()) return;
-  Busy& busy = busy_[span.processor];
-  busy.covered += std::max<std::int64_t>(span.end - std::max(span.start, busy.until), 0);
-  busy.until = std::max(busy.until, span.end);
-}
-
 void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
   ++counts_.frames;
   counts_.skipped += result.status == FrameStatus::skipped;
@@ -44,6 +78,7 @@ void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
                   result.picture.empty() ? fmt::format("frame {}", result.frame) : "'" + result.picture + "'",
                   result.message);
   }
+  use_.accept(trace);
   const std::size_t stages = info_.stages.size();
   for (const Span& span : trace.spans) {
     switch (span.activity) {
@@ -52,7 +87,6 @@ void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
         break;
       case Activity::run:
         add(1 + span.stage, span);
-        add_busy(span);
         break;
       case Activity::upload:
         add(stages + 1, span);
@@ -96,9 +130,7 @@ RunReport RunAccounts::report() const {
     time.work = account.work;
     report.stages.push_back(std::move(time));
   }
-  for (std::size_t p = 1; p < busy_.size(); ++p)
-    if (busy_[p].covered > 0)
-      report.devices.push_back({info_.processors[p], 1e-9 * static_cast<double>(busy_[p].covered)});
+  report.devices = use_.times();
   return report;
 }
 

@@ -17,6 +17,7 @@ class DecodingSource : public Source, private Concealments {
   std::optional<SourceFrame> next() override;
   StreamInfo info() const override;
   std::string device() const override { return decoder_ ? decoder_->device() : ""; }
+  bool tests_device() const override { return decoder_ && decoder_->tests_device(); }
 
  protected:
   /// @throws Error (input) if there is no video

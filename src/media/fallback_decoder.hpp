@@ -57,6 +57,7 @@ class FallbackDecoder final : public VideoDecoder {
   void flush() override;
   /// Empty also while the device is being proved.
   std::string device() const override { return mode_ == Mode::hardware ? setup_.device : ""; }
+  bool tests_device() const override { return mode_ == Mode::proving; }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -215,6 +215,10 @@ const std::string& Reader::last_decode_error() const {
 std::string Reader::device() const {
   return impl_->source_->device();
 }
+
+bool Reader::tests_device() const {
+  return impl_->source_->tests_device();
+}
 std::shared_ptr<AudioTrack> Reader::audio() const {
   return impl_->audio_;
 }

@@ -122,6 +122,8 @@ class Reader {
   /// The device that decodes at present, as in ReadOptions::decoder; empty: software does. With `auto`, the
   /// device comes in after the frames on which it is tested.
   std::string device() const;
+  /// Whether `device` may change so: software decodes, and tests a device.
+  bool tests_device() const;
   /// Audio of the source if it has any and ReadOptions::keep_audio is set, else null. `read` fills it.
   std::shared_ptr<AudioTrack> audio() const;
 

@@ -62,6 +62,8 @@ class Source {
   virtual StreamInfo info() const = 0;
   /// As Reader::device.
   virtual std::string device() const { return ""; }
+  /// As Reader::tests_device.
+  virtual bool tests_device() const { return false; }
 };
 
 /// State that the sources of one reader share.

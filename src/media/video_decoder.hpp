@@ -25,6 +25,8 @@ class VideoDecoder {
   virtual void flush() = 0;
   /// The device that decodes at present, as in ReadOptions::decoder; empty: software does.
   virtual std::string device() const { return ""; }
+  /// Whether software decodes and tests a device, which may take over.
+  virtual bool tests_device() const { return false; }
 };
 
 /// A decoder of FFmpeg's, without hardware.

@@ -1,4 +1,4 @@
-// Files that several hardware decoders read side by side: to the byte what one decoder gives.
+// Files that several decoders read side by side: to the byte what one decoder gives.
 #include "pipeline/runs/parted_video.hpp"
 
 #include <fcntl.h>
@@ -55,17 +55,20 @@ class PartedVideo : public testing::Test {
     return {collector.results};
   }
 
-  static Searched search_parts(const std::string& file, ReadOptions options, const std::string& decoder,
-                               const std::vector<VideoPart>& parts,
-                               const pipeline::PartedVideo::Place& reached = {}) {
-    options.decoder = decoder;
+  static Searched search_parts(const std::string& file, const ReadOptions& options,
+                               const std::string& decoder, const std::vector<VideoPart>& parts,
+                               const pipeline::PartedVideo::Place& reached = {}, std::size_t kept = 3,
+                               const std::string& other_decoder = "software") {
     pipeline::test::FakeDetector detector;
     pipeline::test::Collector collector;
-    pipeline::PartedVideo video(file, parts, options, reached, {&collector});
+    // Decoders of both kinds read what `auto` reads.
+    pipeline::PartedVideo video(file, parts, options, {{decoder, 0}, {decoder, 0}, {other_decoder, 1}},
+                                reached, {&collector});
     EXPECT_GT(video.size(), 2U);
+    video.keep(kept);
     pipeline::Pipeline pipeline(detector, nullptr, pipeline::test::on_cpu(6));
-    pipeline.run(video.streams(3));
-    const bool is_complete = video.finish(false);
+    pipeline.run(video.streams());
+    const bool is_complete = video.finish();
     EXPECT_EQ(is_complete, video.problem().empty()) << video.problem();
     EXPECT_EQ(video.counts().frames, std::ssize(collector.results));
     return {collector.results, is_complete, video.number()};
@@ -138,16 +141,21 @@ TEST_F(PartedVideo, GoesOnBehindWhatWasReadBefore) {
   }
 }
 
+TEST_F(PartedVideo, IsReadWholeByThoseThatAreKept) {
+  const std::string file = h264();
+  expect_same(search_parts(file, {}, "fake:", parts_of(file), {}, 1), search_whole(file, {}));
+}
+
 TEST_F(PartedVideo, EndsInFrontOfPartsThatDoNotMeet) {
   const std::string file = h264();
   std::vector<VideoPart> parts = parts_of(file);
   parts[1].frames += parts[2].frames;  // 50
   parts.erase(parts.begin() + 2);
   // The frame behind the second part, as its decoder sees it.
-  const Searched some = search_parts(file, {}, "fake:wrong@51", parts);
+  const Searched some = search_parts(file, {}, "fake:wrong@51", parts, {}, 3, "fake:wrong@51");
   EXPECT_FALSE(some.is_complete);
-  EXPECT_EQ(some.number, 25);
-  expect_same(some, search_whole(file, {}), 0, 25);
+  EXPECT_EQ(some.number, 75);
+  expect_same(some, search_whole(file, {}), 0, 75);
 }
 
 TEST_F(PartedVideo, EndsWhereFramesToBeLeftOutAreUnknown) {
@@ -184,9 +192,11 @@ class PartedRun : public testing::Test {
   static void TearDownTestSuite() { folder_.reset(); }
 
   static std::string clip() { return *folder_ / "clip.mkv"; }
-  static Outcome detect(const std::string& file, const std::string& decoder, const Words& options = {}) {
-    return run(Words{"detect", file, "-d", "-", "-v", "--device", "none", "--decoder", decoder} + kFindsSome +
-               options);
+  static Outcome detect(const std::string& file, const std::string& decoder, const Words& options = {},
+                        int threads = 3) {
+    return run(Words{"detect", file, "-d", "-", "-v", "--device", "none", "--decoder", decoder, "--threads",
+                     std::to_string(threads)} +
+               kFindsSome + options);
   }
   /// The summary of decode errors.
   static std::string errors_in(const std::string& log) {
@@ -208,17 +218,29 @@ TEST_F(PartedRun, WritesWhatSoftwareWrites) {
   for (const auto& [options, decoders] :
        {Case{{"--track"}, {"fake:prove", "fake:fail@30"}}, Case{{"-f", "csv", "--every", "7"}},
         Case{{"--track", "--start", "3.5", "--duration", "20"}},
-        Case{{"--start", "1", "--every", "2", "--in-flight", "6", "--threads", "3"}}}) {
+        Case{{"--start", "1", "--every", "2", "--in-flight", "6"}}}) {
     SCOPED_TRACE(testing::PrintToString(options));
     const Outcome software = detect(clip(), "software", options);
     EXPECT_GT(software.out.size(), 1'000U);
     EXPECT_THAT(software.err, Not(HasSubstr("side by side")));
     for (const std::string& decoder : decoders) {
       const Outcome parts = detect(clip(), decoder, options);
-      EXPECT_THAT(parts.err, HasSubstr("3 decoders of fake decode 3 parts side by side")) << decoder;
+      EXPECT_THAT(parts.err, HasSubstr(" parts side by side, the first ones by fake")) << decoder;
       EXPECT_THAT(parts.err, Not(HasSubstr("one decoder decodes"))) << decoder;
       EXPECT_EQ(parts.exit_code, software.exit_code) << decoder;
       EXPECT_TRUE(parts.out == software.out) << decoder;
+    }
+  }
+}
+
+TEST_F(PartedRun, UsesSoftwareWhereTheCpuHasThreads) {
+  for (const Words& options : {Words{"--track"}, Words{"--start", "2", "--every", "3"}}) {
+    const Outcome one = detect(clip(), "software", options);
+    for (const char* const decoder : {"software", "auto"}) {
+      const Outcome parts = detect(clip(), decoder, options, 6);
+      EXPECT_THAT(parts.err, HasSubstr("up to 4 decoders decode 8 parts side by side")) << decoder;
+      EXPECT_EQ(parts.exit_code, 0);
+      EXPECT_TRUE(parts.out == one.out) << decoder;
     }
   }
 }
@@ -235,11 +257,10 @@ TEST_F(PartedRun, LeavesDamageToOneDecoder) {
     const auto at = static_cast<std::size_t>(place * static_cast<double>(whole.size()));
     for (std::size_t i = 0; i < 4000; ++i) damaged[at + i] = static_cast<char>(i * 37 + i / 256);
     media::test::store(file, damaged);
-    // What several threads make of damage differs from run to run.
-    const Words options{option, "--threads", "1"};
-    const Outcome parts = detect(file, "fake:", options);
+    // What several threads of one decoder make of damage differs from run to run.
+    const Outcome parts = detect(file, "fake:", {option}, 1);
     const Outcome one =
-        detect(file, "fake:", options + Words{"--contact-sheet", *folder_ / "sheet.png", "--overwrite"});
+        detect(file, "fake:", {option, "--contact-sheet", *folder_ / "sheet.png", "--overwrite"}, 1);
     EXPECT_THAT(parts.err, HasSubstr("side by side"));
     EXPECT_THAT(parts.err, HasSubstr("one decoder decodes all frames behind frame "));
     EXPECT_THAT(one.err, Not(HasSubstr("side by side")));
@@ -252,7 +273,7 @@ TEST_F(PartedRun, LeavesDamageToOneDecoder) {
 }
 
 TEST_F(PartedRun, IsForFilesWithEnoughFramesAndSlots) {
-  for (const Words& options : {Words{"--in-flight", "3"}, Words{"--duration", "19"}, Words{"--loop", "1"}})
+  for (const Words& options : {Words{"--in-flight", "3"}, Words{"--duration", "4"}, Words{"--loop", "1"}})
     EXPECT_THAT(detect(clip(), "fake:", options).err, Not(HasSubstr("side by side")));
 }
 

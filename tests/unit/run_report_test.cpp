@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 namespace sightline::pipeline {
 namespace {
 
@@ -33,6 +36,29 @@ TEST(RunAccounts, OverlappingWorkOfADeviceCountsOnce) {
   EXPECT_EQ(report.devices[0].name, "GPU");
   EXPECT_NEAR(report.devices[0].seconds, 0.025, 1e-9);
   EXPECT_NEAR(report.stages[1].seconds, 0.038, 1e-9);
+}
+
+TEST(DeviceUse, CountsWhatSeveralStreamsCoverInAnyNearbyOrder) {
+  constexpr std::int64_t kLength = 20'000;
+  std::mt19937 random(7);
+  std::vector<bool> is_covered(kLength + 100);
+  DeviceUse use;
+  TraceInfo info;
+  info.processors = {"CPU", "GPU"};
+  use.begin(info);
+  for (std::int64_t at = 50; at < kLength; at += static_cast<std::int64_t>(random() % 30)) {
+    Span span;
+    span.processor = 1;
+    span.start = at - static_cast<std::int64_t>(random() % 50);
+    span.end = span.start + static_cast<std::int64_t>(random() % 20);
+    FrameTrace trace;
+    trace.spans = {&span, 1};
+    use.accept(trace);
+    for (std::int64_t i = span.start; i < span.end; ++i) is_covered[static_cast<std::size_t>(i)] = true;
+  }
+  ASSERT_EQ(use.times().size(), 1U);
+  EXPECT_NEAR(use.times()[0].seconds, 1e-9 * static_cast<double>(std::ranges::count(is_covered, true)),
+              1e-12);
 }
 
 TEST(RunReport, AddsTimesOfDevicesByName) {
