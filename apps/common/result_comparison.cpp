@@ -19,7 +19,7 @@
 namespace sightline::apps {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using JsonValue = nlohmann::json;  // equal in whatever order the keys are
 
 constexpr const char* kNothing = "(nothing)";
 
@@ -29,31 +29,32 @@ constexpr const char* kNothing = "(nothing)";
               "give a file that `sightline detect --detections` wrote as jsonl or json");
 }
 
-bool is_frame(const Json& frame) {
+bool is_frame(const JsonValue& frame) {
   const auto has = [&](const char* key, auto is_right) {
     const auto found = frame.find(key);
     return found != frame.end() && is_right(*found);
   };
-  return frame.is_object() && has("source", [](const Json& one) { return one.is_string(); }) &&
-         has("frame", [](const Json& one) { return one.is_null() || one.is_number_integer(); }) &&
-         (!frame.contains("picture") || frame["picture"].is_string()) && has("objects", [](const Json& one) {
+  return frame.is_object() && has("source", [](const JsonValue& one) { return one.is_string(); }) &&
+         has("frame", [](const JsonValue& one) { return one.is_null() || one.is_number_integer(); }) &&
+         (!frame.contains("picture") || frame["picture"].is_string()) &&
+         has("objects", [](const JsonValue& one) {
            return one.is_array() &&
-                  std::ranges::all_of(one, [](const Json& object) { return object.is_object(); });
+                  std::ranges::all_of(one, [](const JsonValue& object) { return object.is_object(); });
          });
 }
 
 // From outside.
-Json parsed(const std::string& text, const std::string& file) {
+JsonValue parsed(const std::string& text, const std::string& file) {
   try {
     check_json_limits(text);
   } catch (const Error& error) {
     throw error.at("'" + file + "'");
   }
-  return Json::parse(text, nullptr, false);
+  return JsonValue::parse(text, nullptr, false);
 }
 
-Json frame_of(const std::string& line, const std::string& file, std::size_t place) {
-  const Json frame = parsed(line, file);
+JsonValue frame_of(const std::string& line, const std::string& file, std::size_t place) {
+  const JsonValue frame = parsed(line, file);
   if (!is_frame(frame)) refuse(file, place);
   return frame;
 }
@@ -61,10 +62,10 @@ Json frame_of(const std::string& line, const std::string& file, std::size_t plac
 // Calls `use` with each frame of a file, as a line.
 void read_frames(const std::string& file, const std::function<void(const std::string&, std::size_t)>& use) {
   if (guess_result_format(file) == ResultFormat::json) {
-    const Json document = parsed(read_text_file(file), file);
+    const JsonValue document = parsed(read_text_file(file), file);
     if (!document.is_object() || !document.contains("frames") || !document["frames"].is_array())
       refuse(file, 0);
-    for (const Json& frame : document["frames"]) use(frame.dump(), 0);
+    for (const JsonValue& frame : document["frames"]) use(frame.dump(), 0);
     return;
   }
   refuse_special_file(file);
@@ -82,9 +83,9 @@ std::string source_name(const std::string& source) {
   return name.empty() ? source : name;
 }
 
-std::string value_text(const Json& value) {
+std::string value_text(const JsonValue& value) {
   constexpr std::size_t kLongest = 200;
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = value.dump(-1, ' ', false, JsonValue::error_handler_t::replace);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return printable(text);
 }
@@ -93,10 +94,10 @@ struct FieldDifference {
   std::string field, expected, found;
 };
 
-// The first field that differs, in the order of `a`, but the digest last.
-std::optional<FieldDifference> difference_of_fields(const Json& a, const Json& b);
+// The first field that differs, by name, but the digest last.
+std::optional<FieldDifference> difference_of_fields(const JsonValue& a, const JsonValue& b);
 
-std::optional<FieldDifference> difference_of_objects(const Json& a, const Json& b) {
+std::optional<FieldDifference> difference_of_objects(const JsonValue& a, const JsonValue& b) {
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     const std::string name = fmt::format("object {}", i + 1);
     if (i >= a.size()) return FieldDifference{name, kNothing, value_text(b[i])};
@@ -109,13 +110,13 @@ std::optional<FieldDifference> difference_of_objects(const Json& a, const Json& 
   return std::nullopt;
 }
 
-std::optional<FieldDifference> difference_of_fields(const Json& a, const Json& b) {
+std::optional<FieldDifference> difference_of_fields(const JsonValue& a, const JsonValue& b) {
   for (const auto& [key, value] : a.items()) {
     if (key == "source" || key == "digest") continue;
     if (!b.contains(key)) return FieldDifference{key, value_text(value), kNothing};
     if (value == b[key]) continue;
-    if (key == "objects") return difference_of_objects(value, b[key]);
-    return FieldDifference{key, value_text(value), value_text(b[key])};
+    if (key != "objects") return FieldDifference{key, value_text(value), value_text(b[key])};
+    if (auto difference = difference_of_objects(value, b[key])) return difference;
   }
   for (const auto& [key, value] : b.items()) {
     if (key != "digest" && !a.contains(key)) return FieldDifference{key, kNothing, value_text(value)};
@@ -125,8 +126,8 @@ std::optional<FieldDifference> difference_of_fields(const Json& a, const Json& b
   return std::nullopt;
 }
 
-std::tuple<std::string, std::string, std::int64_t> key_of(const Json& frame) {
-  const Json& number = frame["frame"];
+std::tuple<std::string, std::string, std::int64_t> key_of(const JsonValue& frame) {
+  const JsonValue& number = frame["frame"];
   return {source_name(frame["source"]), frame.value("picture", std::string()),
           number.is_null() ? 0 : number.get<std::int64_t>()};
 }
@@ -143,7 +144,7 @@ ResultComparison::ResultComparison(const std::string& file, std::string found_na
     : file_(file), found_name_(std::move(found_name)) {
   std::size_t place = 0;
   read_frames(file, [&](const std::string& line, std::size_t number) {
-    const Json frame = frame_of(line, file, number);
+    const JsonValue frame = frame_of(line, file, number);
     has_digests_ = has_digests_ || frame.contains("digest");
     stored_[key_of(frame)].push_back({line, ++place});
   });
@@ -156,7 +157,7 @@ void ResultComparison::note(Difference difference) {
 
 void ResultComparison::compare(const std::string& line, std::size_t place) {
   ++frames_;
-  const Json found = frame_of(line, found_name_, place);
+  const JsonValue found = frame_of(line, found_name_, place);
   const Key key = key_of(found);
   const auto stored = stored_.find(key);
   if (stored == stored_.end()) {
@@ -168,7 +169,7 @@ void ResultComparison::compare(const std::string& line, std::size_t place) {
   if (stored->second.empty()) stored_.erase(stored);
   last_place_ = std::max(last_place_, expected.place);
   if (expected.line == line) return;
-  if (auto one = difference_of_fields(Json::parse(expected.line), found)) {
+  if (auto one = difference_of_fields(JsonValue::parse(expected.line), found)) {
     ++differing_;
     note({expected.place, key_text(key) + ", " + one->field, one->expected, one->found});
   }
@@ -191,7 +192,7 @@ void ResultComparison::finish() {
 
 std::string ResultComparison::text() const {
   const std::string file = printable(file_);
-  if (!first_) return fmt::format("{} as in '{}'\n", counted(frames_, "frame"), file);
+  if (!first_) return fmt::format("{} as in '{}', all fields equal\n", counted(frames_, "frame"), file);
   std::vector<std::string> kinds;
   if (missing_ > 0) kinds.push_back(fmt::format("{} missing", missing_));
   if (extra_ > 0) kinds.push_back(fmt::format("{} extra", extra_));
