@@ -32,6 +32,7 @@ void add_batch(CLI::App& app, Common& common);
 void add_config(CLI::App& app, Common& common);
 void add_detect(CLI::App& app, Common& common);
 void add_devices(CLI::App& app, Common& common);
+void add_diff(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
 void add_evaluate_compare(CLI::App& evaluate, Common& common);
 void add_evaluate_frames(CLI::App& evaluate, Common& common);

@@ -32,6 +32,7 @@ Parser::Parser()
       .suggest(instruction_set_choices);
   add_options(app, options, common_.suggestions);
   add_detect(app, common_);
+  add_diff(app, common_);
   add_live(app, common_);
   add_evaluate(app, common_);
   add_measure(app, common_);

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <regex>
+#include <set>
 
 #include "apps/cli/choices.hpp"
 #include "apps/cli/commands.hpp"
 #include "apps/cli/writable.hpp"
+#include "apps/common/count_rules.hpp"
 #include "apps/common/listed_inputs.hpp"
 #include "apps/common/media_options.hpp"
 #include "apps/common/picture_output.hpp"
@@ -130,6 +132,20 @@ bool holds_pictures(const std::string& input) {
   }
 }
 
+void check_expected(const DetectArguments& a) {
+  if (a.expected.empty()) return;
+  for (const std::string& output : {a.output, a.detections}) refuse_input(a.expected, output);
+  std::set<std::string> names;
+  for (const std::string& input : a.inputs) {
+    if (a.together && !names.insert(fs::path(input).filename()).second) {
+      throw Error(
+          ExitCode::usage,
+          "--expect tells inputs by their names, and two are '" + fs::path(input).filename().string() + "'",
+          "leave out --together");
+    }
+  }
+}
+
 void check_detect(const DetectArguments& a) {
   const bool needs_time = a.reading.start > 0 || a.reading.duration || a.tracking.is_asked_for();
   // Before another one is processed.
@@ -147,6 +163,7 @@ void check_detect(const DetectArguments& a) {
     check_output(a);
     check_targets(a);
   }
+  check_expected(a);
   require_writable(a.contact_sheet);
   require_writable(a.trace);
   require_writable(a.report);
@@ -176,7 +193,9 @@ int run_detect_command(DetectArguments a, int verbosity) {
   prepare_reading(a.inputs, a.reading);
   check_detect(a);
   // Without any output, detections go to standard output: the program is never silent about what it found.
-  if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty()) a.detections = "-";
+  if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty() && a.expected.empty() &&
+      a.crops.empty() && !a.digest)
+    a.detections = "-";
   const ResultFormat format = format_of(a);
   return run_detect(std::move(a), format, verbosity);
 }
@@ -185,6 +204,7 @@ int run_detect_command(DetectArguments a, int verbosity) {
 
 void add_detect(CLI::App& app, Common& common) {
   auto a = std::make_shared<DetectArguments>();
+  auto zones = std::make_shared<std::string>();
   OptionSet options;
   options
       .add("input", &a->inputs,
@@ -216,6 +236,13 @@ void add_detect(CLI::App& app, Common& common) {
       .checked_by(OutputFile{{".json"}});
   options.add("--report FILE", &a->report, "Page (HTML): rate and setting over time, and stage times")
       .checked_by(OutputFile{{".html", ".htm"}});
+  options.add(
+      "--crops FOLDER", &a->crops,
+      "Pictures (PNG) of the found objects; with --track, the one with the highest score of each track");
+  options.add("--digest", &a->digest,
+              "Print a digest of each input's results, equal on every machine; in JSON, of each frame's");
+  options.add("--expect FILE", &a->expected,
+              "Compare with stored results (.jsonl, .json) exactly; the exit code is 6 if they differ");
   add_encoder_options(options, a->writing);
   options.add("--no-audio", &a->no_audio, "Drop the sound");
   options.group("Input");
@@ -236,11 +263,14 @@ void add_detect(CLI::App& app, Common& common) {
   add_decoder_option(options, a->reading);
   add_timeout_option(options, a->reading);
   a->tracking.add_to(options);
+  options.add("--zones FILE", zones.get(), "Lines and zones (TOML) in which tracked objects are counted")
+      .needs("--track");
   a->detector.add_to(options);
   a->detector.follow_gallery();
   a->detector.add_quality_to(options);
   add_command(app, common, "detect", "Find objects in video files, pictures or streams", options,
-              [a, &common] {
+              [a, zones, &common] {
+                if (!zones->empty()) a->counted = read_count_rules(*zones);
                 a->overwrite = common.overwrite;
                 return run_detect_command(*a, common.verbosity);
               });

@@ -22,7 +22,10 @@
 #include "apps/common/quality_options.hpp"
 #include "apps/common/run_text.hpp"
 #include "apps/detect/answer.hpp"
+#include "apps/detect/count_sink.hpp"
+#include "apps/detect/crop_sink.hpp"
 #include "apps/detect/held_results.hpp"
+#include "apps/detect/result_sinks.hpp"
 #include "apps/detect/run_page.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
@@ -92,26 +95,13 @@ struct Input {
   Target target;
   std::unique_ptr<media::Writer> video;
   std::unique_ptr<Answer> answer;  // where several inputs are named
+  CountSink* counter = nullptr;    // null: nothing is counted
+  CropSink* crops = nullptr;       // null: no pictures of objects
+  pipeline::RunDigest digest;
+  ResultNotes notes;  // of the frame that the sinks are at
   std::vector<std::unique_ptr<pipeline::Sink>> sinks;
   pipeline::Stream stream;
   std::size_t number = 0;  // among all inputs, from 1
-};
-
-// Results of a run that has other outputs, too: these go on when the reader of standard output has seen
-// enough.
-class OneOfSeveralOutputs : public pipeline::Sink {
- public:
-  explicit OneOfSeveralOutputs(ResultWriter& writer) : writer_(writer) {}
-  void accept(const Frame&, const FrameResult& result) override {
-    try {
-      writer_.write(result);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::done) throw;
-    }
-  }
-
- private:
-  ResultWriter& writer_;
 };
 
 // Results of pictures, which have no time; a number only where the format needs one.
@@ -147,6 +137,9 @@ class DetectRun {
     a_.reading.keep_colour = reads_colour(engine_.detector());
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
+    if (!a_.expected.empty()) comparison_.emplace(a_.expected, "this run");
+    if (a_.counted) counts_.emplace(*a_.counted, engine_.detector().info().labels);
+    if (!a_.crops.empty()) crops_.emplace(a_.crops, a_.inputs, a_.overwrite);
     if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
   }
 
@@ -164,13 +157,16 @@ class DetectRun {
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
       summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(),
                 verbosity_ > 0 || engine_.explain ? limit() : "", verbosity_ > 0, only_pictures_);
+    if (counts_ && verbosity_ >= 0 && total_.frames > 0) std::fputs(counts_->text().c_str(), stderr);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
       spdlog::warn("stopped on request; outputs are complete up to the last frame");
       return stop_exit_code();
     }
+    const bool is_as_expected = compare_results();
+    if (!damaged_.empty() && !a_.keep_going) throw Error(ExitCode::input, damaged_);
+    if (!is_as_expected) return kResultsDiffer;
     if (!damaged_.empty()) {
-      if (!a_.keep_going) throw Error(ExitCode::input, damaged_);
       spdlog::error("{}", damaged_);
       return static_cast<int>(ExitCode::failed);
     }
@@ -220,13 +216,13 @@ class DetectRun {
       if (error.code() != ExitCode::input || !a_.keep_going || stop_) throw;
       spdlog::error("{}", error.what());
       note_damage(name, 1);
-      if (a_.detections.empty()) return;
       FrameResult failed;
       failed.source = name;
       failed.time = kNoTime;
       failed.status = FrameStatus::failed;
       failed.message = error.what();
-      results().write(failed);
+      if (!a_.detections.empty()) results().write(failed);
+      if (comparison_) comparison_->compare(json_line(failed, {}));
       return;
     }
     const StreamInfo& info = inputs.back().reader.info();
@@ -333,6 +329,11 @@ class DetectRun {
       if (input.answer && verbosity_ >= 0)
         spdlog::info("{}: {}", input.stream.name, input.answer->one_line());
     }
+    for (Input& input : inputs) {
+      if (input.crops) input.crops->finish();
+      if (input.counter) counts_->add(input.counter->counter());
+      if (a_.digest) digests_.emplace_back(input.stream.name, pipeline::digits_of(input.digest.digest()));
+    }
   }
 
   int threads() const { return engine_.threads > 0 ? engine_.threads : hardware_threads(); }
@@ -397,17 +398,29 @@ class DetectRun {
       input.video = std::make_unique<media::Writer>(input.target.path, input.reader.info(), a_.writing);
       add(std::make_unique<pipeline::VideoSink>(*input.video, labels));
     }
-    if (!a_.detections.empty()) {
-      std::unique_ptr<pipeline::Sink> sink;
-      if (has_other_outputs()) {
-        sink = std::make_unique<OneOfSeveralOutputs>(results());
-      } else {
-        sink = std::make_unique<pipeline::ResultSink>(results());
-      }
+    const auto add_results = [&](std::unique_ptr<pipeline::Sink> sink, bool keeps_number = false) {
       if (input.reader.info().is_pictures)
-        sink = std::make_unique<PictureResults>(std::move(sink), format_ == ResultFormat::mot);
+        sink = std::make_unique<PictureResults>(std::move(sink), keeps_number);
+      add_shared(std::move(sink));
+    };
+    if (counts_) {
+      auto sink = std::make_unique<CountSink>(counts_->rules(), input.notes, labels);
+      input.counter = sink.get();
+      add(std::move(sink));
+    }
+    if (crops_) {
+      auto sink = std::make_unique<CropSink>(*crops_, name, input.reader.info());
+      input.crops = sink.get();
       add_shared(std::move(sink));
     }
+    if (a_.digest || (comparison_ && comparison_->has_digests()))
+      add(std::make_unique<DigestSink>(input.digest, input.notes, labels));
+    if (!a_.detections.empty()) {
+      const bool goes_on = has_other_outputs() || a_.digest || comparison_ || counts_;
+      add_results(std::make_unique<NotedResultSink>(results(), input.notes, goes_on),
+                  format_ == ResultFormat::mot);
+    }
+    if (comparison_) add_results(std::make_unique<ComparisonSink>(*comparison_, input.notes, labels));
     if (!a_.contact_sheet.empty()) {
       if (!sheet_) sheet_ = std::make_unique<media::ContactSheet>();
       add_shared(std::make_unique<pipeline::ContactSheetSink>(*sheet_, labels));
@@ -438,7 +451,8 @@ class DetectRun {
   }
 
   bool has_other_outputs() const {
-    return !a_.output.empty() || !a_.contact_sheet.empty() || !a_.trace.empty() || !a_.report.empty();
+    return !a_.output.empty() || !a_.contact_sheet.empty() || !a_.trace.empty() || !a_.report.empty() ||
+           crops_;
   }
 
   std::string inputs_text() const {
@@ -463,9 +477,33 @@ class DetectRun {
     }
     write_if_named(a_.report, [&] {
       return run_page(inputs_text(), engine_, pipeline_.controller(), total_, history_,
-                      finds_ ? &*finds_ : nullptr, limit());
+                      finds_ ? &*finds_ : nullptr, more_sections(), limit());
     });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
+    if (crops_) spdlog::info("wrote {} to {}", counted(crops_->written(), "picture"), a_.crops);
+    print_digests();
+  }
+
+  std::vector<report::Section> more_sections() const {
+    std::vector<report::Section> sections;
+    if (counts_) sections.push_back(counts_->section());
+    if (!digests_.empty()) sections.push_back(digests_section(digests_));
+    return sections;
+  }
+
+  // As sha256sum does. Not between results.
+  void print_digests() const {
+    std::FILE* const out = a_.detections == "-" ? stderr : stdout;
+    for (const auto& [name, digest] : digests_)
+      std::fputs(fmt::format("{}  {}\n", digest, printable(name)).c_str(), out);
+  }
+
+  // Whether all results are as expected.
+  bool compare_results() {
+    if (!comparison_) return true;
+    comparison_->finish();
+    if (verbosity_ >= 0) std::fputs(comparison_->text().c_str(), stderr);
+    return comparison_->is_same();
   }
 
   DetectArguments a_;
@@ -478,6 +516,10 @@ class DetectRun {
   std::optional<RunFinds> finds_;  ///< for the page
   std::mutex mutex_;               ///< of what several inputs share
   std::unique_ptr<ResultWriter> results_;
+  std::optional<ResultComparison> comparison_;
+  std::optional<Counts> counts_;
+  std::optional<CropFolder> crops_;
+  std::vector<std::pair<std::string, std::string>> digests_;  ///< of inputs, by name
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   pipeline::RunReport total_;

@@ -1,12 +1,14 @@
 #pragma once
 /// Arguments of `sightline detect`, and its run.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/common/detector_options.hpp"
 #include "apps/detect/track_options.hpp"
 #include "detection/result_writer.hpp"
+#include "detection/track_counter.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
 
@@ -23,6 +25,10 @@ struct DetectArguments {
   std::string contact_sheet;
   std::string trace;
   std::string report;
+  std::string expected;  // stored results that must be found again
+  bool digest = false;
+  std::string crops;                  // folder for pictures of objects
+  std::optional<CountRules> counted;  // zones and lines
   media::WriteOptions writing;
   media::ReadOptions reading;
   bool no_audio = false;

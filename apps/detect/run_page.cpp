@@ -260,9 +260,17 @@ std::vector<Section> RunFinds::sections() const {
   return all;
 }
 
+Section digests_section(const std::vector<std::pair<std::string, std::string>>& digests) {
+  Table table;
+  table.columns = {{"input"}, {"digest"}};
+  for (const auto& [name, digest] : digests) table.rows.push_back({name, digest});
+  return {"Digests of results", {{table}}};
+}
+
 std::string run_page(const std::string& input, const DetectorEngine& engine,
                      const pipeline::Controller& controller, const pipeline::RunReport& report,
-                     const pipeline::RunHistory& run, const RunFinds* finds, const std::string& limit) {
+                     const pipeline::RunHistory& run, const RunFinds* finds, std::vector<Section> more,
+                     const std::string& limit) {
   const History history = run.summary();
   const double rate = static_cast<double>(report.frames) / std::max(history.seconds, 1e-9);
   const Chart settings = setting_chart(history);
@@ -271,6 +279,7 @@ std::string run_page(const std::string& input, const DetectorEngine& engine,
   if (finds) sections = finds->sections();
   NamedTexts guide;
   if (!sections.empty()) guide = kFindsGuide;
+  std::ranges::move(more, std::back_inserter(sections));
   sections.push_back({"Rate over time", {{rate_chart(history, objective_of(engine.quality))}}});
   guide.insert(guide.end(), kRateGuide.begin(), kRateGuide.end());
   if (!settings.lines.empty())

@@ -75,10 +75,14 @@ class RunFindsSink : public pipeline::Sink {
 /// time, the frames by setting, stage times.
 /// @param input  name of the input, for people
 /// @param finds  null where no input could be opened
+/// @param more   further sections, after what was found
 /// @param limit  what limited the rate, a line; empty: unknown
 std::string run_page(const std::string& input, const DetectorEngine& engine,
                      const pipeline::Controller& controller, const pipeline::RunReport& report,
                      const pipeline::RunHistory& history, const RunFinds* finds,
-                     const std::string& limit = "");
+                     std::vector<report::Section> more = {}, const std::string& limit = "");
+
+/// Digests of inputs, by their names.
+report::Section digests_section(const std::vector<std::pair<std::string, std::string>>& digests);
 
 }  // namespace sightline::apps

@@ -6,8 +6,6 @@
 #include <bit>
 #include <type_traits>
 
-#include "media/sha256.hpp"
-
 namespace sightline::pipeline {
 namespace {
 
@@ -28,6 +26,12 @@ class LittleEndianHash {
   media::Sha256 hash_;
 };
 
+std::array<std::uint8_t, 16> first_half(const std::array<std::uint8_t, 32>& all) {
+  std::array<std::uint8_t, 16> first{};
+  std::copy_n(all.begin(), first.size(), first.begin());
+  return first;
+}
+
 }  // namespace
 
 std::array<std::uint8_t, 16> digest_of(std::span<const Detection> objects,
@@ -45,10 +49,17 @@ std::array<std::uint8_t, 16> digest_of(std::span<const Detection> objects,
         hash.add(value);
     }
   }
-  std::array<std::uint8_t, 16> first{};
-  const std::array<std::uint8_t, 32> all = hash.digest();
-  std::copy_n(all.begin(), first.size(), first.begin());
-  return first;
+  return first_half(hash.digest());
+}
+
+void RunDigest::add(const std::array<std::uint8_t, 16>& frame) {
+  hash_.add(frame.data(), frame.size());
+  last_ = frame;
+  ++frames_;
+}
+
+std::array<std::uint8_t, 16> RunDigest::digest() {
+  return frames_ == 1 ? last_ : first_half(hash_.digest());
 }
 
 std::string digits_of(const std::array<std::uint8_t, 16>& digest) {

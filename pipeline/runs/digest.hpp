@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frame/frame_result.hpp"
+#include "media/sha256.hpp"
 
 namespace sightline::pipeline {
 
@@ -18,6 +19,20 @@ namespace sightline::pipeline {
 /// @param labels  names of Detection::label
 std::array<std::uint8_t, 16> digest_of(std::span<const Detection> objects,
                                        const std::vector<std::string>& labels);
+
+/// Digest of all frames of an input: of a single frame, that of its objects; of several, the first 16 bytes
+/// of the SHA-256 over the digests of all frames in their order. Thread-safety: one thread at a time.
+class RunDigest {
+ public:
+  void add(const std::array<std::uint8_t, 16>& frame);
+  /// Call it once, last.
+  std::array<std::uint8_t, 16> digest();
+
+ private:
+  media::Sha256 hash_;
+  std::array<std::uint8_t, 16> last_{};
+  std::int64_t frames_ = 0;
+};
 
 /// As 32 lower-case hexadecimal digits.
 std::string digits_of(const std::array<std::uint8_t, 16>& digest);

@@ -183,9 +183,9 @@ ResultWriter::~ResultWriter() {
   }
 }
 
-void ResultWriter::write(const FrameResult& result) {
+void ResultWriter::write(const FrameResult& result, const ResultNotes& notes) {
   if (finished_) throw Error(ExitCode::failed, "a frame was written to results that are already finished");
-  std::string text = format_->frame(result);
+  std::string text = format_->frame(result, notes);
   if (output_->is_terminal()) text = printable(text, kLineEndsAndTabs);
   guard([&] { output_->write(text); });
 }

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "detection/track_counter.hpp"
 #include "frame/frame_result.hpp"
 
 namespace sightline {
@@ -27,6 +29,11 @@ enum class ResultFormat {
   ///   - `"picture":"name.jpg"` after the source, for pictures of a folder.
   ///   - `"message"` after a status other than ok.
   ///   - `"setting":"25 filters, step 1.1"` before the objects: operating point used, if the run changes it.
+  ///   - `"events":[{"line":"door","event":"in","label":"person","track":7}]` after the objects, for a frame
+  ///   in
+  ///     which a track crosses a line (`in`, `out`), or enters or leaves a zone (`"zone":"yard"`; `entered`,
+  ///     `left`, `dwell`).
+  ///   - `"digest":"..."`, 32 hexadecimal digits, where a digest was asked for.
   jsonl,
   /// One JSON document, `{"frames":[...]}`, with the objects of `jsonl`.
   json,
@@ -62,8 +69,16 @@ ResultFormat parse_result_format(std::string_view name);
 /// `.coco.json`; "-" (standard output) gives jsonl; none for other names. Ignores case.
 std::optional<ResultFormat> guess_result_format(const std::filesystem::path& path);
 
+/// Facts of a frame that are computed from its result. Only the formats `jsonl` and `json` hold them.
+struct ResultNotes {
+  std::string digest = {};                  ///< of the objects; empty: none
+  const TrackCounter* counter = nullptr;    ///< whose events these are; null: nothing is counted
+  std::span<const CountEvent> events = {};  ///< of this frame
+};
+
 /// A frame as a line of `jsonl`, without the line end. Throws Error (failed) for an object without a label.
-std::string json_line(const FrameResult& result, const std::vector<std::string>& labels);
+std::string json_line(const FrameResult& result, const std::vector<std::string>& labels,
+                      const ResultNotes& notes = {});
 
 /// Writer of frames to a file or to standard output, in the order of the calls.
 ///
@@ -93,7 +108,7 @@ class ResultWriter {
   ///   - Error (done) if standard output is a pipe that its reader has closed;
   ///   - Error (failed) if the output cannot be written, if a label has no name, or after `finish`;
   ///   - Error (usage) if the format cannot hold the frame (a second source in MOT).
-  void write(const FrameResult& result);
+  void write(const FrameResult& result, const ResultNotes& notes = {});
 
   /// Completes the document and closes the file. Throws Error (failed) if that fails, or if an earlier
   /// `write` failed. Further calls do nothing.

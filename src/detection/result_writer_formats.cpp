@@ -83,20 +83,33 @@ void append_identity(std::string& object, const DetectionAttributes& attributes)
 
 }  // namespace
 
-const std::string& ResultWriter::Format::label(const Detection& object) const {
-  if (object.label < 0 || static_cast<std::size_t>(object.label) >= labels_.size()) {
-    throw Error(ExitCode::failed, "a detection has label " + std::to_string(object.label) +
+const std::string& ResultWriter::Format::label(int index) const {
+  if (index < 0 || static_cast<std::size_t>(index) >= labels_.size()) {
+    throw Error(ExitCode::failed, "a detection has label " + std::to_string(index) +
                                       ", but the detector names " + std::to_string(labels_.size()) +
                                       " labels");
   }
-  return labels_[static_cast<std::size_t>(object.label)];
+  return labels_[static_cast<std::size_t>(index)];
 }
 
-std::string ResultWriter::Format::frame_object(const FrameResult& result) const {
+std::string ResultWriter::Format::events_array(const ResultNotes& notes) const {
+  std::string array;
+  for (const CountEvent& event : notes.events) {
+    std::string one;
+    append(one, is_of_line(event) ? "line" : "zone", json_string(name_of(event, notes.counter->rules())));
+    append(one, "event", json_string(to_string(event.kind)));
+    append(one, "label", json_string(label(event.label)));
+    append(one, "track", std::to_string(event.track));
+    array += (array.empty() ? "[" : ",") + one + '}';
+  }
+  return array + ']';
+}
+
+std::string ResultWriter::Format::frame_object(const FrameResult& result, const ResultNotes& notes) const {
   std::string objects;
   for (const auto& object : result.objects) {
     std::string one;
-    append(one, "label", json_string(label(object)));
+    append(one, "label", json_string(label(object.label)));
     append(one, "score", json_number(object.score, 4));
     if (object.confidence) append(one, "confidence", json_number(*object.confidence, 4));
     append(one, "box", box_array(object.box));
@@ -118,6 +131,8 @@ std::string ResultWriter::Format::frame_object(const FrameResult& result) const 
   append(text, "height", std::to_string(result.height));
   if (!result.setting.empty()) append(text, "setting", json_string(result.setting));
   append(text, "objects", '[' + objects + ']');
+  if (!notes.events.empty()) append(text, "events", events_array(notes));
+  if (!notes.digest.empty()) append(text, "digest", json_string(notes.digest));
   if (result.status != FrameStatus::ok) append(text, "message", json_string(result.message));
   return text + '}';
 }
@@ -127,15 +142,17 @@ namespace {
 class JsonLines final : public ResultWriter::Format {
  public:
   explicit JsonLines(std::vector<std::string> labels) : Format(std::move(labels)) {}
-  std::string frame(const FrameResult& result) override { return frame_object(result) + '\n'; }
+  std::string frame(const FrameResult& result, const ResultNotes& notes) override {
+    return frame_object(result, notes) + '\n';
+  }
 };
 
 class JsonDocument final : public ResultWriter::Format {
  public:
   explicit JsonDocument(std::vector<std::string> labels) : Format(std::move(labels)) {}
   std::string head() override { return "{\"frames\":["; }
-  std::string frame(const FrameResult& result) override {
-    std::string text = frame_object(result);  // first, because it may throw
+  std::string frame(const FrameResult& result, const ResultNotes& notes) override {
+    std::string text = frame_object(result, notes);  // first, because it may throw
     return (std::exchange(first_, false) ? "\n" : ",\n") + std::move(text);
   }
   void tail(ResultWriter::Output& output) override { output.write("\n]}\n"); }
@@ -153,7 +170,7 @@ class Csv final : public ResultWriter::Format {
                "source,frame,time,status,label,score,x,y,width,height,track,name,distance,confidence") +
            (has_settings_ ? ",setting\n" : "\n");
   }
-  std::string frame(const FrameResult& result) override {
+  std::string frame(const FrameResult& result, const ResultNotes&) override {
     const std::string start =
         csv_field(result.picture.empty() ? result.source : result.source + '/' + result.picture) + ',' +
         frame_number(result, "") + ',' + (std::isfinite(result.time) ? plain(result.time, 6) : "") + ',' +
@@ -163,8 +180,8 @@ class Csv final : public ResultWriter::Format {
     std::string rows;
     for (const auto& object : result.objects) {
       const Box& box = object.box;
-      rows += start + csv_field(label(object)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) + ',' +
-              plain(box.y, 2) + ',' + plain(box.width, 2) + ',' + plain(box.height, 2) + ',' +
+      rows += start + csv_field(label(object.label)) + ',' + plain(object.score, 4) + ',' + plain(box.x, 2) +
+              ',' + plain(box.y, 2) + ',' + plain(box.width, 2) + ',' + plain(box.height, 2) + ',' +
               (object.track > 0 ? std::to_string(object.track) : "") + ',' +
               csv_field(object.attributes.name()) + ',';
       if (object.attributes && object.attributes->distance) rows += plain(*object.attributes->distance, 4);
@@ -186,7 +203,7 @@ class Mot final : public ResultWriter::Format {
       logger().warn("the mot format has no place for classes: '{}' and the others cannot be told apart in it",
                     labels().front());
   }
-  std::string frame(const FrameResult& result) override {
+  std::string frame(const FrameResult& result, const ResultNotes&) override {
     if (!source_) source_ = result.source;
     if (*source_ != result.source) {
       throw Error(ExitCode::usage,
@@ -213,12 +230,12 @@ class Coco final : public ResultWriter::Format {
     if (!annotations_) fail();
   }
   std::string head() override { return "{\"images\":["; }
-  std::string frame(const FrameResult& result) override {
+  std::string frame(const FrameResult& result, const ResultNotes&) override {
     std::string rows;
     std::int64_t id = annotation_;
     std::map<int, std::vector<std::string>> keypoints = keypoints_;
     for (const auto& object : result.objects) {
-      label(object);
+      label(object.label);
       std::string annotation;
       append(annotation, "image_id", std::to_string(image_ + 1));
       append(annotation, "category_id", std::to_string(object.label + 1));
@@ -326,8 +343,9 @@ class Coco final : public ResultWriter::Format {
 
 }  // namespace
 
-std::string json_line(const FrameResult& result, const std::vector<std::string>& labels) {
-  std::string line = JsonLines(labels).frame(result);
+std::string json_line(const FrameResult& result, const std::vector<std::string>& labels,
+                      const ResultNotes& notes) {
+  std::string line = JsonLines(labels).frame(result, notes);
   line.pop_back();
   return line;
 }

@@ -48,18 +48,20 @@ class ResultWriter::Format {
 
   virtual std::string head() { return {}; }
   /// Leaves the format as it was where it throws for a reason that lies in the frame.
-  virtual std::string frame(const FrameResult& result) = 0;
+  virtual std::string frame(const FrameResult& result, const ResultNotes& notes) = 0;
   virtual void tail(Output& output) { static_cast<void>(output); }
 
  protected:
   explicit Format(std::vector<std::string> labels) : labels_(std::move(labels)) {}
   const std::vector<std::string>& labels() const { return labels_; }
-  /// The name of the object's label; throws Error(failed) if it has none.
-  const std::string& label(const Detection& object) const;
+  /// The name of a label; throws Error(failed) if it has none.
+  const std::string& label(int index) const;
   /// The object of the JSON lines format, without a line end.
-  std::string frame_object(const FrameResult& result) const;
+  std::string frame_object(const FrameResult& result, const ResultNotes& notes) const;
 
  private:
+  std::string events_array(const ResultNotes& notes) const;
+
   std::vector<std::string> labels_;
 };
 

@@ -99,6 +99,30 @@ CountRules checked_rules(CountRules rules) {
 
 }  // namespace
 
+const char* to_string(CountEvent::Kind kind) {
+  switch (kind) {
+    case CountEvent::Kind::in:
+      return "in";
+    case CountEvent::Kind::out:
+      return "out";
+    case CountEvent::Kind::entered:
+      return "entered";
+    case CountEvent::Kind::left:
+      return "left";
+    case CountEvent::Kind::dwell:
+      break;
+  }
+  return "dwell";
+}
+
+bool is_of_line(const CountEvent& event) {
+  return event.kind == CountEvent::Kind::in || event.kind == CountEvent::Kind::out;
+}
+
+const std::string& name_of(const CountEvent& event, const CountRules& rules) {
+  return is_of_line(event) ? rules.lines[event.rule].name : rules.zones[event.rule].name;
+}
+
 TrackCounter::TrackCounter(CountRules rules)
     : rules_(checked_rules(std::move(rules))),
       line_totals_(rules_.lines.size()),
@@ -135,9 +159,7 @@ const std::vector<CountEvent>& TrackCounter::update(double time, Size frame,
     }
   }
   std::ranges::stable_sort(events_, [](const CountEvent& a, const CountEvent& b) {
-    using enum CountEvent::Kind;
-    const bool a_zone = a.kind != in && a.kind != out, b_zone = b.kind != in && b.kind != out;
-    if (a_zone != b_zone) return b_zone;
+    if (is_of_line(a) != is_of_line(b)) return is_of_line(a);
     return a.rule != b.rule ? a.rule < b.rule : a.track < b.track;
   });
   return events_;

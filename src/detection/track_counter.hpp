@@ -57,6 +57,13 @@ struct CountEvent {
   friend bool operator==(const CountEvent&, const CountEvent&) = default;
 };
 
+/// "in", "out", "entered", "left" or "dwell".
+const char* to_string(CountEvent::Kind kind);
+/// Whether it is an event of a line; otherwise of a zone.
+bool is_of_line(const CountEvent& event);
+/// Name of the event's line or zone.
+const std::string& name_of(const CountEvent& event, const CountRules& rules);
+
 /// Totals of a line or a zone.
 struct CountTotals {
   std::int64_t in = 0;   ///< crossings from the left of somebody who walks from `from` to `to` to the right

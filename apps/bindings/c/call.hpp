@@ -6,9 +6,12 @@
 #include <string_view>
 
 #include "apps/bindings/c/sightline.h"
+#include "apps/common/toml_options.hpp"
 #include "base/error.hpp"
 
 namespace sightline::api {
+
+using apps::TomlOptions;
 
 /// An error with a status of its own, for arguments that are wrong and states that are not allowed.
 struct CallError {

@@ -152,7 +152,7 @@ using namespace sightline::api;
 sl_status sl_detector_open(const char* what, const char* options, sl_detector** detector, sl_error* error) {
   return guarded(error, [&] {
     checked(detector, "detector") = nullptr;
-    const Options given(options);
+    const TomlOptions given(options);
     begin_use();
     auto shared = std::make_shared<SharedDetector>(open_detector(what ? what : "", given));
     *detector = new sl_detector{std::move(shared)};

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/bindings/c/image.hpp"
-#include "apps/bindings/c/options.hpp"
 #include "apps/bindings/c/result.hpp"
+#include "apps/common/toml_options.hpp"
 #include "detection/detector.hpp"
 #include "pipeline/planning/engine.hpp"
 
@@ -27,7 +27,7 @@ struct OpenedDetector {
 /// Reads configurations and models, and opens devices. Throws Error as make_detector and
 /// pipeline::make_devices do, and Error (usage) for options that the detector does not read.
 /// @param what  a configuration, a model, or several with commas; empty: the option `model` names one
-OpenedDetector open_detector(const std::string& what, const Options& options);
+OpenedDetector open_detector(const std::string& what, const apps::TomlOptions& options);
 
 /// A detector with one session for all searches and streams. Thread-safety: any thread.
 class SharedDetector {

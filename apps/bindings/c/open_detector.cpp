@@ -75,7 +75,7 @@ const Row* find_row(const std::vector<Row>& rows, const Fits& fits) {
 
 Config::Value value_of(const ConfigNode& node, const ParameterInfo& parameter, const std::string& name) {
   const auto refuse = [&](const char* kind) {
-    Options::fail(node, fmt::format("'{}' must be {}", name, kind));
+    TomlOptions::fail(node, fmt::format("'{}' must be {}", name, kind));
   };
   if (parameter.kind == Kind::flag) {
     const auto* const flag = node.as<bool>();
@@ -91,8 +91,8 @@ Config::Value value_of(const ConfigNode& node, const ParameterInfo& parameter, c
     return fmt::format("{:g}", *number);
   }
   if (parameter.kind == Kind::numbers) {
-    Options::fail(node, fmt::format("'{}' is a list, which only a configuration file can set", name),
-                  "write a configuration of your own, and give its path");
+    TomlOptions::fail(node, fmt::format("'{}' is a list, which only a configuration file can set", name),
+                      "write a configuration of your own, and give its path");
   }
   const auto* const number = node.as<double>();
   if (!number) refuse("a number");
@@ -108,7 +108,7 @@ struct Setting {
   Config::Value value;
 };
 
-/// Options in the order of the text's keys, and those of the interface itself.
+/// TomlOptions in the order of the text's keys, and those of the interface itself.
 struct Wishes {
   std::vector<Setting> settings;
   std::string model;
@@ -132,7 +132,7 @@ std::vector<std::string> names_of(const std::vector<Row>& rows, const std::strin
   return {names.begin(), names.end()};
 }
 
-Wishes read_wishes(const Options& options) {
+Wishes read_wishes(const TomlOptions& options) {
   const std::vector<Row> rows = all_rows();
   Wishes wishes;
   const auto add = [&](const Row& row, const std::string& name, const ConfigNode& node) {
@@ -142,20 +142,20 @@ Wishes read_wishes(const Options& options) {
   for (const auto& [name, node] : options.table()) {
     if (const auto* const table = node.as<ConfigTable>()) {
       if (name != kDetector && name != kSchedule && name != recognition::kSection) {
-        Options::fail(node, fmt::format("section [{}] is not known", name),
-                      "there are: detector, schedule, recognition");
+        TomlOptions::fail(node, fmt::format("section [{}] is not known", name),
+                          "there are: detector, schedule, recognition");
       }
       for (const auto& [key, value] : *table) {
         if (name == kDetector && key == "model") {
-          wishes.model = Options(*table).text(key).value_or("");
+          wishes.model = TomlOptions(*table).text(key).value_or("");
           continue;
         }
         const Row* const row = find_row(rows, [&](const Row& one) {
           return one.section == name && std::string_view(one.parameter->key) == key;
         });
         if (!row)
-          Options::fail(value, fmt::format("'{}' is not known in [{}]", key, name),
-                        nearest_or_all(key, names_of(rows, name)));
+          TomlOptions::fail(value, fmt::format("'{}' is not known in [{}]", key, name),
+                            nearest_or_all(key, names_of(rows, name)));
         add(*row, key, value);
       }
     } else if (name == "model") {
@@ -170,8 +170,8 @@ Wishes read_wishes(const Options& options) {
         });
       }
       if (!row)
-        Options::fail(node, fmt::format("there is no option '{}'", name),
-                      nearest_or_all(name, names_of(rows, "")));
+        TomlOptions::fail(node, fmt::format("there is no option '{}'", name),
+                          nearest_or_all(name, names_of(rows, "")));
       add(*row, name, node);
     }
   }
@@ -240,8 +240,8 @@ std::vector<Config> load_configs(const std::string& what, const std::string& mod
 void apply(const Setting& setting, std::vector<Config>& configs) {
   if (setting.section != kDetector) {
     if (setting.section == recognition::kSection && std::ranges::none_of(configs, recognition::recognises)) {
-      Options::fail(*setting.node, fmt::format("'{}' does nothing: no detector recognises", setting.name),
-                    "leave it out, or use the configuration 'recognise'");
+      TomlOptions::fail(*setting.node, fmt::format("'{}' does nothing: no detector recognises", setting.name),
+                        "leave it out, or use the configuration 'recognise'");
     }
     for (Config& config : configs) {
       if (setting.section == kSchedule || recognition::recognises(config))
@@ -259,14 +259,15 @@ void apply(const Setting& setting, std::vector<Config>& configs) {
     for (const ParameterInfo& one : family.parameters) known.emplace_back(one.key);
   }
   if (readers.empty() || (fits_all && readers.size() < configs.size())) {
-    Options::fail(
+    TomlOptions::fail(
         *setting.node,
         fmt::format("'{}' does nothing for the detector of '{}'", setting.name, configs.front().name()),
         fits_all ? "use threshold, for its raw scores" : nearest_or_all(key, known));
   }
   if (readers.size() > 1 && !fits_all) {
-    Options::fail(*setting.node, fmt::format("'{}' is for one detector, and there are several", setting.name),
-                  "write it in the [[detector]] of a configuration of your own");
+    TomlOptions::fail(*setting.node,
+                      fmt::format("'{}' is for one detector, and there are several", setting.name),
+                      "write it in the [[detector]] of a configuration of your own");
   }
   for (Config* config : readers) {
     if (key == "threshold") config->leave_out(kDetector, "confidence");
@@ -283,7 +284,7 @@ std::string fingerprint_of(const std::vector<Config>& configs) {
 
 }  // namespace
 
-OpenedDetector open_detector(const std::string& what, const Options& options) {
+OpenedDetector open_detector(const std::string& what, const TomlOptions& options) {
   const Wishes wishes = read_wishes(options);
   std::vector<Config> configs = load_configs(what, wishes.model);
   check_number_of_detectors(configs);

@@ -36,22 +36,23 @@ struct StreamOptions {
   std::optional<ResultTracker> tracker;
 };
 
-Size size_of(const Options& options, const std::string& text) {
+Size size_of(const TomlOptions& options, const std::string& text) {
   if (const std::optional<Size> size = to_size(text)) return *size;
-  Options::fail(*options.find("size"), fmt::format("'{}' is not a size", text), "write it as \"1280x720\"");
+  TomlOptions::fail(*options.find("size"), fmt::format("'{}' is not a size", text),
+                    "write it as \"1280x720\"");
 }
 
-void read_tracking(const Options& options, StreamOptions& stream) {
+void read_tracking(const TomlOptions& options, StreamOptions& stream) {
   const ConfigNode* const node = options.find("track");
   if (!node) return;
   if (const auto* const table = node->as<ConfigTable>()) {
-    stream.tracker.emplace(Options(*table));
+    stream.tracker.emplace(TomlOptions(*table));
   } else if (options.flag("track").value_or(false)) {
-    stream.tracker.emplace(Options(nullptr));
+    stream.tracker.emplace(TomlOptions(nullptr));
   }
 }
 
-void read_reading(const Options& options, media::ReadOptions& reading) {
+void read_reading(const TomlOptions& options, media::ReadOptions& reading) {
   reading.start = options.number("start", 0, kMostOptionSeconds).value_or(0);
   reading.duration = options.number("duration", 1e-6, kMostOptionSeconds);
   reading.loop = options.whole_number("loop", -1, 1'000'000).value_or(0);
@@ -70,7 +71,7 @@ void read_reading(const Options& options, media::ReadOptions& reading) {
   reading.capture.pixel_format = options.text("pixel_format").value_or("");
 }
 
-StreamOptions stream_options(const std::string& url, const Options& options) {
+StreamOptions stream_options(const std::string& url, const TomlOptions& options) {
   StreamOptions stream;
   read_reading(options, stream.reading);
   stream.name = media::hide_secrets(url, stream.reading);
@@ -78,8 +79,8 @@ StreamOptions stream_options(const std::string& url, const Options& options) {
   capture.live = options.flag("live").value_or(media::is_live(stream.name));
   const std::string policy = options.text("policy").value_or(capture.live ? "newest" : "all");
   if (policy != "newest" && policy != "all")
-    Options::fail(*options.find("policy"), fmt::format("there is no policy '{}'", policy),
-                  "give \"newest\" or \"all\"");
+    TomlOptions::fail(*options.find("policy"), fmt::format("there is no policy '{}'", policy),
+                      "give \"newest\" or \"all\"");
   stream.keeps_all = policy == "all";
   capture.drop = stream.keeps_all ? pipeline::DropPolicy::none : pipeline::DropPolicy::oldest;
   stream.queue = options.whole_number("queue", 1, 1000).value_or(stream.keeps_all ? 4 : 1);
@@ -93,8 +94,8 @@ StreamOptions stream_options(const std::string& url, const Options& options) {
   if (capture.live) {
     for (const char* key : {"pace", "loop", "start"}) {
       if (const ConfigNode* const node = options.find(key))
-        Options::fail(*node, fmt::format("'{}' is for files, and '{}' is live", key, stream.name),
-                      "leave it out, or give live = false if it is a file");
+        TomlOptions::fail(*node, fmt::format("'{}' is for files, and '{}' is live", key, stream.name),
+                          "leave it out, or give live = false if it is a file");
     }
   }
   stream.rate = options.number("rate", 1e-6, 1e6).value_or(0);
@@ -458,7 +459,7 @@ sl_status sl_stream_open(const char* url, sl_detector* detector, const char* opt
   return guarded(error, [&] {
     checked(stream, "stream") = nullptr;
     checked(url, "url");
-    const Options given(options);
+    const TomlOptions given(options);
     begin_use();
     StreamOptions wanted = stream_options(url, given);
     const std::string name = wanted.name;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMostSeconds = 3600;
 
-TrackerOptions tracker_options(const Options& given) {
+TrackerOptions tracker_options(const TomlOptions& given) {
   TrackerOptions options;
   options.min_hits = given.whole_number("hits", 1, 1000).value_or(options.min_hits);
   options.max_misses = given.whole_number("misses", 0, 1000).value_or(options.max_misses);
@@ -32,7 +32,7 @@ TrackerOptions tracker_options(const Options& given) {
 
 }  // namespace
 
-ResultTracker::ResultTracker(const Options& options) : options_(tracker_options(options)) {}
+ResultTracker::ResultTracker(const TomlOptions& options) : options_(tracker_options(options)) {}
 
 Tracker& ResultTracker::tracker_for(const DetectorFacts& facts) {
   if (tracker_) return *tracker_;
@@ -86,7 +86,7 @@ using namespace sightline::api;
 sl_status sl_tracker_open(const char* options, sl_tracker** tracker, sl_error* error) {
   return guarded(error, [&] {
     checked(tracker, "tracker") = nullptr;
-    const Options given(options);
+    const TomlOptions given(options);
     *tracker = new sl_tracker{ResultTracker(given), {}};
   });
 }

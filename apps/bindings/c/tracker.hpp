@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "apps/bindings/c/options.hpp"
 #include "apps/bindings/c/result.hpp"
+#include "apps/common/toml_options.hpp"
 #include "detection/tracker.hpp"
 
 namespace sightline::api {
@@ -14,7 +14,7 @@ namespace sightline::api {
 class ResultTracker {
  public:
   /// Throws Error (usage) for unknown options and values out of range.
-  explicit ResultTracker(const Options& options);
+  explicit ResultTracker(const apps::TomlOptions& options);
 
   /// The tracked objects of a result; of one that was not searched, predicted ones.
   ResultPtr update(double time, const std::shared_ptr<const DetectorFacts>& facts, FrameResult result);

@@ -1,4 +1,4 @@
-#include "apps/bindings/c/options.hpp"
+#include "apps/common/toml_options.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/nearest.hpp"
 
-namespace sightline::api {
+namespace sightline::apps {
 namespace {
 
 constexpr const char* kOptions = "options";
@@ -15,25 +15,25 @@ constexpr std::size_t kMaxOptionBytes = std::size_t{64} << 10;
 
 }  // namespace
 
-Options::Options(const char* text) {
+TomlOptions::TomlOptions(const char* text, const std::string& name) {
   const std::string_view given = text ? text : "";
   if (given.size() > kMaxOptionBytes)
-    throw Error(ExitCode::usage, fmt::format("options of {} bytes, more than 64 KiB", given.size()));
-  root_ = parse_toml(given, kOptions);
+    throw Error(ExitCode::usage, fmt::format("{} of {} bytes, more than 64 KiB", name, given.size()));
+  root_ = parse_toml(given, name);
   table_ = root_.as<ConfigTable>();
 }
 
-void Options::fail(const ConfigNode& node, const std::string& problem, const std::string& remedy) {
+void TomlOptions::fail(const ConfigNode& node, const std::string& problem, const std::string& remedy) {
   throw Error(ExitCode::usage, problem, remedy).about(fmt::format("{}:{}", kOptions, node.line));
 }
 
-const ConfigNode* Options::find(const std::string& key) const {
+const ConfigNode* TomlOptions::find(const std::string& key) const {
   known_.insert(key);
   const auto found = table_->find(key);
   return found == table_->end() ? nullptr : &found->second;
 }
 
-std::optional<double> Options::number(const std::string& key, double lowest, double highest) const {
+std::optional<double> TomlOptions::number(const std::string& key, double lowest, double highest) const {
   const ConfigNode* const node = find(key);
   if (!node) return std::nullopt;
   const auto* const value = node->as<double>();
@@ -45,14 +45,14 @@ std::optional<double> Options::number(const std::string& key, double lowest, dou
   return *value;
 }
 
-std::optional<int> Options::whole_number(const std::string& key, int lowest, int highest) const {
+std::optional<int> TomlOptions::whole_number(const std::string& key, int lowest, int highest) const {
   const std::optional<double> value = number(key, lowest, highest);
   if (!value) return std::nullopt;
   if (*value != std::floor(*value)) fail(*find(key), fmt::format("'{}' must be a whole number", key));
   return static_cast<int>(*value);
 }
 
-std::optional<std::string> Options::text(const std::string& key) const {
+std::optional<std::string> TomlOptions::text(const std::string& key) const {
   const ConfigNode* const node = find(key);
   if (!node) return std::nullopt;
   const auto* const value = node->as<std::string>();
@@ -60,7 +60,7 @@ std::optional<std::string> Options::text(const std::string& key) const {
   return *value;
 }
 
-std::optional<bool> Options::flag(const std::string& key) const {
+std::optional<bool> TomlOptions::flag(const std::string& key) const {
   const ConfigNode* const node = find(key);
   if (!node) return std::nullopt;
   const auto* const value = node->as<bool>();
@@ -68,7 +68,7 @@ std::optional<bool> Options::flag(const std::string& key) const {
   return *value;
 }
 
-std::optional<std::vector<std::string>> Options::texts(const std::string& key) const {
+std::optional<std::vector<std::string>> TomlOptions::texts(const std::string& key) const {
   const ConfigNode* const node = find(key);
   if (!node) return std::nullopt;
   if (const auto* const one = node->as<std::string>()) return std::vector{*one};
@@ -83,7 +83,7 @@ std::optional<std::vector<std::string>> Options::texts(const std::string& key) c
   return texts;
 }
 
-const ConfigTable* Options::section(const std::string& key) const {
+const ConfigTable* TomlOptions::section(const std::string& key) const {
   const ConfigNode* const node = find(key);
   if (!node) return nullptr;
   const auto* const table = node->as<ConfigTable>();
@@ -91,7 +91,7 @@ const ConfigTable* Options::section(const std::string& key) const {
   return table;
 }
 
-void Options::expect_all_known() const {
+void TomlOptions::expect_all_known() const {
   for (const auto& [key, node] : *table_) {
     if (known_.contains(key)) continue;
     fail(node, fmt::format("there is no option '{}'", key),
@@ -99,4 +99,4 @@ void Options::expect_all_known() const {
   }
 }
 
-}  // namespace sightline::api
+}  // namespace sightline::apps

@@ -1,5 +1,5 @@
 #pragma once
-/// Options from C: TOML text, of which every key must be known.
+/// Options as TOML text, of which every key must be known.
 
 #include <optional>
 #include <set>
@@ -9,18 +9,19 @@
 
 #include "params/config_values.hpp"
 
-namespace sightline::api {
+namespace sightline::apps {
 
 /// A table of options. Reading a key marks it as known. Errors are Error (usage) about "options:LINE".
 /// Thread-safety: one thread.
-class Options {
+class TomlOptions {
  public:
   /// @param text  may be null: no options. Throws Error (usage) for bad syntax, and for more than 64 KiB.
-  explicit Options(const char* text);
+  /// @param name  of the text, in errors of syntax
+  explicit TomlOptions(const char* text, const std::string& name = "options");
   /// A table in options, which must outlive it.
-  explicit Options(const ConfigTable& table) : table_(&table) {}
-  Options(const Options&) = delete;
-  Options& operator=(const Options&) = delete;
+  explicit TomlOptions(const ConfigTable& table) : table_(&table) {}
+  TomlOptions(const TomlOptions&) = delete;
+  TomlOptions& operator=(const TomlOptions&) = delete;
 
   const ConfigTable& table() const { return *table_; }
   /// Null if the key is missing.
@@ -46,4 +47,4 @@ class Options {
   mutable std::set<std::string> known_;
 };
 
-}  // namespace sightline::api
+}  // namespace sightline::apps

@@ -1,0 +1,221 @@
+// What `sightline detect` computes from its results: digests, comparisons, counts, pictures of objects.
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "support/media.hpp"
+#include "support/program.hpp"
+
+namespace sightline::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr int kDiffer = 6;
+const std::string kDigestOfNothing = "e3b0c44298fc1c149afbf4c8996fb924";  // of SHA-256("")
+const std::string kStreetPicture = std::string(SIGHTLINE_SOURCE_DIR) + "/tools/pictures/street.jpg";
+
+Words search(const Words& more) {
+  return Words{"detect", moving_clip(200, 240, 10)} + kFindsSome + more;
+}
+
+std::string text_of_lines(const std::vector<Json>& lines) {
+  std::string text;
+  for (const Json& line : lines) text += line.dump() + '\n';
+  return text;
+}
+
+// Results of a search, stored once, and places for others.
+class StoredResults : public testing::Test {
+ protected:
+  void SetUp() override {
+    expect_run(0, search({"-q", "-d", golden_}));
+    lines_ = parse_lines(bytes_of(golden_));
+    ASSERT_EQ(lines_.size(), 10u);
+    ASSERT_FALSE(lines_[4].at("objects").empty());
+  }
+  void store_changed() { store(other_, text_of_lines(lines_)); }
+
+  TempDir folder_;
+  const std::string golden_ = folder_ / "golden.jsonl", other_ = folder_ / "other.jsonl";
+  std::vector<Json> lines_;
+};
+
+TEST(DetectDigest, IsOfFramesAndInputs) {
+  TempDir folder;
+  const Outcome outcome = expect_run(0, search({"--digest", "-q", "-d", folder / "d.jsonl"}));
+  const std::vector<Json> lines = parse_lines(bytes_of(folder / "d.jsonl"));
+  std::map<std::string, std::string> digests;  // by objects
+  for (const Json& line : lines) {
+    const std::string digest = line.at("digest");
+    EXPECT_EQ(digest.size(), 32u);
+    EXPECT_EQ(line.at("objects").empty(), digest == kDigestOfNothing);
+    digests[line.at("objects").dump()] = digest;
+  }
+  EXPECT_GT(digests.size(), 1u);
+  EXPECT_THAT(outcome.out, testing::MatchesRegex("[0-9a-f]+  " + moving_clip(200, 240, 10) + "\n"));
+  EXPECT_EQ(outcome.out.find("  "), 32u);
+  // Under another schedule, on standard output.
+  const Outcome again =
+      expect_run(0, search({"--digest", "-q", "--device", "none", "--threads", "1", "-d", "-"}));
+  EXPECT_EQ(parse_lines(again.out), lines);
+  EXPECT_EQ(again.err, outcome.out);
+  // Of a picture, it is the frame's.
+  const Outcome picture =
+      expect_run(0, {"detect", kStreetPicture, "--digest", "-q", "-d", folder / "p.jsonl"});
+  EXPECT_EQ(picture.out.substr(0, 32), parse_lines(bytes_of(folder / "p.jsonl")).at(0).at("digest"));
+}
+
+TEST_F(StoredResults, AreFoundAgain) {
+  const Outcome outcome = expect_run(0, "10 frames", search({"--expect", golden_}));
+  EXPECT_EQ(outcome.out, "");
+  expect_run(0, "", search({"-q", "--expect", golden_, "-d", other_}));
+  EXPECT_EQ(bytes_of(other_), bytes_of(golden_));
+}
+
+TEST_F(StoredResults, TellTheFirstDifference) {
+  lines_[4].at("objects")[0].at("score") = 123.5;
+  lines_[7].at("time") = 99;
+  store_changed();
+  const Outcome outcome = expect_run(kDiffer, "2 of 10 frames", search({"--expect", other_}));
+  EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("frame 5, object 1, score"), HasSubstr("123.5")));
+  EXPECT_THAT(run({"diff", golden_, other_}).out,
+              testing::AllOf(HasSubstr("2 of 10 frames"), HasSubstr("frame 5, object 1, score")));
+}
+
+TEST_F(StoredResults, DifferByMissingAndExtraFrames) {
+  lines_.erase(lines_.begin() + 2);
+  store_changed();
+  EXPECT_THAT(expect_run(kDiffer, search({"--expect", other_})).err,
+              testing::AllOf(HasSubstr("1 of 10 frames"), HasSubstr("1 extra"), HasSubstr("frame 3")));
+  const Outcome outcome = expect_run(kDiffer, {"diff", golden_, other_});
+  EXPECT_THAT(outcome.out,
+              testing::AllOf(HasSubstr("1 of 10 frames"), HasSubstr("1 missing"), HasSubstr("frame 3")));
+}
+
+TEST_F(StoredResults, DifferByObjectsAndFields) {
+  lines_[4].at("objects").erase(0);
+  store_changed();
+  expect_run(kDiffer, {"diff", golden_, other_});
+  expect_run(kDiffer, {"diff", other_, golden_});
+  lines_ = parse_lines(bytes_of(golden_));
+  lines_[4].at("objects")[0]["name"] = "Ann";
+  store_changed();
+  EXPECT_THAT(expect_run(kDiffer, {"diff", golden_, other_}).out, HasSubstr("object 1, name"));
+}
+
+TEST_F(StoredResults, CompareWithoutFoldersAndInAnyFormatThatIsRead) {
+  Json document{{"frames", Json::array()}};
+  for (Json& line : lines_) {
+    line.at("source") = "/elsewhere/" + fs::path(line.at("source").get<std::string>()).filename().string();
+    line["digest"] = kDigestOfNothing;  // the other file has none
+    document["frames"].push_back(line);
+  }
+  store(folder_ / "other.json", document.dump());
+  expect_run(0, {"diff", golden_, folder_ / "other.json"});
+  store(folder_ / "bad.jsonl", bytes_of(golden_) + "{\"frame\":");
+  for (const std::string& bad : {folder_ / "bad.jsonl", folder_ / "missing.jsonl"}) {
+    expect_run(3, {"diff", golden_, bad});
+    expect_run(3, {"diff", bad, golden_});
+    expect_run(3, search({"--expect", bad, "-d", other_}));
+  }
+  EXPECT_FALSE(fs::exists(other_));
+}
+
+TEST(DetectCrops, AreOfEveryObject) {
+  TempDir folder;
+  const Words crops{"-q", "--crops", folder / "crops", "-d", folder / "d.jsonl"};
+  expect_run(0, search(crops));
+  std::set<std::string> names;
+  for (const Json& line : parse_lines(bytes_of(folder / "d.jsonl"))) {
+    for (std::size_t i = 0; i < line.at("objects").size(); ++i) {
+      char name[40];
+      std::snprintf(name, sizeof name, "-%06d-%03zu.png", line.at("frame").get<int>(), i + 1);
+      names.insert(name);
+      const std::vector<double> box = line.at("objects")[i].at("box");
+      for (const auto& entry : fs::directory_iterator(folder / "crops")) {
+        if (!entry.path().string().ends_with(name)) continue;
+        const Size size = media::test::read_all(entry.path()).at(0).size();
+        EXPECT_NEAR(size.width, box[2], 2);
+        EXPECT_NEAR(size.height, box[3], 2);
+      }
+    }
+  }
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder / "crops")) {
+    ++files;
+    const std::string name = entry.path().filename();
+    EXPECT_TRUE(names.contains(name.substr(name.size() - 15))) << name;
+  }
+  EXPECT_EQ(files, names.size());
+  EXPECT_GT(files, 10u);
+  expect_run(2, "not empty", search({"--crops", folder / "crops"}));
+  expect_run(0, search(Words{"--overwrite"} + crops));
+}
+
+TEST(DetectCrops, AreOneOfEachTrack) {
+  TempDir folder;
+  expect_run(0, search({"-q", "--track", "--crops", folder / "crops", "-d", folder / "d.jsonl"}));
+  std::set<int> tracks;
+  for (const Json& line : parse_lines(bytes_of(folder / "d.jsonl"))) {
+    for (const Json& object : line.at("objects")) tracks.insert(object.at("track").get<int>());
+  }
+  const fs::directory_iterator files(folder / "crops");
+  EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), tracks.size());
+}
+
+TEST(DetectCrops, DoNotMixWithInputs) {
+  TempDir folder;
+  fs::copy_file(kStreetPicture, folder / "a.jpg");
+  expect_run(2, {"detect", folder / "a.jpg", "--crops", folder.path(), "--overwrite"});
+  store(folder / "file", std::string("x"));
+  expect_run(1, {"detect", folder / "a.jpg", "--crops", folder / "file/crops"});
+}
+
+TEST(DetectZones, CountTracks) {
+  TempDir folder;
+  // Everything is inside, and nothing is near the line.
+  store(folder / "areas.toml",
+        std::string("zones.all = { polygon = [[-1,-1],[2,-1],[2,2],[-1,2]], inertia = 1 }\n"
+                    "lines.far = { from = [5, 5], to = [6, 5] }\n"));
+  const Outcome outcome = expect_run(0, search({"--track", "--zones", folder / "areas.toml", "-d",
+                                                folder / "d.jsonl", "--report", folder / "r.html"}));
+  std::set<std::int64_t> tracks, entered;
+  for (const Json& line : parse_lines(bytes_of(folder / "d.jsonl"))) {
+    for (const Json& object : line.at("objects")) tracks.insert(object.at("track").get<std::int64_t>());
+    if (!line.contains("events")) continue;
+    for (const Json& event : line.at("events")) {
+      EXPECT_EQ(event.at("zone"), "all");
+      EXPECT_EQ(event.at("event"), "entered");
+      EXPECT_EQ(event.at("label"), "person");
+      entered.insert(event.at("track").get<std::int64_t>());
+    }
+  }
+  EXPECT_FALSE(tracks.empty());
+  EXPECT_EQ(entered, tracks);
+  EXPECT_THAT(outcome.err, HasSubstr("far: 0 in, 0 out; all: " + std::to_string(tracks.size()) + " entered"));
+  EXPECT_THAT(bytes_of(folder / "r.html"), HasSubstr("Lines and zones"));
+}
+
+TEST(DetectZones, RefuseWhatCannotBeCounted) {
+  TempDir folder;
+  const std::string zones = folder / "areas.toml";
+  store(zones, std::string("lines.a = { from = [0, 0], to = [1, 1] }\n"));
+  expect_run(2, "--track", search({"--zones", zones}));
+  for (const char* bad :
+       {"\nlines.a = { from = [0, 0], to = [1, 1], farmes = 2 }\n", "\nlines.a = 3\n", "\nlines.\n"}) {
+    store(zones, std::string(bad));
+    expect_run(2, "areas.toml:2", search({"--track", "--zones", zones}));
+  }
+  store(zones, std::string("lines.a = { from = [0, 0], to = [1, 1], labels = [\"persn\"] }\n"));
+  expect_run(2, "persn", search({"--track", "--zones", zones}));
+  expect_run(3, search({"--track", "--zones", folder / "missing.toml"}));
+}
+
+}  // namespace
+}  // namespace sightline::test
