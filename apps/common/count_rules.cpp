@@ -46,14 +46,14 @@ CountAnchor anchor_of(const TomlOptions& options) {
   return CountAnchor::bottom;
 }
 
-const ConfigTable& table_of(const ConfigNode& node, const std::string& name) {
+const ConfigTable& table_in(const ConfigNode& node, const std::string& name) {
   const auto* const table = node.as<ConfigTable>();
   if (!table) TomlOptions::fail(node, fmt::format("'{}' must be a table", name));
   return *table;
 }
 
 CountLine line_of(const std::string& name, const ConfigNode& node) {
-  const TomlOptions given(table_of(node, name));
+  const TomlOptions given(table_in(node, name));
   CountLine line;
   line.name = name;
   line.from = point_of(needed(given, "from", name, node), "from");
@@ -66,7 +66,7 @@ CountLine line_of(const std::string& name, const ConfigNode& node) {
 }
 
 CountZone zone_of(const std::string& name, const ConfigNode& node) {
-  const TomlOptions given(table_of(node, name));
+  const TomlOptions given(table_in(node, name));
   CountZone zone;
   zone.name = name;
   const ConfigNode& polygon = needed(given, "polygon", name, node);
