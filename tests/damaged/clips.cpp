@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "support/child_process.hpp"
+#include "support/program.hpp"
 
 namespace sightline::damaged {
 namespace {
@@ -64,10 +65,11 @@ Bytes bytes_of(const std::filesystem::path& file) {
 }  // namespace
 
 bool run_ffmpeg(const std::vector<std::string>& arguments) {
-  std::vector<std::string> all{"ffmpeg", "-nostdin", "-v", "error", "-y"};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  test::ChildProcess ffmpeg(all);
-  return ffmpeg.wait(60) == 0;
+  using test::operator+;
+  test::RunSetup setup;
+  setup.program = test::find_program("ffmpeg");
+  setup.timeout = 60;
+  return test::run(test::Words{"-nostdin", "-v", "error", "-y"} + arguments, setup).exit_code == 0;
 }
 
 std::vector<Clip> make_clips(const std::string& folder, const std::string& name) {

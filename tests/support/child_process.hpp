@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/program_server.hpp"
+
 namespace sightline::test {
 
 /// The full path of a program that is found as a shell finds it; empty if there is none.
@@ -103,13 +105,6 @@ class ChildProcess {
   }
 
  private:
-  static std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> result;
-    for (std::string& text : texts) result.push_back(text.data());
-    result.push_back(nullptr);
-    return result;
-  }
-
   pid_t id_ = -1;
   int output_ = -1;
   std::optional<int> exit_code_;

@@ -44,49 +44,57 @@ Words environment(const Words& more) {
   return result;
 }
 
-std::vector<char*> pointers(Words& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
+// Starts a program in the usual way. @return its process; -1 if there is none
+pid_t execute(const Words& arguments, const Words& environment, const RequestHandles& handles,
+              long file_limit) {
+  const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  // Only calls that are safe between fork and exec.
+  for (const int handle : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (dup2(handles[static_cast<std::size_t>(handle)], handle) < 0) _exit(126);
+  const rlimit limit{static_cast<rlim_t>(file_limit), static_cast<rlim_t>(file_limit)};
+  if (file_limit > 0) setrlimit(RLIMIT_FSIZE, &limit);
+  execve(argv[0], argv.data(), envp.data());
+  _exit(127);
+}
+
+// How a child ended; nothing if it has not ended after a time.
+std::optional<ProcessEnd> wait_for(pid_t child, int milliseconds) {
+  ProcessEnd end;
+  rusage usage{};
+  for (int waited = 0; wait4(child, &end.status, WNOHANG, &usage) != child; waited += 2) {
+    if (milliseconds >= 0 && waited >= milliseconds) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  end.peak_kilobytes = usage.ru_maxrss;
+  return end;
 }
 
 }  // namespace
 
 Program::Program(const Words& arguments, const RunSetup& setup)
     : deadline_(now() + setup.timeout * (kSanitized ? 10 : 1)) {
-  Words texts{setup.program.empty() ? SIGHTLINE_PROGRAM : setup.program};
-  texts.insert(texts.end(), arguments.begin(), arguments.end());
-  Words variables = environment(setup.environment);
-  const std::vector<char*> argv = pointers(texts);
-  const std::vector<char*> envp = pointers(variables);
+  const Words texts = Words{setup.program.empty() ? SIGHTLINE_PROGRAM : setup.program} + arguments;
   const std::string input = setup.input.empty() ? "/dev/null" : setup.input;
   const std::string output = setup.output.empty() ? folder_ / "out" : setup.output;
   const std::string errors = folder_ / "err";
-  pid_ = fork();
-  if (pid_ == 0) {  // only calls that are safe between fork and exec
-    const int in = open(input.c_str(), O_RDONLY);
-    const int out =
-        setup.output_handle >= 0 ? setup.output_handle : open(output.c_str(), O_WRONLY | O_CREAT, 0600);
-    const int err = open(errors.c_str(), O_WRONLY | O_CREAT, 0600);
-    if (in < 0 || out < 0 || err < 0) _exit(126);
-    if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
-      _exit(126);
-    if (setup.file_limit > 0) {
-      const rlimit limit{static_cast<rlim_t>(setup.file_limit), static_cast<rlim_t>(setup.file_limit)};
-      setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    execve(argv[0], argv.data(), envp.data());
-    _exit(127);
-  }
-  if (setup.output_handle >= 0) close(setup.output_handle);
+  RequestHandles handles{};
+  handles[kInput] = open(input.c_str(), O_RDONLY | O_CLOEXEC);
+  handles[kOutput] = setup.output_handle >= 0 ? setup.output_handle
+                                              : open(output.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  handles[kErrors] = open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const Words variables = environment(setup.environment);
+  served_ = ServedProcess::start(texts, variables, handles, setup.file_limit);
+  pid_ = served_ ? served_->id() : execute(texts, variables, handles, setup.file_limit);
+  for (const int handle : {kInput, kOutput, kErrors}) close(handles[static_cast<std::size_t>(handle)]);
   if (pid_ < 0) throw std::runtime_error("cannot start the program");
 }
 
 Program::~Program() {
-  if (!ended_) {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, &status_, 0);
+  if (ended_) return;
+  kill(pid_, SIGKILL);
+  while (!has_ended(-1)) {
   }
 }
 
@@ -94,32 +102,30 @@ void Program::send(int signal) const {
   if (!ended_) kill(pid_, signal);
 }
 
-bool Program::has_ended() {
+bool Program::has_ended(int milliseconds) {
   if (ended_) return true;
-  rusage usage{};
-  if (wait4(pid_, &status_, WNOHANG, &usage) != pid_) return false;
+  const std::optional<ProcessEnd> end = served_ ? served_->wait(milliseconds) : wait_for(pid_, milliseconds);
+  if (!end) return false;
   ended_ = true;
-  outcome_.exit_code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
-  outcome_.peak_kilobytes = usage.ru_maxrss;
+  outcome_.exit_code = WIFEXITED(end->status) ? WEXITSTATUS(end->status) : 128 + WTERMSIG(end->status);
+  outcome_.peak_kilobytes = end->peak_kilobytes;
   return true;
 }
 
 bool Program::wait_until(const std::function<bool()>& condition) {
   while (!condition()) {
-    if (has_ended() || now() > deadline_) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (has_ended(5) || now() > deadline_) return false;
   }
   return true;
 }
 
 Outcome Program::wait() {
-  while (!has_ended()) {
+  while (!has_ended(20)) {
     if (now() > deadline_ && !outcome_.timed_out) {
       outcome_.timed_out = true;
       ADD_FAILURE() << "the program did not end in time";
       kill(pid_, SIGKILL);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   outcome_.out = bytes_of(folder_ / "out");
   outcome_.err = bytes_of(folder_ / "err");

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/program_server.hpp"
 #include "support/temp_dir.hpp"
 
 namespace sightline::test {
@@ -58,12 +59,13 @@ class Program {
   Outcome wait();
 
  private:
-  bool has_ended();
+  /// @param milliseconds  to wait for the end; -1: no limit
+  bool has_ended(int milliseconds);
 
   TempDir folder_;
+  std::optional<ServedProcess> served_;  ///< nothing: a child of this process
   pid_t pid_ = -1;
   double deadline_ = 0;
-  int status_ = 0;
   bool ended_ = false;
   Outcome outcome_;
 };
