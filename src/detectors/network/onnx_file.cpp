@@ -12,6 +12,7 @@
 
 #include "base/input_file.hpp"
 #include "detectors/network/external_data.hpp"
+#include "detectors/network/lowering.hpp"
 #include "detectors/network/onnx_parts.hpp"
 #include "detectors/network/operators.hpp"
 
@@ -140,8 +141,9 @@ std::string why_unknown(const onnx::NodeProto& node) {
   if (is_one_of({"DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "DynamicQuantizeLSTM"}))
     return "is quantised dynamically, which is not supported; export the network in float32, or quantise it "
            "statically";
-  if (op.starts_with("QLinear") || is_one_of({"QuantizeLinear", "DequantizeLinear"}))
-    return "is quantised, which is not supported; export the network in float32";
+  if (op.starts_with("QLinear"))
+    return "computes with quantised numbers, which is not supported; export the network in float32, or "
+           "quantise it in the format QDQ";
   if (is_one_of({"If", "Loop", "Scan"}))
     return "branches or loops, which is not supported; simplify the network (onnxsim) or export it without "
            "its last steps";
@@ -252,6 +254,8 @@ class Builder {
         node.attributes.insert_or_assign(one.name(), read_attribute(one, external_));
       note_type(proto, node);
       if (node.op == "CastLike") make_cast(proto, node);
+      if (node.op == "QuantizeLinear")
+        node.attributes.insert_or_assign(std::string(kLevelType), level_type(proto, node));
     } catch (const Problem& problem) {
       throw Problem("node " + node.title() + " " + problem.what());
     }
@@ -279,6 +283,14 @@ class Builder {
     node.code = find_operator(node.op);
     node.inputs.resize(1);
     node.attributes["to"] = std::int64_t{found->second};
+  }
+
+  std::int64_t level_type(const onnx::NodeProto& proto, const Node& node) const {
+    constexpr std::int64_t kUsual = onnx::TensorProto::UINT8;
+    const std::int64_t given = node.integer("output_dtype", 0);
+    if (node.inputs.size() < 3) return given == 0 ? kUsual : given;
+    const auto found = types_.find(proto.input(2));
+    return found == types_.end() ? 0 : found->second;
   }
 
   void read_links(const onnx::NodeProto& proto, Node& node) {
