@@ -59,6 +59,7 @@ struct Extension {
 };
 constexpr Extension kExtensions[] = {
     {".onnx", "an ONNX model"},
+    {".onnx_data", "the weights of an ONNX model (give its .onnx file)"},
     {".pt", "a PyTorch model"},
     {".pth", "a PyTorch model"},
     {".ckpt", "a checkpoint of another program"},

@@ -8,7 +8,9 @@
 
 #include "base/error.hpp"
 #include "detectors/network/interpreter.hpp"
+#include "detectors/network/network.hpp"
 #include "detectors/network/operators.hpp"
+#include "detectors/network/plan.hpp"
 #include "network/onnx_builder.hpp"
 #include "network/plan_comparison.hpp"
 #include "support/errors.hpp"
@@ -396,6 +398,103 @@ TEST(NetworkLowering, PicturesAreResizedAsBefore) {
     ASSERT_EQ(graph.nodes.size(), 1);
     EXPECT_EQ(graph.nodes[0].op, "Resize");
   }
+}
+
+// --- QuantizeLinear and DequantizeLinear
+
+// Adds levels of 8 bits, from 0 or around 0.
+std::string levels(OnnxBuilder& builder, const std::string& name, const std::vector<std::int32_t>& values,
+                   int type = onnx::TensorProto::INT8) {
+  onnx::TensorProto& tensor = *builder.proto().mutable_graph()->add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(type);
+  if (values.size() > 1) tensor.add_dims(static_cast<std::int64_t>(values.size()));
+  for (const std::int32_t one : values) tensor.add_int32_data(one);
+  return name;
+}
+
+TEST(NetworkLowering, QuantisingRoundsHalvesToEvenAndSaturates) {
+  struct Case {
+    int type, zero_point;
+    double lowest, highest;
+  };
+  for (const Case& one : {Case{onnx::TensorProto::UINT8, 3, 0, 255},
+                          {onnx::TensorProto::INT8, 0, -128, 127},
+                          {onnx::TensorProto::INT8, -7, -128, 127}}) {
+    for (const float scale : {0x1p-6F, 0x1p-7F, 0x1p-30F}) {
+      OnnxBuilder builder(13);
+      builder.input("x", {101});
+      builder.node("QuantizeLinear",
+                   {"x", builder.reals("s", {}, {scale}), levels(builder, "z", {one.zero_point}, one.type)},
+                   {"y"});
+      builder.output("y");
+      std::vector<double> expected;
+      for (std::int64_t i = 0; i < 101; ++i)
+        expected.push_back(
+            std::clamp(std::nearbyint(number(i) / scale) + one.zero_point, one.lowest, one.highest));
+      const std::vector<float> made = made_by_loaded(builder);
+      EXPECT_TRUE(std::ranges::equal(made, expected)) << one.type << ' ' << one.zero_point << ' ' << scale;
+    }
+  }
+}
+
+TEST(NetworkLowering, ScalesAndZeroPointsHoldForAnAxis) {
+  OnnxBuilder builder(13);
+  builder.input("x", {1, 4});
+  levels(builder, "q", {1, 2, 3, -4});
+  builder.node("DequantizeLinear",
+               {"q", builder.reals("s", {4}, {0.5F, 1, 2, 4}), levels(builder, "z", {0, 1, -1, 0})}, {"w"},
+               {{"axis", 0}});
+  builder.node("Mul", {"x", "w"}, {"y"});
+  builder.output("y");
+  expect_near(made_by_loaded(builder), {number(0) * 0.5, number(1), number(2) * 8, number(3) * -16});
+}
+
+// Behind each node whose results networks quantise.
+OnnxBuilder quantised(OnnxBuilder plain) {
+  OnnxBuilder made(13);
+  made.proto() = plain.proto();
+  made.proto().mutable_graph()->clear_node();
+  made.reals("scale", {}, {0.04F});
+  levels(made, "zero", {0});
+  for (const onnx::NodeProto& node : plain.proto().graph().node()) {
+    onnx::NodeProto& copy = *made.proto().mutable_graph()->add_node();
+    copy = node;
+    if (node.op_type() == "Reshape" || node.op_type() == "Transpose") continue;
+    const std::string name = node.output(0);
+    copy.set_output(0, name + "_real");
+    made.node("QuantizeLinear", {name + "_real", "scale", "zero"}, {name + "_levels"});
+    made.node("DequantizeLinear", {name + "_levels", "scale", "zero"}, {name});
+  }
+  return made;
+}
+
+TEST(NetworkLowering, QuantisedDetectorsAreReadLikeOthers) {
+  Settings settings;
+  settings.file = "test.onnx";
+  const Network network = make_network(quantised(test::small_yolox(64, 2)).graph(), settings);
+  EXPECT_EQ(network.scheme.type, make_network(test::small_yolox(64, 2).graph(), settings).scheme.type);
+  const auto plan = make_plan(network.graph, kLoadMemory);
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(plan->segments.front().suits_devices);
+  test::expect_plan_equals_interpreter(quantised(test::small_yolox(64, 2)), OnDevice::no);
+}
+
+TEST(NetworkLowering, OtherQuantisationsAreRefused) {
+  const auto builder = [](int type, const OnnxAttribute& attribute, const Shape& scales) {
+    OnnxBuilder made(21);
+    made.input("x", {2, 3});
+    const std::vector<float> values(static_cast<std::size_t>(elements_of(scales)), 0.5F);
+    made.node("QuantizeLinear", {"x", made.reals("s", scales, values), levels(made, "z", {0}, type)}, {"y"},
+              {attribute});
+    made.output("y");
+    return made;
+  };
+  const OnnxAttribute axis("axis", 1);
+  expect_refused(builder(onnx::TensorProto::INT32, axis, {}), "8 bits");
+  expect_refused(builder(onnx::TensorProto::INT8, OnnxAttribute("block_size", 2), {}), "blocks");
+  expect_refused(builder(onnx::TensorProto::INT8, axis, {2}), "2x3");
 }
 
 }  // namespace

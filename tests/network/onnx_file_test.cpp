@@ -140,12 +140,6 @@ TEST(OnnxFile, RefusesGraphsInGraphs) {
   }
 }
 
-TEST(OnnxFile, RefusesDataInOtherFiles) {
-  OnnxBuilder builder = plain();
-  builder.proto().mutable_graph()->mutable_initializer(0)->set_data_location(onnx::TensorProto::EXTERNAL);
-  EXPECT_THAT(complaint_about(builder), HasSubstr("another file"));
-}
-
 TEST(OnnxFile, RefusesCyclesAndMissingValues) {
   OnnxBuilder builder = plain();
   builder.proto().mutable_graph()->mutable_node(0)->set_input(0, "output");  // made by the last node

@@ -224,6 +224,8 @@ std::unique_ptr<NetworkDetector> make_network_detector(const Config& config) {
   const Settings settings = read_settings(config);
   config.note_file("detector", "model", settings.file);
   Network network = load_network(settings);
+  for (int number = 1; const std::filesystem::path& file : network.graph.data_files)
+    config.note_file("detector", fmt::format("model's data {}", number++), file);
   const Size size = network.preprocessing.size;
   logger().info("{}: {}, {}, input {}x{}{}, scores from {:g}", network.name, network.scheme.type,
                 counted(static_cast<std::int64_t>(network.labels.size()), "class"), size.width, size.height,

@@ -1,8 +1,10 @@
 #pragma once
 /// A network as a list of nodes that compute values from values.
 
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -64,6 +66,7 @@ struct Graph {
   std::vector<std::int64_t> columns;  ///< by output: the last side that the file tells; -1: none
   std::map<std::string, std::string> metadata;
   std::string producer;
+  std::set<std::filesystem::path> data_files;  ///< that hold weights, beside the network's own file
   int opset = 0;
 
   const Value& value(int number) const { return values[static_cast<std::size_t>(number)]; }

@@ -95,10 +95,12 @@ std::optional<Graph> lower_norm(const Call& call) {
 constexpr std::size_t kMostOperands = 8;
 
 constexpr Operator kLowered[] = {
+    {"DequantizeLinear", 2, 3, 1, refuse_unknown_sizes, nullptr, lower_dequantize},
     {"Einsum", 1, kMostOperands, 1, refuse_unknown_sizes, nullptr, lower_einsum},
     {"GlobalLpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_global_norm_pool},
     {"LpNormalization", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm},
     {"LpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm_pool},
+    {"QuantizeLinear", 2, 3, 1, refuse_unknown_sizes, nullptr, lower_quantize},
 };
 
 }  // namespace

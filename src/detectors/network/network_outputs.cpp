@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "detectors/network/interpreter.hpp"
+#include "detectors/network/lowering.hpp"
 #include "detectors/network/plan.hpp"
 
 namespace sightline::network {
@@ -14,13 +15,13 @@ namespace {
 
 constexpr int kMostMakers = 64;
 
-// Operators that move numbers about.
-bool is_move(std::string_view op) {
+// Whether a node only moves numbers about, or rounds them.
+bool is_move(const Node& node) {
   constexpr std::string_view kMoves[] = {"Reshape", "Transpose", "Concat", "Squeeze",  "Unsqueeze",
                                          "Flatten", "Identity",  "Slice",  "Split",    "Cast",
                                          "Gather",  "Clip",      "Sqrt",   "GatherND", "GatherElements",
                                          "Expand",  "Tile",      "Pad"};
-  return std::ranges::find(kMoves, op) != std::end(kMoves);
+  return node.has(kQuantises) || std::ranges::find(kMoves, node.op) != std::end(kMoves);
 }
 
 // The operator that has made a value, or the last part of it, which may have been moved about since; empty
@@ -29,7 +30,7 @@ std::string_view maker_behind(const Graph& graph, int value, bool of_last = fals
   for (int step = 0; step < kMostMakers; ++step) {
     const Node* const maker = maker_of(graph, value);
     if (!maker) break;
-    if (!is_move(maker->op) || maker->inputs.empty()) return maker->op;
+    if (!is_move(*maker) || maker->inputs.empty()) return maker->op;
     value = of_last && maker->op == "Concat" ? maker->inputs.back() : maker->inputs[0];
     if (value == kAbsent) break;
   }
@@ -62,11 +63,11 @@ Content content_of(const Graph& graph, int value, int depth = 0) {
   const auto input = [&](std::size_t i) {
     return content_of(graph, maker->inputs[i], depth + (op == "Mul" ? kStepsOfProduct : 1));
   };
-  if (op == "Mul" && maker->inputs.size() == 2) {
+  if (op == "Mul" && maker->inputs.size() == 2 && !maker->has(kQuantises)) {
     const bool are_both = input(0) == Content::probability && input(1) == Content::probability;
     return are_both ? Content::probability : Content::other;
   }
-  return is_move(op) || op == "ReduceMax" || op == "TopK" ? input(0) : Content::other;
+  return is_move(*maker) || op == "ReduceMax" || op == "TopK" ? input(0) : Content::other;
 }
 
 // The side of a reshaped value that has become a side; nothing where it was cut or joined.
@@ -121,8 +122,8 @@ void add_runs(const Graph& graph, int value, std::size_t side, std::vector<Chann
     const auto from = side_before(*shape_before, *shape, side);
     return from ? add_runs(graph, before, *from, runs, depth + 1) : end_here();
   }
-  const bool keeps =
-      maker->op == "Identity" || (maker->op == "Cast" && content_of(graph, value) == Content::other);
+  const bool keeps = maker->op == "Identity" || maker->has(kQuantises) ||
+                     (maker->op == "Cast" && content_of(graph, value) == Content::other);
   if (keeps) return add_runs(graph, before, side, runs, depth + 1);
   end_here();
 }
@@ -238,7 +239,7 @@ std::int64_t classes_behind_labels(const Graph& graph, const Scheme& scheme) {
       const std::int64_t axis = maker->integer("axis", maker->op == "ArgMax" ? 0 : -1);
       return from.type.shape[static_cast<std::size_t>(axis < 0 ? axis + sides : axis)];
     }
-    if (!is_move(maker->op)) return 0;
+    if (!is_move(*maker)) return 0;
     // The label is the part of the row that an index has made.
     int next = maker->inputs[0];
     for (const int input : maker->inputs) {

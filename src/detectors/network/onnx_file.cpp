@@ -7,9 +7,12 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <unordered_map>
 
 #include "base/input_file.hpp"
+#include "detectors/network/external_data.hpp"
+#include "detectors/network/lowering.hpp"
 #include "detectors/network/onnx_parts.hpp"
 #include "detectors/network/operators.hpp"
 
@@ -18,15 +21,7 @@ namespace {
 
 constexpr int kMostNodes = 20'000;
 constexpr int kMostValues = 100'000;
-constexpr int kMostEnds = 256;             // inputs or outputs of the network
-constexpr std::size_t kLongestName = 256;  // that is repeated to people
-
-std::string short_name(const std::string& name) {
-  std::string shown = name.size() <= kLongestName ? name : name.substr(0, kLongestName) + "...";
-  std::ranges::replace_if(
-      shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
-  return shown;
-}
+constexpr int kMostEnds = 256;  // inputs or outputs of the network
 
 // A half-precision number is one in single precision, exactly.
 float from_half(std::uint16_t half) {
@@ -47,21 +42,20 @@ bool is_whole(int type) {
          type == onnx::TensorProto::BOOL;
 }
 
+using RawData = std::optional<std::span<const char>>;
+
 // Elements of a tensor, from its raw bytes as numbers of type T or from a list of numbers, through `convert`.
 template <typename T, typename List, typename To, typename Convert>
-void read_elements(const onnx::TensorProto& proto, const List& list, std::int64_t count, To* to,
-                   const Convert& convert) {
-  const std::string& bytes = proto.raw_data();
-  const bool is_raw = proto.has_raw_data();
-  const std::size_t there = is_raw ? bytes.size() : static_cast<std::size_t>(list.size());
-  const std::size_t wanted = static_cast<std::size_t>(count) * (is_raw ? sizeof(T) : 1);
+void read_elements(const RawData& raw, const List& list, std::int64_t count, To* to, const Convert& convert) {
+  const std::size_t there = raw ? raw->size() : static_cast<std::size_t>(list.size());
+  const std::size_t wanted = static_cast<std::size_t>(count) * (raw ? sizeof(T) : 1);
   if (there != wanted)
-    throw Problem("has " + std::to_string(there) + (is_raw ? " bytes of data" : " numbers") + ", not " +
+    throw Problem("has " + std::to_string(there) + (raw ? " bytes of data" : " numbers") + ", not " +
                   std::to_string(wanted));
   for (std::int64_t i = 0; i < count; ++i) {
-    if (is_raw) {
+    if (raw) {
       T value;
-      std::memcpy(&value, bytes.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+      std::memcpy(&value, raw->data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
       to[i] = convert(value);
     } else {
       to[i] = convert(list.Get(static_cast<int>(i)));
@@ -69,18 +63,29 @@ void read_elements(const onnx::TensorProto& proto, const List& list, std::int64_
   }
 }
 
-SharedTensor read_tensor(const onnx::TensorProto& proto) {
-  if (proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0)
-    throw Problem(
-        "keeps its data in another file; save the network as one file (torch.onnx.export with "
-        "external_data=False)");
+std::size_t bytes_of_element(int type) {
+  using Proto = onnx::TensorProto;
+  if (type == Proto::DOUBLE || type == Proto::INT64) return 8;
+  if (type == Proto::FLOAT || type == Proto::INT32) return 4;
+  return type == Proto::FLOAT16 ? 2 : 1;
+}
+
+RawData raw_data_of(const onnx::TensorProto& proto, std::int64_t count, ExternalData& external) {
+  if (proto.data_location() == onnx::TensorProto::EXTERNAL)
+    return external.read(proto, static_cast<std::uint64_t>(count) * bytes_of_element(proto.data_type()));
+  if (proto.has_raw_data()) return proto.raw_data();
+  return {};
+}
+
+SharedTensor read_tensor(const onnx::TensorProto& proto, ExternalData& external) {
   const int type = proto.data_type();
   if (!is_real(type) && !is_whole(type))
     throw Problem("has data of the type " + std::to_string(type) + ", which is not supported");
   Shape shape(proto.dims().begin(), proto.dims().end());
   const std::int64_t count = elements_of(shape);
   // Before memory is taken, the data must be there.
-  const std::size_t there = proto.raw_data().size() + static_cast<std::size_t>(proto.float_data_size()) +
+  const RawData raw = raw_data_of(proto, count, external);
+  const std::size_t there = (raw ? raw->size() : 0) + static_cast<std::size_t>(proto.float_data_size()) +
                             static_cast<std::size_t>(proto.int32_data_size()) +
                             static_cast<std::size_t>(proto.int64_data_size()) +
                             static_cast<std::size_t>(proto.double_data_size());
@@ -93,18 +98,18 @@ SharedTensor read_tensor(const onnx::TensorProto& proto) {
   const auto whole = [](auto x) { return static_cast<std::int64_t>(x); };
   const auto truth = [](auto x) { return static_cast<std::int64_t>(x != 0); };
   using Proto = onnx::TensorProto;
-  if (type == Proto::FLOAT) read_elements<float>(proto, proto.float_data(), count, reals, real);
-  if (type == Proto::DOUBLE) read_elements<double>(proto, proto.double_data(), count, reals, real);
-  if (type == Proto::FLOAT16) read_elements<std::uint16_t>(proto, proto.int32_data(), count, reals, half);
-  if (type == Proto::INT64) read_elements<std::int64_t>(proto, proto.int64_data(), count, wholes, whole);
-  if (type == Proto::INT32) read_elements<std::int32_t>(proto, proto.int32_data(), count, wholes, whole);
-  if (type == Proto::UINT8) read_elements<std::uint8_t>(proto, proto.int32_data(), count, wholes, whole);
-  if (type == Proto::INT8) read_elements<std::int8_t>(proto, proto.int32_data(), count, wholes, whole);
-  if (type == Proto::BOOL) read_elements<std::uint8_t>(proto, proto.int32_data(), count, wholes, truth);
+  if (type == Proto::FLOAT) read_elements<float>(raw, proto.float_data(), count, reals, real);
+  if (type == Proto::DOUBLE) read_elements<double>(raw, proto.double_data(), count, reals, real);
+  if (type == Proto::FLOAT16) read_elements<std::uint16_t>(raw, proto.int32_data(), count, reals, half);
+  if (type == Proto::INT64) read_elements<std::int64_t>(raw, proto.int64_data(), count, wholes, whole);
+  if (type == Proto::INT32) read_elements<std::int32_t>(raw, proto.int32_data(), count, wholes, whole);
+  if (type == Proto::UINT8) read_elements<std::uint8_t>(raw, proto.int32_data(), count, wholes, whole);
+  if (type == Proto::INT8) read_elements<std::int8_t>(raw, proto.int32_data(), count, wholes, whole);
+  if (type == Proto::BOOL) read_elements<std::uint8_t>(raw, proto.int32_data(), count, wholes, truth);
   return tensor;
 }
 
-Attribute read_attribute(const onnx::AttributeProto& proto) {
+Attribute read_attribute(const onnx::AttributeProto& proto, ExternalData& external) {
   switch (proto.type()) {
     case onnx::AttributeProto::FLOAT:
       return proto.f();
@@ -113,7 +118,7 @@ Attribute read_attribute(const onnx::AttributeProto& proto) {
     case onnx::AttributeProto::STRING:
       return proto.s();
     case onnx::AttributeProto::TENSOR:
-      return read_tensor(proto.t());
+      return read_tensor(proto.t(), external);
     case onnx::AttributeProto::FLOATS:
       return std::vector<float>(proto.floats().begin(), proto.floats().end());
     case onnx::AttributeProto::INTS:
@@ -136,8 +141,9 @@ std::string why_unknown(const onnx::NodeProto& node) {
   if (is_one_of({"DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "DynamicQuantizeLSTM"}))
     return "is quantised dynamically, which is not supported; export the network in float32, or quantise it "
            "statically";
-  if (op.starts_with("QLinear") || is_one_of({"QuantizeLinear", "DequantizeLinear"}))
-    return "is quantised, which is not supported; export the network in float32";
+  if (op.starts_with("QLinear"))
+    return "computes with quantised numbers, which is not supported; export the network in float32, or "
+           "quantise it in the format QDQ";
   if (is_one_of({"If", "Loop", "Scan"}))
     return "branches or loops, which is not supported; simplify the network (onnxsim) or export it without "
            "its last steps";
@@ -152,7 +158,7 @@ std::string why_unknown(const onnx::NodeProto& node) {
 
 class Builder {
  public:
-  explicit Builder(const onnx::GraphProto& proto) : proto_(proto) {}
+  Builder(const onnx::GraphProto& proto, ExternalData& external) : proto_(proto), external_(external) {}
 
   Graph build(int opset) {
     graph_.opset = opset;
@@ -200,7 +206,7 @@ class Builder {
 
   void add_initializer(const onnx::TensorProto& proto) {
     try {
-      const SharedTensor tensor = read_tensor(proto);
+      const SharedTensor tensor = read_tensor(proto, external_);
       types_[proto.name()] = proto.data_type();
       Value& value = graph_.value(add_value(proto.name()));
       value.constant = tensor;
@@ -245,9 +251,11 @@ class Builder {
       if (!node.code) throw Problem(why_unknown(proto));
       read_links(proto, node);
       for (const onnx::AttributeProto& one : proto.attribute())
-        node.attributes.insert_or_assign(one.name(), read_attribute(one));
+        node.attributes.insert_or_assign(one.name(), read_attribute(one, external_));
       note_type(proto, node);
       if (node.op == "CastLike") make_cast(proto, node);
+      if (node.op == "QuantizeLinear")
+        node.attributes.insert_or_assign(std::string(kLevelType), level_type(proto, node));
     } catch (const Problem& problem) {
       throw Problem("node " + node.title() + " " + problem.what());
     }
@@ -275,6 +283,14 @@ class Builder {
     node.code = find_operator(node.op);
     node.inputs.resize(1);
     node.attributes["to"] = std::int64_t{found->second};
+  }
+
+  std::int64_t level_type(const onnx::NodeProto& proto, const Node& node) const {
+    constexpr std::int64_t kUsual = onnx::TensorProto::UINT8;
+    const std::int64_t given = node.integer("output_dtype", 0);
+    if (node.inputs.size() < 3) return given == 0 ? kUsual : given;
+    const auto found = types_.find(proto.input(2));
+    return found == types_.end() ? 0 : found->second;
   }
 
   void read_links(const onnx::NodeProto& proto, Node& node) {
@@ -309,12 +325,13 @@ class Builder {
   }
 
   const onnx::GraphProto& proto_;
+  ExternalData& external_;
   Graph graph_;
   std::unordered_map<std::string, int> numbers_;
   std::unordered_map<std::string, int> types_;  // of ONNX, as far as they are known
 };
 
-Graph build_graph(std::span<const char> bytes) {
+Graph build_graph(std::span<const char> bytes, ExternalData& external) {
   google::protobuf::SetLogHandler(nullptr);  // what is wrong is said once, by us
   onnx::ModelProto model;
   constexpr std::size_t kLargest = std::size_t{1} << 31;
@@ -335,7 +352,8 @@ Graph build_graph(std::span<const char> bytes) {
   if (opset < kOldestOpset || opset > kNewestOpset)
     throw Problem("uses opset " + std::to_string(opset) + "; export it with an opset from " +
                   std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
-  Graph graph = Builder(model.graph()).build(opset);
+  Graph graph = Builder(model.graph(), external).build(opset);
+  graph.data_files = external.files();
   graph.producer = short_name(model.producer_name());
   for (const onnx::StringStringEntryProto& one : model.metadata_props())
     graph.metadata[one.key()] = one.value();
@@ -344,12 +362,20 @@ Graph build_graph(std::span<const char> bytes) {
 
 }  // namespace
 
-Graph parse_onnx(std::span<const char> bytes, const std::string& name) {
+namespace {
+
+Graph parse_with(ExternalData external, std::span<const char> bytes, const std::string& name) {
   try {
-    return build_graph(bytes);
+    return build_graph(bytes, external);
   } catch (const Problem& problem) {
     throw network_error(name, problem);
   }
+}
+
+}  // namespace
+
+Graph parse_onnx(std::span<const char> bytes, const std::string& name) {
+  return parse_with({}, bytes, name);
 }
 
 Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes) {
@@ -369,7 +395,7 @@ Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes) {
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   if (stream.gcount() != static_cast<std::streamsize>(bytes.size()))
     throw Error(ExitCode::model, "cannot read the network '" + file.string() + "'");
-  return parse_onnx(bytes, file.string());
+  return parse_with(ExternalData(file, max_bytes - size), bytes, file.string());
 }
 
 Error network_error(const std::string& name, const Problem& problem) {

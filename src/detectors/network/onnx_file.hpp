@@ -15,12 +15,14 @@ inline constexpr int kNewestOpset = 24;
 /// MiB of a file unless asked otherwise (see detection/keys.hpp).
 inline constexpr int kMaxModelSize = 512;
 
-/// Reads a file. All of it is checked; nothing outside it is read. Types of inputs are as the file has them,
+/// Reads a file, and the data of tensors that it keeps in other files of its folder (ExternalData). All of it
+/// is checked. Types of inputs are as the file has them,
 /// and no other types are inferred yet.
-/// Throws Error (model) for what is no network, is damaged, needs other files, or has nodes that are not
-/// supported; the message names the node.
+/// @param max_bytes  limit of the file and its external data together
+/// Throws Error (model) for what is no network, is damaged, lacks data, or has nodes that are not supported;
+/// the message names the node.
 Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes);
-/// The same from memory. @param name  of the file, for messages
+/// The same from memory, without external data: no file is read. @param name  of the file, for messages
 Graph parse_onnx(std::span<const char> bytes, const std::string& name);
 
 /// Error (model) that says what is wrong with a network. @param name  of its file

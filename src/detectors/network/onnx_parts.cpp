@@ -4,6 +4,8 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+
 #include "detectors/network/tensor.hpp"
 
 namespace sightline::network {
@@ -17,6 +19,7 @@ using google::protobuf::FieldDescriptor;
 constexpr std::int64_t kNumberBytes = 16, kPartBytes = 160, kPackedBytes = 16;
 constexpr std::int64_t kMostPartBytes = std::int64_t{512} << 20;
 constexpr int kDeepestPart = 64;
+constexpr std::size_t kLongestName = 256;
 
 enum WireType : std::uint32_t { kVarint, kFixed64, kLength, kGroup, kGroupEnd, kFixed32 };
 
@@ -79,6 +82,13 @@ class PartCounter {
 
 void check_parts(std::span<const char> bytes) {
   PartCounter(bytes).count(*onnx::ModelProto::descriptor(), 0);
+}
+
+std::string short_name(const std::string& name) {
+  std::string shown = name.size() <= kLongestName ? name : name.substr(0, kLongestName) + "...";
+  std::ranges::replace_if(
+      shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, '?');
+  return shown;
 }
 
 }  // namespace sightline::network
