@@ -497,5 +497,63 @@ TEST(NetworkLowering, OtherQuantisationsAreRefused) {
   expect_refused(builder(onnx::TensorProto::INT8, axis, {2}), "2x3");
 }
 
+// --- branches
+
+// Twice x, or x and a constant, where x has a side of 1.
+OnnxBuilder branches_by(std::int64_t side) {
+  OnnxBuilder builder(17), twice, more;
+  builder.input("x", {1, side});
+  builder.node("Shape", {"x"}, {"shape"});
+  builder.node("Gather", {"shape", builder.wholes("second", {}, {1})}, {"side"});
+  builder.node("Equal", {"side", builder.wholes("one", {}, {1})}, {"is_one"});
+  twice.node("Add", {"x", "x"}, {"a"});
+  twice.output("a");
+  more.node("Add", {"x", more.reals("c", {1}, {10})}, {"b"});
+  more.output("b");
+  onnx::NodeProto& node = builder.node("If", {"is_one"}, {"y"});
+  for (const auto& [name, branch] : {std::pair{"then_branch", &more}, {"else_branch", &twice}}) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = branch->proto().graph();
+  }
+  builder.output("y");
+  return builder;
+}
+
+TEST(NetworkLowering, BranchesBySizesAreResolved) {
+  expect_near(made_by_loaded(branches_by(1)), {number(0) + 10});
+  expect_near(made_by_loaded(branches_by(2)), {2 * number(0), 2 * number(1)});
+}
+
+TEST(NetworkLowering, BranchesInBranchesReadWhatIsOutside) {
+  OnnxBuilder builder = branches_by(2);
+  const onnx::NodeProto inner = builder.proto().graph().node(3);
+  onnx::NodeProto& outer = *builder.proto().mutable_graph()->mutable_node(3);
+  for (onnx::AttributeProto& one : *outer.mutable_attribute()) {
+    onnx::GraphProto& branch = *one.mutable_g();
+    branch.clear_node();
+    branch.clear_initializer();
+    *branch.add_node() = inner;
+    branch.mutable_node(0)->set_output(0, branch.output(0).name());
+    // Names are used once in a network.
+    for (onnx::AttributeProto& part : *branch.mutable_node(0)->mutable_attribute()) {
+      part.mutable_g()->mutable_node(0)->set_output(0, "inner");
+      part.mutable_g()->mutable_output(0)->set_name("inner");
+    }
+  }
+  expect_near(made_by_loaded(builder), {2 * number(0), 2 * number(1)});
+}
+
+TEST(NetworkLowering, BranchesByValuesAreRefused) {
+  OnnxBuilder builder = branches_by(1);
+  builder.proto().mutable_graph()->mutable_node(2)->set_input(0, "x");
+  builder.proto().mutable_graph()->mutable_node(2)->set_input(1, "x");
+  expect_refused(builder, "not known when the network is loaded");
+  builder = branches_by(1);
+  builder.proto().mutable_graph()->mutable_node(3)->clear_attribute();
+  expect_refused(builder, "lacks a branch");
+}
+
 }  // namespace
 }  // namespace sightline::network

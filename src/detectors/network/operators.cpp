@@ -52,6 +52,10 @@ SharedTensor Node::tensor(std::string_view attribute) const {
   const auto* value = attribute_of<SharedTensor>(*this, attribute);
   return value ? *value : nullptr;
 }
+SharedGraph Node::graph(std::string_view attribute) const {
+  const auto* value = attribute_of<SharedGraph>(*this, attribute);
+  return value ? *value : nullptr;
+}
 
 const Tensor& Call::in(std::size_t i) const {
   if (!has(i)) throw Problem("input " + std::to_string(i + 1) + " is missing");
