@@ -481,6 +481,69 @@ TEST(NetworkLowering, QuantisedDetectorsAreReadLikeOthers) {
   test::expect_plan_equals_interpreter(quantised(test::small_yolox(64, 2)), OnDevice::no);
 }
 
+TEST(NetworkLowering, ScalesMayHoldForBlocks) {
+  OnnxBuilder builder(21);
+  builder.input("x", {1, 3});
+  levels(builder, "flat", {1, 2, 3, 4, 5, 6});
+  builder.node("Reshape", {"flat", builder.wholes("shape", {2}, {2, 3})}, {"q"});
+  builder.node("DequantizeLinear", {"q", builder.reals("s", {2, 2}, {1, 10, 100, 1000})}, {"w"},
+               {{"axis", 1}, {"block_size", 2}});
+  builder.node("Mul", {"x", "w"}, {"y"});
+  builder.output("y");
+  expect_near(made_by_loaded(builder),
+              {number(0), number(1) * 2, number(2) * 30, number(0) * 400, number(1) * 500, number(2) * 6000});
+}
+
+// Each is what it says between two of the others: levels, real numbers, levels.
+TEST(NetworkLowering, OperatorsOfLevelsComputeWithWhatTheyStandFor) {
+  using Names = std::vector<std::string>;
+  const Names x{"x_levels", "s", "z"}, y{"y_levels", "t", "w"}, result{"u", "w"};
+  const auto joined = [](std::initializer_list<Names> all) {
+    Names names;
+    for (const Names& one : all) names.insert(names.end(), one.begin(), one.end());
+    return names;
+  };
+  struct Case {
+    std::string op;
+    Names inputs;
+    bool is_pair;
+    std::vector<OnnxAttribute> attributes;
+  };
+  const std::vector<OnnxAttribute> window{{"kernel_shape", std::vector<std::int64_t>{2, 2}}};
+  for (const Case& one : {Case{"Add", joined({x, y, result}), true, {}},
+                          {"Mul", joined({x, y, result}), true, {}},
+                          {"Sigmoid", joined({x, result}), false, {}},
+                          {"LeakyRelu", joined({x, result}), false, {{"alpha", 0.3F}}},
+                          {"GlobalAveragePool", joined({x, result}), false, {}},
+                          {"AveragePool", joined({x, result}), false, window},
+                          {"Concat", joined({result, x, y}), true, {{"axis", 1}}}}) {
+    const auto make = [&](bool of_levels) {
+      OnnxBuilder builder(13);
+      builder.input("x", {1, 2, 3, 3});
+      builder.input("y", {1, 2, 3, 3});
+      builder.reals("s", {}, {0.05F});
+      builder.reals("t", {}, {0.03F});
+      builder.reals("u", {}, {0.02F});
+      levels(builder, "z", {-3});
+      levels(builder, "w", {100}, onnx::TensorProto::UINT8);
+      builder.node("QuantizeLinear", {"x", "s", "z"}, {"x_levels"});
+      builder.node("QuantizeLinear", {"y", "t", "w"}, {"y_levels"});
+      if (of_levels) {
+        builder.node("QLinear" + one.op, one.inputs, {"levels"}, one.attributes).set_domain("com.microsoft");
+      } else {
+        builder.node("DequantizeLinear", x, {"x_real"});
+        builder.node("DequantizeLinear", y, {"y_real"});
+        builder.node(one.op, one.is_pair ? Names{"x_real", "y_real"} : Names{"x_real"}, {"real"},
+                     one.attributes);
+        builder.node("QuantizeLinear", {"real", "u", "w"}, {"levels"});
+      }
+      builder.output("levels");
+      return made_by_loaded(builder);
+    };
+    EXPECT_EQ(make(true), make(false)) << one.op;
+  }
+}
+
 TEST(NetworkLowering, OtherQuantisationsAreRefused) {
   const auto builder = [](int type, const OnnxAttribute& attribute, const Shape& scales) {
     OnnxBuilder made(21);
@@ -493,7 +556,7 @@ TEST(NetworkLowering, OtherQuantisationsAreRefused) {
   };
   const OnnxAttribute axis("axis", 1);
   expect_refused(builder(onnx::TensorProto::INT32, axis, {}), "8 bits");
-  expect_refused(builder(onnx::TensorProto::INT8, OnnxAttribute("block_size", 2), {}), "blocks");
+  expect_refused(builder(onnx::TensorProto::INT8, OnnxAttribute("block_size", 2), {2}), "blocks");
   expect_refused(builder(onnx::TensorProto::INT8, axis, {2}), "2x3");
 }
 

@@ -114,13 +114,11 @@ std::vector<TensorType> refuse_branches(const Call& /*call*/) {
 constexpr std::size_t kMostOperands = 8, kMostBranchResults = 64;
 
 constexpr Operator kLowered[] = {
-    {"DequantizeLinear", 2, 3, 1, refuse_unknown_sizes, nullptr, lower_dequantize},
     {"Einsum", 1, kMostOperands, 1, refuse_unknown_sizes, nullptr, lower_einsum},
     {"GlobalLpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_global_norm_pool},
     {"If", 1, 1, kMostBranchResults, refuse_branches, nullptr, lower_branches},
     {"LpNormalization", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm},
     {"LpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm_pool},
-    {"QuantizeLinear", 2, 3, 1, refuse_unknown_sizes, nullptr, lower_quantize},
 };
 
 }  // namespace

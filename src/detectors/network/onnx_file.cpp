@@ -129,8 +129,10 @@ Attribute read_attribute(const onnx::AttributeProto& proto, ExternalData& extern
   }
 }
 
+// Operators of ONNX, and those of ONNX Runtime that are of their kind.
 bool is_standard(const onnx::NodeProto& node) {
-  return node.domain().empty() || node.domain() == "ai.onnx";
+  return node.domain().empty() || node.domain() == "ai.onnx" ||
+         (node.domain() == "com.microsoft" && node.op_type().starts_with("QLinear"));
 }
 
 // Why an operator is not known, where that can be told.
@@ -142,9 +144,6 @@ std::string why_unknown(const onnx::NodeProto& node) {
   if (is_one_of({"DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "DynamicQuantizeLSTM"}))
     return "is quantised dynamically, which is not supported; export the network in float32, or quantise it "
            "statically";
-  if (op.starts_with("QLinear"))
-    return "computes with quantised numbers, which is not supported; export the network in float32, or "
-           "quantise it in the format QDQ";
   if (is_one_of({"Loop", "Scan"}))
     return "loops, which is not supported; simplify the network (onnxsim) or export it without "
            "its last steps";
@@ -321,8 +320,8 @@ class Builder {
       }
       note_type(proto, node);
       if (node.op == "CastLike") make_cast(proto, node);
-      if (node.op == "QuantizeLinear")
-        node.attributes.insert_or_assign(std::string(kLevelType), level_type(proto, node));
+      if (const auto point = zero_point_of_result(node.op))
+        node.attributes.insert_or_assign(std::string(kLevelType), level_type(proto, node, *point));
     } catch (const Problem& problem) {
       throw Problem("node " + node.title() + " " + problem.what());
     }
@@ -352,11 +351,22 @@ class Builder {
     node.attributes["to"] = std::int64_t{found->second};
   }
 
-  std::int64_t level_type(const onnx::NodeProto& proto, const Node& node) const {
+  // The input that is the zero point of a node's result, where that is quantised.
+  static std::optional<int> zero_point_of_result(std::string_view op) {
+    if (op == "QuantizeLinear") return 2;
+    if (!op.starts_with("QLinear")) return {};
+    if (op == "QLinearConcat") return 1;
+    const bool has_pair =
+        op == "QLinearConv" || op == "QLinearMatMul" || op == "QLinearAdd" || op == "QLinearMul";
+    return has_pair ? 7 : 4;
+  }
+  // Whole numbers in memory do not tell the type of levels.
+  std::int64_t level_type(const onnx::NodeProto& proto, const Node& node, int zero_point) const {
     constexpr std::int64_t kUsual = onnx::TensorProto::UINT8;
     const std::int64_t given = node.integer("output_dtype", 0);
-    if (node.inputs.size() < 3) return given == 0 ? kUsual : given;
-    const auto found = types_.find(proto.input(2));
+    if (proto.input_size() <= zero_point || proto.input(zero_point).empty())
+      return given == 0 ? kUsual : given;
+    const auto found = types_.find(proto.input(zero_point));
     return found == types_.end() ? 0 : found->second;
   }
 

@@ -96,6 +96,7 @@ std::span<const Operator> reduction_operators();
 std::span<const Operator> normalisation_operators();
 std::span<const Operator> selection_operators();
 std::span<const Operator> lowered_operators();
+std::span<const Operator> quantised_operators();
 
 /// The error of a node that cannot run.
 Error node_error(const Node& node, const Problem& problem);
