@@ -59,6 +59,7 @@ struct Extension {
 };
 constexpr Extension kExtensions[] = {
     {".onnx", "an ONNX model"},
+    {".onnx.data", "the weights of an ONNX model (give its .onnx file)"},
     {".onnx_data", "the weights of an ONNX model (give its .onnx file)"},
     {".pt", "a PyTorch model"},
     {".pth", "a PyTorch model"},
@@ -75,11 +76,12 @@ constexpr Extension kExtensions[] = {
 };
 
 Message kind_by_extension(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  std::ranges::transform(extension, extension.begin(),
+  std::string name = file.filename().string();
+  std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (extension == ".toml") return "a configuration, which --config takes"_message;
-  const auto found = std::ranges::find(kExtensions, extension, &Extension::extension);
+  if (name.ends_with(".toml")) return "a configuration, which --config takes"_message;
+  const auto found =
+      std::ranges::find_if(kExtensions, [&](const Extension& one) { return name.ends_with(one.extension); });
   return found == std::end(kExtensions) ? "" : found->kind;
 }
 

@@ -9,6 +9,7 @@
 
 #include "detectors/network/detector.hpp"
 #include "detectors/network/onnx_file.hpp"
+#include "model/foreign_file.hpp"
 #include "network/onnx_builder.hpp"
 #include "params/config.hpp"
 #include "support/errors.hpp"
@@ -214,6 +215,11 @@ TEST_F(ExternalDataTest, RefusesFilesThatAreNotRegular) {
 TEST_F(ExternalDataTest, TellsPointersOfGitLfs) {
   test::store(folder_ / "model.data", std::string("version https://git-lfs.github.com/spec/v1\n"));
   EXPECT_THAT(complaint_about("model.data", "4096"), HasSubstr("git lfs pull"));
+}
+
+TEST_F(ExternalDataTest, IsNoModelItself) {
+  for (const char* const name : {"model.onnx.data", "model.onnx_data"})
+    EXPECT_FALSE(foreign_kind("\x01\x02", name).empty()) << name;
 }
 
 TEST_F(ExternalDataTest, IsRefusedForModelsInMemory) {

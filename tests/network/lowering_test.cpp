@@ -481,6 +481,69 @@ TEST(NetworkLowering, QuantisedDetectorsAreReadLikeOthers) {
   test::expect_plan_equals_interpreter(quantised(test::small_yolox(64, 2)), OnDevice::no);
 }
 
+TEST(NetworkLowering, ScalesMayHoldForBlocks) {
+  OnnxBuilder builder(21);
+  builder.input("x", {1, 3});
+  levels(builder, "flat", {1, 2, 3, 4, 5, 6});
+  builder.node("Reshape", {"flat", builder.wholes("shape", {2}, {2, 3})}, {"q"});
+  builder.node("DequantizeLinear", {"q", builder.reals("s", {2, 2}, {1, 10, 100, 1000})}, {"w"},
+               {{"axis", 1}, {"block_size", 2}});
+  builder.node("Mul", {"x", "w"}, {"y"});
+  builder.output("y");
+  expect_near(made_by_loaded(builder),
+              {number(0), number(1) * 2, number(2) * 30, number(0) * 400, number(1) * 500, number(2) * 6000});
+}
+
+// Each is what it says between two of the others: levels, real numbers, levels.
+TEST(NetworkLowering, OperatorsOfLevelsComputeWithWhatTheyStandFor) {
+  using Names = std::vector<std::string>;
+  const Names x{"x_levels", "s", "z"}, y{"y_levels", "t", "w"}, result{"u", "w"};
+  const auto joined = [](std::initializer_list<Names> all) {
+    Names names;
+    for (const Names& one : all) names.insert(names.end(), one.begin(), one.end());
+    return names;
+  };
+  struct Case {
+    std::string op;
+    Names inputs;
+    bool is_pair;
+    std::vector<OnnxAttribute> attributes;
+  };
+  const std::vector<OnnxAttribute> window{{"kernel_shape", std::vector<std::int64_t>{2, 2}}};
+  for (const Case& one : {Case{"Add", joined({x, y, result}), true, {}},
+                          {"Mul", joined({x, y, result}), true, {}},
+                          {"Sigmoid", joined({x, result}), false, {}},
+                          {"LeakyRelu", joined({x, result}), false, {{"alpha", 0.3F}}},
+                          {"GlobalAveragePool", joined({x, result}), false, {}},
+                          {"AveragePool", joined({x, result}), false, window},
+                          {"Concat", joined({result, x, y}), true, {{"axis", 1}}}}) {
+    const auto make = [&](bool of_levels) {
+      OnnxBuilder builder(13);
+      builder.input("x", {1, 2, 3, 3});
+      builder.input("y", {1, 2, 3, 3});
+      builder.reals("s", {}, {0.05F});
+      builder.reals("t", {}, {0.03F});
+      builder.reals("u", {}, {0.02F});
+      levels(builder, "z", {-3});
+      levels(builder, "w", {100}, onnx::TensorProto::UINT8);
+      builder.node("QuantizeLinear", {"x", "s", "z"}, {"x_levels"});
+      builder.node("QuantizeLinear", {"y", "t", "w"}, {"y_levels"});
+      if (of_levels) {
+        builder.node("QLinear" + one.op, one.inputs, {"levels"}, one.attributes).set_domain("com.microsoft");
+      } else {
+        builder.node("DequantizeLinear", x, {"x_real"});
+        builder.node("DequantizeLinear", y, {"y_real"});
+        builder.node(one.op, one.is_pair ? Names{"x_real", "y_real"} : Names{"x_real"}, {"real"},
+                     one.attributes);
+        builder.node("QuantizeLinear", {"real", "u", "w"}, {"levels"});
+      }
+      builder.output("levels");
+      return made_by_loaded(builder);
+    };
+    EXPECT_EQ(make(true), make(false)) << one.op;
+  }
+}
+
 TEST(NetworkLowering, OtherQuantisationsAreRefused) {
   const auto builder = [](int type, const OnnxAttribute& attribute, const Shape& scales) {
     OnnxBuilder made(21);
@@ -493,8 +556,66 @@ TEST(NetworkLowering, OtherQuantisationsAreRefused) {
   };
   const OnnxAttribute axis("axis", 1);
   expect_refused(builder(onnx::TensorProto::INT32, axis, {}), "8 bits");
-  expect_refused(builder(onnx::TensorProto::INT8, OnnxAttribute("block_size", 2), {}), "blocks");
+  expect_refused(builder(onnx::TensorProto::INT8, OnnxAttribute("block_size", 2), {2}), "blocks");
   expect_refused(builder(onnx::TensorProto::INT8, axis, {2}), "2x3");
+}
+
+// --- branches
+
+// Twice x, or x and a constant, where x has a side of 1.
+OnnxBuilder branches_by(std::int64_t side) {
+  OnnxBuilder builder(17), twice, more;
+  builder.input("x", {1, side});
+  builder.node("Shape", {"x"}, {"shape"});
+  builder.node("Gather", {"shape", builder.wholes("second", {}, {1})}, {"side"});
+  builder.node("Equal", {"side", builder.wholes("one", {}, {1})}, {"is_one"});
+  twice.node("Add", {"x", "x"}, {"a"});
+  twice.output("a");
+  more.node("Add", {"x", more.reals("c", {1}, {10})}, {"b"});
+  more.output("b");
+  onnx::NodeProto& node = builder.node("If", {"is_one"}, {"y"});
+  for (const auto& [name, branch] : {std::pair{"then_branch", &more}, {"else_branch", &twice}}) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = branch->proto().graph();
+  }
+  builder.output("y");
+  return builder;
+}
+
+TEST(NetworkLowering, BranchesBySizesAreResolved) {
+  expect_near(made_by_loaded(branches_by(1)), {number(0) + 10});
+  expect_near(made_by_loaded(branches_by(2)), {2 * number(0), 2 * number(1)});
+}
+
+TEST(NetworkLowering, BranchesInBranchesReadWhatIsOutside) {
+  OnnxBuilder builder = branches_by(2);
+  const onnx::NodeProto inner = builder.proto().graph().node(3);
+  onnx::NodeProto& outer = *builder.proto().mutable_graph()->mutable_node(3);
+  for (onnx::AttributeProto& one : *outer.mutable_attribute()) {
+    onnx::GraphProto& branch = *one.mutable_g();
+    branch.clear_node();
+    branch.clear_initializer();
+    *branch.add_node() = inner;
+    branch.mutable_node(0)->set_output(0, branch.output(0).name());
+    // Names are used once in a network.
+    for (onnx::AttributeProto& part : *branch.mutable_node(0)->mutable_attribute()) {
+      part.mutable_g()->mutable_node(0)->set_output(0, "inner");
+      part.mutable_g()->mutable_output(0)->set_name("inner");
+    }
+  }
+  expect_near(made_by_loaded(builder), {2 * number(0), 2 * number(1)});
+}
+
+TEST(NetworkLowering, BranchesByValuesAreRefused) {
+  OnnxBuilder builder = branches_by(1);
+  builder.proto().mutable_graph()->mutable_node(2)->set_input(0, "x");
+  builder.proto().mutable_graph()->mutable_node(2)->set_input(1, "x");
+  expect_refused(builder, "not known when the network is loaded");
+  builder = branches_by(1);
+  builder.proto().mutable_graph()->mutable_node(3)->clear_attribute();
+  expect_refused(builder, "lacks a branch");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/hardware.hpp"
 #include "detectors/network/opencl/level_tables.hpp"
 #include "network/plan_comparison.hpp"
+#include "network/random_chain.hpp"
 #include "network/random_network.hpp"
 #include "support/thorough.hpp"
 
@@ -657,6 +658,28 @@ TEST_P(NetworkPlan, RandomNetworks) {
                                          !asks_device      ? test::OnDevice::no
                                          : builds_by_level ? test::OnDevice::by_level
                                                            : test::OnDevice::by_tables,
+                                         {test::Fill::special, test::Fill::ordinary});
+  }
+}
+
+TEST_P(NetworkPlan, OneOfABatch) {
+  OnnxBuilder builder;
+  builder.input("x", {2, 3, 5, 9});
+  const auto whole = [&](std::int64_t one) { return builder.wholes("n" + std::to_string(one), {1}, {one}); };
+  builder.node("Slice", {"x", whole(1), whole(2), whole(0)}, {"y"});
+  builder.output("y");
+  expect_equal(builder, false, false);
+}
+
+TEST_P(NetworkPlan, RandomChains) {
+  const auto all = all_sets();
+  const auto set = static_cast<std::uint64_t>(std::ranges::find(all, GetParam()) - all.begin());
+  const std::uint64_t count = test::is_thorough() ? 5000 : 500;
+  for (std::uint64_t i = 0; i < count && !IsSkipped() && !HasFailure(); ++i) {
+    const std::uint64_t seed = set * 10'000 + i;
+    const OnnxBuilder network = test::random_chain(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ":\n" + test::text_of(network));
+    test::expect_plan_equals_interpreter(network, test::OnDevice::no,
                                          {test::Fill::special, test::Fill::ordinary});
   }
 }

@@ -68,7 +68,7 @@ std::set<std::string> options_in_help(const Words& command) {
 
 const std::vector<Words> kCommands = [] {
   std::istringstream all(
-      ",detect,live,label,measure,evaluate,evaluate windows,samples,batch,batch plan,"
+      ",detect,diff,live,label,measure,evaluate,evaluate windows,samples,batch,batch plan,"
       "batch plan texture,batch submit,batch work,batch status,batch merge,train,evaluate frames,"
       "evaluate compare,evaluate landmarks,evaluate verify,evaluate identify,evaluate texture,"
       "measure texture,texture,texture compare,texture nearest,train filterbank,"
@@ -154,7 +154,7 @@ TEST(CommandLine, CompletesSubcommands) {
             (Words{"windows", "frames", "compare", "landmarks", "verify", "identify", "texture"}));
   EXPECT_EQ(offered({"-q", "tr"}), (Words{"train"}));
   const Words all = offered({""});
-  EXPECT_EQ(all.size(), 15u) << "and none that --help does not list";
+  EXPECT_EQ(all.size(), 16u) << "and none that --help does not list";
 }
 
 TEST(CommandLine, CompletesOptionsOfTheCommandAndOfTheProgram) {

@@ -21,20 +21,21 @@ const std::string* entry_of(const onnx::TensorProto& tensor, std::string_view ke
   return found == all.end() ? nullptr : &found->value();
 }
 
-std::optional<std::uint64_t> bytes_given(const onnx::TensorProto& tensor, std::string_view key) {
+std::string shown(const std::string& location) {
+  return "'" + short_name(location) + "'";
+}
+
+std::optional<std::uint64_t> bytes_given(const onnx::TensorProto& tensor, std::string_view key,
+                                         const std::string& location) {
   const std::string* const text = entry_of(tensor, key);
   if (!text) return {};
   std::uint64_t number = 0;
   const char* const end = text->data() + text->size();
   const auto [rest, error] = std::from_chars(text->data(), end, number);
   if (error != std::errc() || rest != end)
-    throw Problem("has external data with the " + std::string(key) + " '" + short_name(*text) +
-                  "', which is no number of bytes");
+    throw Problem("keeps its data in " + shown(location) + " with the " + std::string(key) + " '" +
+                  short_name(*text) + "', which is no number of bytes");
   return number;
-}
-
-std::string shown(const std::string& location) {
-  return "'" + short_name(location) + "'";
 }
 
 bool leads_out(const fs::path& location) {
@@ -49,8 +50,8 @@ ExternalData::ExternalData(fs::path model, std::uint64_t max_bytes)
 std::span<const char> ExternalData::read(const onnx::TensorProto& tensor, std::uint64_t bytes) {
   const std::string* const location = entry_of(tensor, "location");
   if (!location || location->empty()) throw Problem("has external data, but names no file for it");
-  const std::uint64_t offset = bytes_given(tensor, "offset").value_or(0);
-  const std::uint64_t length = bytes_given(tensor, "length").value_or(bytes);
+  const std::uint64_t offset = bytes_given(tensor, "offset", *location).value_or(0);
+  const std::uint64_t length = bytes_given(tensor, "length", *location).value_or(bytes);
   if (length != bytes)
     throw Problem("has " + std::to_string(length) + " bytes of data in " + shown(*location) + ", not " +
                   std::to_string(bytes));

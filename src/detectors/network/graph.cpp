@@ -57,8 +57,10 @@ class Simplifier {
       Value& one = parts.values[i];
       if (one.constant && (folded_bytes_ += bytes_of(one.constant->type())) > limit_)
         throw Problem("node " + node.title() + " needs too much memory for constants");
-      const bool is_output = static_cast<int>(i) == parts.outputs[0];
-      numbers.push_back(is_output      ? node.outputs[0]
+      const auto output = static_cast<std::size_t>(std::ranges::find(parts.outputs, static_cast<int>(i)) -
+                                                   parts.outputs.begin());
+      const bool is_output = output < node.outputs.size() && node.outputs[output] != kAbsent;
+      numbers.push_back(is_output      ? node.outputs[output]
                         : one.constant ? add_constant(one.name, one.constant)
                                        : add_value(std::move(one)));
     }

@@ -15,10 +15,12 @@
 namespace sightline::network {
 
 struct Operator;
+struct Graph;
 
 using SharedTensor = std::shared_ptr<const Tensor>;
+using SharedGraph = std::shared_ptr<const Graph>;  ///< whose first values are the inputs of its node
 using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
-                               std::vector<float>, SharedTensor>;
+                               std::vector<float>, SharedTensor, SharedGraph>;
 
 /// Number of an input or output that a node leaves out.
 inline constexpr int kAbsent = -1;
@@ -41,6 +43,7 @@ struct Node {
   std::string text(std::string_view attribute, std::string_view fallback) const;
   std::vector<std::int64_t> integers(std::string_view attribute) const;
   SharedTensor tensor(std::string_view attribute) const;
+  SharedGraph graph(std::string_view attribute) const;
   /// "'Conv_3' (Conv)".
   std::string title() const { return "'" + name + "' (" + op + ")"; }
 };

@@ -92,15 +92,33 @@ std::optional<Graph> lower_norm(const Call& call) {
   return body.done(body.add("Where", {body.add("Equal", {norm, zero}), zero, body.add("Div", {x, norm})}));
 }
 
-constexpr std::size_t kMostOperands = 8;
+// --- branches
+
+// The nodes of the branch that is taken. A condition that is computed from shapes is known.
+std::optional<Graph> lower_branches(const Call& call) {
+  const Tensor& condition = call.data(0);
+  if (condition.size() != 1) throw Problem("has a condition of " + text_of(condition.shape()));
+  const SharedGraph branch = call.node.graph(condition.as<float>(0) != 0 ? "then_branch" : "else_branch");
+  if (!branch) throw Problem("lacks a branch");
+  if (branch->outputs.size() < call.node.outputs.size()) throw Problem("has branches with too few results");
+  return *branch;
+}
+
+std::vector<TensorType> refuse_branches(const Call& /*call*/) {
+  throw Problem(
+      "branches by what is not known when the network is loaded, which is not supported; simplify the "
+      "network "
+      "(onnxsim) or export it without its last steps");
+}
+
+constexpr std::size_t kMostOperands = 8, kMostBranchResults = 64;
 
 constexpr Operator kLowered[] = {
-    {"DequantizeLinear", 2, 3, 1, refuse_unknown_sizes, nullptr, lower_dequantize},
     {"Einsum", 1, kMostOperands, 1, refuse_unknown_sizes, nullptr, lower_einsum},
     {"GlobalLpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_global_norm_pool},
+    {"If", 1, 1, kMostBranchResults, refuse_branches, nullptr, lower_branches},
     {"LpNormalization", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm},
     {"LpPool", 1, 1, 1, refuse_unknown_sizes, nullptr, lower_norm_pool},
-    {"QuantizeLinear", 2, 3, 1, refuse_unknown_sizes, nullptr, lower_quantize},
 };
 
 }  // namespace

@@ -45,10 +45,9 @@ std::vector<TensorType> refuse_unknown_sizes(const Call& call);
 /// Convolutions and pooling along one axis as those of pictures of one row; none for others.
 std::optional<Graph> lower_one_axis(const Call& call);
 std::optional<Graph> lower_einsum(const Call& call);
-std::optional<Graph> lower_quantize(const Call& call);
-std::optional<Graph> lower_dequantize(const Call& call);
 
-/// Attribute of QuantizeLinear that the reader of files adds: ONNX's number of the type of its levels.
+/// Attribute of operators that quantise, which the reader of files adds: ONNX's number of the type of their
+/// levels.
 inline constexpr std::string_view kLevelType = "level_type";
 /// Attribute of the nodes of a quantisation: they leave their first input what it is, but for rounding.
 inline constexpr std::string_view kQuantises = "quantises";

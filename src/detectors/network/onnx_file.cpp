@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "base/input_file.hpp"
@@ -128,8 +129,10 @@ Attribute read_attribute(const onnx::AttributeProto& proto, ExternalData& extern
   }
 }
 
+// Operators of ONNX, and those of ONNX Runtime that are of their kind.
 bool is_standard(const onnx::NodeProto& node) {
-  return node.domain().empty() || node.domain() == "ai.onnx";
+  return node.domain().empty() || node.domain() == "ai.onnx" ||
+         (node.domain() == "com.microsoft" && node.op_type().starts_with("QLinear"));
 }
 
 // Why an operator is not known, where that can be told.
@@ -141,11 +144,8 @@ std::string why_unknown(const onnx::NodeProto& node) {
   if (is_one_of({"DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "DynamicQuantizeLSTM"}))
     return "is quantised dynamically, which is not supported; export the network in float32, or quantise it "
            "statically";
-  if (op.starts_with("QLinear"))
-    return "computes with quantised numbers, which is not supported; export the network in float32, or "
-           "quantise it in the format QDQ";
-  if (is_one_of({"If", "Loop", "Scan"}))
-    return "branches or loops, which is not supported; simplify the network (onnxsim) or export it without "
+  if (is_one_of({"Loop", "Scan"}))
+    return "loops, which is not supported; simplify the network (onnxsim) or export it without "
            "its last steps";
   if (!is_standard(node))
     return "is an operator of '" + short_name(node.domain()) +
@@ -162,14 +162,9 @@ class Builder {
 
   Graph build(int opset) {
     graph_.opset = opset;
-    if (proto_.node_size() > kMostNodes)
-      throw Problem("has " + std::to_string(proto_.node_size()) + " nodes, more than the limit of " +
-                    std::to_string(kMostNodes));
-    if (proto_.sparse_initializer_size() > 0) throw Problem("has sparse weights, which are not supported");
-    for (const onnx::ValueInfoProto& one : proto_.value_info()) note_type(one);
-    for (const onnx::TensorProto& one : proto_.initializer()) add_initializer(one);
+    add_constants();
     for (const onnx::ValueInfoProto& one : proto_.input()) add_input(one);
-    for (int i = 0; i < proto_.node_size(); ++i) add_node(proto_.node(i), i);
+    add_nodes();
     check_ends(proto_.output_size(), "outputs");
     for (const onnx::ValueInfoProto& one : proto_.output()) {
       const auto found = numbers_.find(one.name());
@@ -184,7 +179,76 @@ class Builder {
     return std::move(graph_);
   }
 
+  // A branch of a node: its first values are the node's inputs, which have these names outside.
+  Graph build_branch(const Builder& outside, const std::vector<std::string>& inputs) {
+    graph_.opset = outside.graph_.opset;
+    for (const std::string& name : inputs) {
+      add_value(name);
+      if (const auto found = outside.types_.find(name); found != outside.types_.end()) types_.insert(*found);
+    }
+    add_constants();
+    add_nodes();
+    for (const onnx::ValueInfoProto& one : proto_.output()) {
+      Node copy;
+      copy.name = short_name(one.name());
+      copy.op = "Identity";
+      copy.opset = graph_.opset;
+      copy.code = find_operator(copy.op);
+      copy.inputs = {number_of(one.name())};
+      copy.outputs = {static_cast<int>(graph_.values.size())};
+      graph_.values.push_back({copy.name, nullptr, false, {}});
+      graph_.outputs.push_back(copy.outputs[0]);
+      graph_.nodes.push_back(std::move(copy));
+    }
+    return std::move(graph_);
+  }
+
  private:
+  void add_constants() {
+    if (proto_.sparse_initializer_size() > 0) throw Problem("has sparse weights, which are not supported");
+    for (const onnx::ValueInfoProto& one : proto_.value_info()) note_type(one);
+    for (const onnx::TensorProto& one : proto_.initializer()) add_initializer(one);
+  }
+  void add_nodes() {
+    if (proto_.node_size() > kMostNodes)
+      throw Problem("has " + std::to_string(proto_.node_size()) + " nodes, more than the limit of " +
+                    std::to_string(kMostNodes));
+    for (int i = 0; i < proto_.node_size(); ++i) add_node(proto_.node(i), i);
+  }
+
+  int number_of(const std::string& name) const {
+    const auto found = numbers_.find(name);
+    if (found == numbers_.end())
+      throw Problem("reads '" + short_name(name) + "', which nothing before it makes");
+    return found->second;
+  }
+
+  // Gives a node its branches, and what they read from here as inputs behind its own.
+  void read_branches(const onnx::NodeProto& proto, Node& node) {
+    std::set<std::string> reads;
+    for (const onnx::AttributeProto& one : proto.attribute()) note_reads(one.g(), reads);
+    reads.erase(proto.input(0));
+    std::vector<std::string> names{proto.input(0)};
+    for (const std::string& name : reads) {
+      names.push_back(name);
+      node.inputs.push_back(number_of(name));
+    }
+    for (const onnx::AttributeProto& one : proto.attribute())
+      node.attributes.insert_or_assign(
+          one.name(), std::make_shared<const Graph>(Builder(one.g(), external_).build_branch(*this, names)));
+  }
+  // Adds the names of values of this graph that a branch reads, also in branches of its own.
+  void note_reads(const onnx::GraphProto& branch, std::set<std::string>& names) const {
+    const auto note = [&](const std::string& name) {
+      if (numbers_.contains(name)) names.insert(name);
+    };
+    for (const onnx::NodeProto& node : branch.node()) {
+      std::ranges::for_each(node.input(), note);
+      for (const onnx::AttributeProto& one : node.attribute()) note_reads(one.g(), names);
+    }
+    for (const onnx::ValueInfoProto& one : branch.output()) note(one.name());
+  }
+
   static void check_ends(int count, const char* what) {
     if (count > kMostEnds)
       throw Problem("has " + std::to_string(count) + " " + what + ", more than the limit of " +
@@ -250,12 +314,14 @@ class Builder {
       node.code = is_standard(proto) ? find_operator(proto.op_type()) : nullptr;
       if (!node.code) throw Problem(why_unknown(proto));
       read_links(proto, node);
-      for (const onnx::AttributeProto& one : proto.attribute())
-        node.attributes.insert_or_assign(one.name(), read_attribute(one, external_));
+      if (node.op == "If") read_branches(proto, node);
+      for (const onnx::AttributeProto& one : proto.attribute()) {
+        if (node.op != "If") node.attributes.insert_or_assign(one.name(), read_attribute(one, external_));
+      }
       note_type(proto, node);
       if (node.op == "CastLike") make_cast(proto, node);
-      if (node.op == "QuantizeLinear")
-        node.attributes.insert_or_assign(std::string(kLevelType), level_type(proto, node));
+      if (const auto point = zero_point_of_result(node.op))
+        node.attributes.insert_or_assign(std::string(kLevelType), level_type(proto, node, *point));
     } catch (const Problem& problem) {
       throw Problem("node " + node.title() + " " + problem.what());
     }
@@ -285,11 +351,22 @@ class Builder {
     node.attributes["to"] = std::int64_t{found->second};
   }
 
-  std::int64_t level_type(const onnx::NodeProto& proto, const Node& node) const {
+  // The input that is the zero point of a node's result, where that is quantised.
+  static std::optional<int> zero_point_of_result(std::string_view op) {
+    if (op == "QuantizeLinear") return 2;
+    if (!op.starts_with("QLinear")) return {};
+    if (op == "QLinearConcat") return 1;
+    const bool has_pair =
+        op == "QLinearConv" || op == "QLinearMatMul" || op == "QLinearAdd" || op == "QLinearMul";
+    return has_pair ? 7 : 4;
+  }
+  // Whole numbers in memory do not tell the type of levels.
+  std::int64_t level_type(const onnx::NodeProto& proto, const Node& node, int zero_point) const {
     constexpr std::int64_t kUsual = onnx::TensorProto::UINT8;
     const std::int64_t given = node.integer("output_dtype", 0);
-    if (node.inputs.size() < 3) return given == 0 ? kUsual : given;
-    const auto found = types_.find(proto.input(2));
+    if (proto.input_size() <= zero_point || proto.input(zero_point).empty())
+      return given == 0 ? kUsual : given;
+    const auto found = types_.find(proto.input(zero_point));
     return found == types_.end() ? 0 : found->second;
   }
 
@@ -305,10 +382,7 @@ class Builder {
         node.inputs.push_back(kAbsent);
         continue;
       }
-      const auto found = numbers_.find(name);
-      if (found == numbers_.end())
-        throw Problem("reads '" + short_name(name) + "', which nothing before it makes");
-      node.inputs.push_back(found->second);
+      node.inputs.push_back(number_of(name));
     }
     const int outputs = std::min(proto.output_size(), static_cast<int>(node.code->most_outputs));
     for (int i = 0; i < outputs; ++i)

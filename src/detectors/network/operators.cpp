@@ -14,7 +14,7 @@ const std::map<std::string_view, const Operator*>& all_operators() {
     for (const auto part :
          {elementwise_operators(), shape_operators(), index_operators(), convolution_operators(),
           pooling_operators(), resize_operators(), reduction_operators(), normalisation_operators(),
-          selection_operators(), lowered_operators()}) {
+          selection_operators(), lowered_operators(), quantised_operators()}) {
       for (const Operator& one : part) map[one.name] = &one;
     }
     return map;
@@ -50,6 +50,10 @@ std::vector<std::int64_t> Node::integers(std::string_view attribute) const {
 }
 SharedTensor Node::tensor(std::string_view attribute) const {
   const auto* value = attribute_of<SharedTensor>(*this, attribute);
+  return value ? *value : nullptr;
+}
+SharedGraph Node::graph(std::string_view attribute) const {
+  const auto* value = attribute_of<SharedGraph>(*this, attribute);
   return value ? *value : nullptr;
 }
 

@@ -72,8 +72,8 @@ struct Operator {
   /// Computes the outputs, whose memory is there. Inputs have data. Null where `lower` does it all.
   void (*run)(const Call& call, std::span<Tensor> outputs) = nullptr;
   /// Nodes of other operators that do the same, as a graph whose first values are the node's inputs, and that
-  /// has one output; none for nodes that run by themselves, as all do where it is null. Throws Problem, and
-  /// NotKnownYet.
+  /// has the node's outputs, each made by a node; none for nodes that run by themselves, as all do where it
+  /// is null. Throws Problem, and NotKnownYet.
   std::optional<Graph> (*lower)(const Call& call) = nullptr;
 };
 
@@ -96,6 +96,7 @@ std::span<const Operator> reduction_operators();
 std::span<const Operator> normalisation_operators();
 std::span<const Operator> selection_operators();
 std::span<const Operator> lowered_operators();
+std::span<const Operator> quantised_operators();
 
 /// The error of a node that cannot run.
 Error node_error(const Node& node, const Problem& problem);

@@ -66,7 +66,8 @@ class Compiler : private PlanValues {
   // Tensors that other nodes made are not worth packing for a node that costs little itself.
   bool map_is_cheap(int number) {
     const auto is_it = [&](const GraphInput& input) { return input.value == number; };
-    return number != kAbsent && (map_of(number) || std::ranges::any_of(graph().inputs, is_it));
+    return number != kAbsent &&
+           (map_of(number) || (is_map_type(number) && std::ranges::any_of(graph().inputs, is_it)));
   }
 
   std::optional<Activation> activation_of(const Node& node) const {
