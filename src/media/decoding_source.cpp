@@ -40,8 +40,7 @@ DecodingSource::DecodingSource(std::unique_ptr<StreamInput> input, const SourceC
 std::optional<SourceFrame> DecodingSource::next() {
   std::shared_ptr<const AVFrame> picture = decode();
   if (picture && is_damaged(*picture)) ++flagged_;
-  for (const std::int64_t damaged = std::max({flagged_, messages.load(), input_->messages.load()});
-       told_ < damaged; ++told_)
+  for (const std::int64_t damaged = std::max(flagged_, frames.load()); told_ < damaged; ++told_)
     errors_.add_concealed();
   if (!picture) return std::nullopt;
   errors_.good();
@@ -92,7 +91,7 @@ std::unique_ptr<VideoDecoder> DecodingSource::open_software(int threads, bool fa
   context->thread_count = threads;
   context->thread_type = options_.low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
   if (fails_on_damage) context->err_recognition |= AV_EF_EXPLODE;
-  context->opaque = static_cast<DamageCount*>(this);
+  context->opaque = static_cast<Concealments*>(this);
   context->get_buffer2 = get_buffer;
 #if FF_API_THREAD_SAFE_CALLBACKS  // later versions take it for granted
 #pragma GCC diagnostic push
@@ -122,7 +121,7 @@ void DecodingSource::set_rate() {
 // Called by the decoder, from any of its threads, before it allocates a picture: too large pictures are
 // refused.
 int DecodingSource::get_buffer(AVCodecContext* context, AVFrame* frame, int flags) {
-  auto* self = static_cast<DecodingSource*>(static_cast<DamageCount*>(context->opaque));
+  auto* self = static_cast<DecodingSource*>(static_cast<Concealments*>(context->opaque));
   if (static_cast<std::int64_t>(frame->width) * frame->height > self->options_.max_pixels) {
     self->large_width_ = frame->width;
     self->large_height_ = frame->height;

@@ -12,7 +12,7 @@
 namespace sightline::media {
 
 /// A source that decodes the best video stream of an input. Derived classes choose the packets to decode.
-class DecodingSource : public Source, private DamageCount {
+class DecodingSource : public Source, private Concealments {
  public:
   std::optional<SourceFrame> next() override;
   StreamInfo info() const override;

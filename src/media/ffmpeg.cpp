@@ -13,27 +13,17 @@
 namespace sightline::media {
 namespace {
 
-// Where the object of a message counts damage of this kind; may be null.
-DamageCount* count_for(void* object, std::string_view format) {
-  if (!object) return nullptr;
-  const AVClass* const kind = *static_cast<const AVClass**>(object);
-  if (kind == avcodec_get_class() && format.starts_with("concealing ")) {
-    const auto* const context = static_cast<const AVCodecContext*>(object);
-    if (context->codec && av_codec_is_decoder(context->codec))
-      return static_cast<DamageCount*>(context->opaque);
-  }
-  if (kind == avformat_get_class() &&
-      format.find("invalid as first byte of an EBML number") != std::string_view::npos) {
-    const auto* const context = static_cast<const AVFormatContext*>(object);
-    if (context->iformat) return static_cast<DamageCount*>(context->opaque);
-  }
-  return nullptr;
+void count_concealment(void* object, std::string_view format) {
+  if (!object || *static_cast<const AVClass**>(object) != avcodec_get_class()) return;
+  const auto* const context = static_cast<const AVCodecContext*>(object);
+  if (!context->opaque || !context->codec || !av_codec_is_decoder(context->codec)) return;
+  if (format.starts_with("concealing ")) ++static_cast<Concealments*>(context->opaque)->frames;
 }
 
 // FFmpeg's log lines are all debug lines. Errors that matter to the user come as return values and are
 // reported from there.
 void log_message(void* object, int level, const char* format, va_list arguments) {
-  if (DamageCount* const damage = count_for(object, format)) ++damage->messages;
+  count_concealment(object, format);
   if (level > AV_LOG_INFO || !logger().should_log(spdlog::level::debug)) return;
   try {
     char line[1024];

@@ -96,12 +96,11 @@ bool has_option(const AVOutputFormat& container, const char* name);
 /// FFmpeg's words for one of its error codes.
 std::string error_text(int code);
 
-/// What AVCodecContext::opaque of a decoder and AVFormatContext::opaque of an input point to, where they are
-/// set. Damage that FFmpeg tells only by messages is counted: frames in which the decoder concealed it (their
-/// flags, where there are several threads, may be set too late), and places of a Matroska file that are
-/// skipped. Needs ProcessPolicy::takes_ffmpeg_messages.
-struct DamageCount {
-  std::atomic<std::int64_t> messages{0};
+/// What AVCodecContext::opaque of a decoder points to, where it is set: frames in which damage was concealed,
+/// counted by the decoder's message. The flags of a frame from several threads tell it only if they are set
+/// in time. Needs ProcessPolicy::takes_ffmpeg_messages.
+struct Concealments {
+  std::atomic<std::int64_t> frames{0};
 };
 
 /// Readies the network, and sends FFmpeg's messages to the log at level debug, if the process policy allows

@@ -53,7 +53,7 @@ AVPixelFormat surface_format(const AVCodec& codec, AVHWDeviceType type) {
   return AV_PIX_FMT_NONE;
 }
 
-class HardwareDecoder final : public VideoDecoder, private DamageCount {
+class HardwareDecoder final : public VideoDecoder, private Concealments {
  public:
   HardwareDecoder(const DecoderChoice& device, const StreamFacts& facts)
       : device_(device), max_pixels_(facts.max_pixels) {
@@ -70,7 +70,7 @@ class HardwareDecoder final : public VideoDecoder, private DamageCount {
     BufferPtr shared = open_hardware_device(device);
     context_ = make_decoder_context(*codec, parameters, facts.time_base, facts.low_delay);
     context_->hw_device_ctx = shared.release();
-    context_->opaque = static_cast<DamageCount*>(this);
+    context_->opaque = static_cast<Concealments*>(this);
     context_->get_format = get_format;
     context_->get_buffer2 = get_buffer;
     context_->hwaccel_flags = AV_HWACCEL_FLAG_IGNORE_LEVEL | AV_HWACCEL_FLAG_ALLOW_PROFILE_MISMATCH;
@@ -111,7 +111,7 @@ class HardwareDecoder final : public VideoDecoder, private DamageCount {
   }
 
   static HardwareDecoder& of(AVCodecContext& context) {
-    return *static_cast<HardwareDecoder*>(static_cast<DamageCount*>(context.opaque));
+    return *static_cast<HardwareDecoder*>(static_cast<Concealments*>(context.opaque));
   }
 
   /// Called before the first picture, after each change of the stream's properties, and again without a

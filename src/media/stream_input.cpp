@@ -259,11 +259,11 @@ void StreamInput::open_url(const std::string& url, const AVInputFormat* format, 
   if (fault::strikes(fault::Kind::open, "avformat_open_input")) fail(AVERROR(EIO));
   std::unique_ptr<AVFormatContext, FreeByPointer<avformat_free_context>> made(avformat_alloc_context());
   if (!made) throw std::bad_alloc();
-  made->opaque = static_cast<DamageCount*>(this);
+  made->opaque = this;
   made->interrupt_callback = interrupt_;
   open_default_ = std::exchange(made->io_open, open_nested);
   made->io_close2 = [](AVFormatContext* context, AVIOContext* io) {
-    return of(*context).nested_.erase(io) > 0 ? 0 : avio_close(io);
+    return static_cast<StreamInput*>(context->opaque)->nested_.erase(io) > 0 ? 0 : avio_close(io);
   };
   // FFmpeg warns of an AVIOContext for a format that opens its files itself; its place is found below.
   AVIOContext* const io = io_ ? io_->context.get() : stream_.get();
@@ -419,7 +419,7 @@ std::unique_ptr<ByteSource> StreamInput::open_reference(const std::string& url, 
 
 int StreamInput::open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
                              AVDictionary** settings) {
-  StreamInput* const self = &of(*context);
+  auto* self = static_cast<StreamInput*>(context->opaque);
   if (self->is_refused_) return AVERROR_EXIT;
   try {
     self->forbid_more_references();

@@ -45,7 +45,7 @@ class Patience {
 
 /// Owns an AVFormatContext for reading, and the byte source under it. Opens only what input_policy.hpp
 /// allows.
-class StreamInput : public DamageCount {
+class StreamInput {
  public:
   /// Opens the input. Ignores the options for decoding.
   /// @throws Error (input; failed when stopped)
@@ -116,9 +116,6 @@ class StreamInput : public DamageCount {
   bool is_slow_to_open() const;
   void forbid_more_references();
   std::unique_ptr<ByteSource> open_reference(const std::string& url, int& code);
-  static StreamInput& of(const AVFormatContext& context) {
-    return *static_cast<StreamInput*>(static_cast<DamageCount*>(context.opaque));
-  }
   static int read_io(void* io, std::uint8_t* buffer, int size);
   static int open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
                          AVDictionary** settings);
