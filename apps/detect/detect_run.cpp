@@ -46,10 +46,8 @@ namespace fs = std::filesystem;
 
 constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
-// Short files are opened and decoded beside others where the CPU has the threads. Long ones are read in
-// parts.
+// Short files are opened and decoded beside others. Long ones are read in parts.
 constexpr std::size_t kBeside = 4;
-constexpr int kThreadsForSeveral = 4;
 constexpr std::int64_t kShort = 480;  // frames
 
 // What was found; how fast, for those who ask.
@@ -198,12 +196,17 @@ class DetectRun {
     return name != "-" && fs::is_regular_file(name, error);
   }
 
-  // Whether the input may be searched beside others: its results are held until theirs are written, without
-  // pixels.
+  // Whether several decoders may read an input and those behind it: its results alone are wanted. The other
+  // outputs need pixels or times of frames in order.
+  bool may_be_read_by_several(const Input& input) const {
+    return a_.reading.loop == 0 && !has_other_outputs() && is_regular_file(input.stream.name);
+  }
+
+  // Whether the input may be searched beside others: its results are held until theirs are written.
   bool is_short(const Input& input) const {
     const std::optional<std::int64_t> frames = input.reader.info().frames;
-    return threads() >= kThreadsForSeveral && !has_other_outputs() && a_.reading.loop == 0 &&
-           is_regular_file(input.stream.name) && frames && *frames * a_.reading.every < kShort;
+    return threads() >= pipeline::kThreadsForSeveralDecoders && may_be_read_by_several(input) && frames &&
+           *frames * a_.reading.every < kShort;
   }
 
   // Opens an input. One that cannot be read ends the run, or is named in log and results.
@@ -310,7 +313,7 @@ class DetectRun {
     return reports;
   }
 
-  // What is written and said at the end of each input.
+  // Ends the outputs of each input, and reports its damage and what was found.
   void finish(std::list<Input>& inputs) {
     for (Input& input : inputs) {
       if (input.video) input.video->finish();
@@ -345,11 +348,9 @@ class DetectRun {
     return limit_text(total_, load);
   }
 
-  // Whether several decoders may read the input. The other outputs need pixels or times of frames in order.
   bool may_be_parted(const std::list<Input>& inputs) const {
     const Input& input = inputs.front();
-    return inputs.size() == 1 && a_.reading.loop == 0 && !has_other_outputs() &&
-           !input.reader.info().is_pictures && is_regular_file(input.stream.name);
+    return inputs.size() == 1 && may_be_read_by_several(input) && !input.reader.info().is_pictures;
   }
 
   std::vector<pipeline::RunReport> run_in_parts(Input& input, const pipeline::Stream& stream,

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/session/session.hpp"
+#include "pipeline/session/sinks.hpp"
 
 namespace sightline::apps {
 
@@ -16,12 +16,7 @@ class HeldResults : public pipeline::Sink {
   explicit HeldResults(std::vector<pipeline::Sink*> sinks) : sinks_(std::move(sinks)) {}
   void accept(const Frame&, const FrameResult& result) override { results_.push_back(result); }
   /// Passes on all results. Throws what the sinks throw.
-  void release() {
-    for (const FrameResult& result : std::exchange(results_, {})) {
-      const Frame frame(nullptr, result.frame, result.time);
-      for (pipeline::Sink* const sink : sinks_) sink->accept(frame, result);
-    }
-  }
+  void release() { pipeline::pass_on(std::exchange(results_, {}), sinks_); }
 
  private:
   const std::vector<pipeline::Sink*> sinks_;

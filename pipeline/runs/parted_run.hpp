@@ -9,6 +9,9 @@
 
 namespace sightline::pipeline {
 
+/// Threads of a CPU from which on several software decoders are faster than one that uses all threads.
+inline constexpr int kThreadsForSeveralDecoders = 4;
+
 /// A video that is being read, to be searched by `run_in_parts`.
 struct PartedInput {
   std::string file;
@@ -22,7 +25,7 @@ struct PartedInput {
 /// As Pipeline::run, but decodes parts of the file side by side where that is faster: where the container has
 /// an index, and each decoder gets enough frames. Adds decoders while the search
 /// waits for frames: up to four on the device that decodes (Reader::device), and with decoder `software` or
-/// `auto` such of one thread each on the CPU, if it has four threads or more. The stream's source reads
+/// `auto` such of one thread each on the CPU (from kThreadsForSeveralDecoders on). The stream's source reads
 /// everything else: frames until the device is tested, and all frames behind the place where a part is
 /// damaged or does not meet the next one. Then the results of later parts are discarded.
 ///

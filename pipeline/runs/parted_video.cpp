@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/session/now.hpp"
+#include "pipeline/session/sinks.hpp"
 
 namespace sightline::pipeline {
 namespace {
@@ -177,12 +178,6 @@ Stream PartedVideo::stream(std::size_t decoder) {
   return stream;
 }
 
-std::vector<Stream> PartedVideo::streams() {
-  std::vector<Stream> streams;
-  for (std::size_t i = 0; i < sources_.size(); ++i) streams.push_back(stream(i));
-  return streams;
-}
-
 bool PartedVideo::has_parts() {
   const std::lock_guard lock(mutex_);
   return next_ < limit_;
@@ -254,15 +249,14 @@ void PartedVideo::give_up(std::size_t part, const std::string& problem) {
   problem_ = problem;
 }
 
-void PartedVideo::deliver(std::vector<FrameResult>& results) {
-  for (FrameResult& result : results) {
+void PartedVideo::deliver(const std::vector<FrameResult>& results) {
+  for (const FrameResult& result : results) {
     ++counts_.frames;
     counts_.objects += result.count();
     counts_.skipped += result.status == FrameStatus::skipped;
     counts_.failed += result.status == FrameStatus::failed;
-    const Frame frame(nullptr, result.frame, result.time);
-    for (Sink* const sink : sinks_) sink->accept(frame, result);
   }
+  pipeline::pass_on(results, sinks_);
 }
 
 bool PartedVideo::finish() {

@@ -47,20 +47,18 @@ class PartedVideo : private Sink {
 
   /// Number of parts to be read.
   std::size_t size() const;
-  /// A stream of a decoder, which reads parts, each the first that nobody reads, until none is left or
-  /// `keep` ends it. It can be run again. The object must outlive it.
-  /// @param decoder  index; at most one stream of each runs at a time
+  /// A stream that reads parts with a decoder: always the first part that no decoder has taken. It ends when
+  /// no part is left, or by `keep`; then another one may read with the decoder. The object must outlive it.
+  /// @param decoder  index
   Stream stream(std::size_t decoder);
-  /// Streams of all decoders.
-  std::vector<Stream> streams();
   /// Ends streams at the ends of their parts while more run than this.
   void keep(std::size_t streams) { most_running_ = streams; }
-  /// Whether there is a part that nobody reads yet.
+  /// Whether there is a part that no decoder has taken.
   bool has_parts();
   /// Nanoseconds that all decoders together have spent on frames so far.
   std::int64_t decoding_time() const;
 
-  /// To be called after the run. Passes on what is left. Returns whether all parts were passed on.
+  /// Passes on the remaining results. Call it after the run. Returns whether all parts were passed on.
   bool finish();
   /// Why not.
   const std::string& problem() const { return problem_; }
@@ -76,7 +74,7 @@ class PartedVideo : private Sink {
 
   void accept(const Frame& frame, const FrameResult& result) override;
   void pass_on();
-  void deliver(std::vector<FrameResult>& results);
+  void deliver(const std::vector<FrameResult>& results);
   bool advance();
   void give_up(std::size_t part, const std::string& problem);
 
@@ -93,7 +91,7 @@ class PartedVideo : private Sink {
   std::mutex mutex_;  ///< of all members below
   std::vector<Part> parts_;
   std::size_t running_ = 0;  ///< streams
-  std::size_t next_ = 0;     ///< the first part that nobody reads yet
+  std::size_t next_ = 0;     ///< the first part that no decoder has taken
   std::size_t head_ = 0;     ///< the first part that is not complete
   std::int64_t behind_ = 0;  ///< number of the last frame before it
   std::size_t limit_ = 0;    ///< parts from this one on are given up

@@ -7,7 +7,7 @@ namespace sightline::pipeline {
 std::vector<RunReport> Pipeline::run(std::span<const Stream> streams, const RunOptions& options) {
   DeviceUse use;
   std::vector<TraceSink*> traces = options.traces;
-  traces.push_back(&use);
+  if (streams.size() > 1) traces.push_back(&use);  // the report of a single one has it
   TraceInfo info = session_.trace_info(program_);
   for (const Stream& stream : streams) info.sources.push_back(stream.name);
   for (TraceSink* sink : traces) sink->begin(info);
@@ -28,8 +28,10 @@ std::vector<RunReport> Pipeline::run(std::span<const Stream> streams, const RunO
     }
   }
   if (error) std::rethrow_exception(error);
-  for (RunReport& report : reports) report.devices.clear();
-  if (!reports.empty()) reports.front().devices = use.times();
+  if (reports.size() > 1) {
+    for (RunReport& report : reports) report.devices.clear();
+    reports.front().devices = use.times();
+  }
   return reports;
 }
 

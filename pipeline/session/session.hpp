@@ -67,8 +67,8 @@ struct RunReport {
   std::size_t sources = 1;        ///< decoders, and outputs, that worked side by side
   std::vector<StageTime> stages;  ///< decode, the processor's stages, transfers if any, output
   std::vector<DeviceTime> devices;
-  std::string first_failure;      ///< message of the first failed frame
-  std::exception_ptr error;       ///< what ended the stream, if it fails alone
+  std::string first_failure;  ///< message of the first failed frame
+  std::exception_ptr error;   ///< what ended the stream, if it fails alone
   /// Use of each operating point, from the most accurate to the fastest; empty if there is only one. Counts
   /// only searched frames.
   std::vector<OperatingPointUse> settings;

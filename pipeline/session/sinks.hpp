@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,14 @@ class TrackingSink : public Sink {
   std::vector<Sink*> sinks_;
   FrameResult tracked_;  // keeps its buffers from frame to frame
 };
+
+/// Passes results on in their order, with empty frames: for sinks that need no pixels.
+inline void pass_on(std::span<const FrameResult> results, std::span<Sink* const> sinks) {
+  for (const FrameResult& result : results) {
+    const Frame frame(nullptr, result.frame, result.time);
+    for (Sink* const sink : sinks) sink->accept(frame, result);
+  }
+}
 
 /// A sink that several streams share: it gets one frame at a time. The mutex must outlive it.
 class LockedSink : public Sink {

@@ -29,9 +29,8 @@ enum class ResultFormat {
   ///   - `"picture":"name.jpg"` after the source, for pictures of a folder.
   ///   - `"message"` after a status other than ok.
   ///   - `"setting":"25 filters, step 1.1"` before the objects: operating point used, if the run changes it.
-  ///   - `"events":[{"line":"door","event":"in","label":"person","track":7}]` after the objects, for a frame
-  ///   in
-  ///     which a track crosses a line (`in`, `out`), or enters or leaves a zone (`"zone":"yard"`; `entered`,
+  ///   - `"events":[{"line":"door","event":"in","label":"person","track":7}]` after the objects, if a
+  ///     track crosses a line (`in`, `out`), or enters or leaves a zone (`"zone":"yard"`; `entered`,
   ///     `left`, `dwell`).
   ///   - `"digest":"..."`, 32 hexadecimal digits, where a digest was asked for.
   jsonl,

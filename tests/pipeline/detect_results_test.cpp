@@ -1,4 +1,5 @@
-// What `sightline detect` computes from its results: digests, comparisons, counts, pictures of objects.
+// Outputs of `sightline detect` that are computed from results: digests, comparisons, counts, pictures of
+// objects.
 
 #include <gmock/gmock.h>
 
@@ -65,7 +66,7 @@ TEST(DetectDigest, IsOfFramesAndInputs) {
       expect_run(0, search({"--digest", "-q", "--device", "none", "--threads", "1", "-d", "-"}));
   EXPECT_EQ(parse_lines(again.out), lines);
   EXPECT_EQ(again.err, outcome.out);
-  // Of a picture, it is the frame's.
+  // A picture has the digest of its only frame.
   const Outcome picture =
       expect_run(0, {"detect", kStreetPicture, "--digest", "-q", "-d", folder / "p.jsonl"});
   EXPECT_EQ(picture.out.substr(0, 32), parse_lines(bytes_of(folder / "p.jsonl")).at(0).at("digest"));

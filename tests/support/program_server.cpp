@@ -25,7 +25,7 @@ bool is_for_the_loader(const std::string& variable) {
          variable.starts_with("MALLOC_");
 }
 
-// What a process takes over from the one that starts it, besides what a request contains.
+// What a process inherits that no request contains.
 struct Inherited {
   uid_t user = geteuid();
   bool ignores_hangup = [] {
@@ -65,20 +65,13 @@ int server_of(const std::string& program) {
 }
 
 bool send(int socket, const RequestHandles& handles) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof handles)> control{};
-  char byte = 0;
-  iovec data{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  RequestMessage message;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message.header);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof handles);
   std::memcpy(CMSG_DATA(header), handles.data(), sizeof handles);
-  return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+  return sendmsg(socket, &message.header, MSG_NOSIGNAL) == 1;
 }
 
 // A file of the texts; see RequestHandle.

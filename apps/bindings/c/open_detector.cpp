@@ -108,7 +108,7 @@ struct Setting {
   Config::Value value;
 };
 
-/// TomlOptions in the order of the text's keys, and those of the interface itself.
+/// Options in the order of the text's keys, and those of the interface itself.
 struct Wishes {
   std::vector<Setting> settings;
   std::string model;

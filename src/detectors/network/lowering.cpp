@@ -107,8 +107,7 @@ std::optional<Graph> lower_branches(const Call& call) {
 std::vector<TensorType> refuse_branches(const Call& /*call*/) {
   throw Problem(
       "branches by what is not known when the network is loaded, which is not supported; simplify the "
-      "network "
-      "(onnxsim) or export it without its last steps");
+      "network (onnxsim) or export it without its last steps");
 }
 
 constexpr std::size_t kMostOperands = 8, kMostBranchResults = 64;

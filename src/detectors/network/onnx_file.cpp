@@ -434,10 +434,6 @@ Graph build_graph(std::span<const char> bytes, ExternalData& external) {
   return graph;
 }
 
-}  // namespace
-
-namespace {
-
 Graph parse_with(ExternalData external, std::span<const char> bytes, const std::string& name) {
   try {
     return build_graph(bytes, external);

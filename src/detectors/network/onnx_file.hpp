@@ -16,8 +16,7 @@ inline constexpr int kNewestOpset = 24;
 inline constexpr int kMaxModelSize = 512;
 
 /// Reads a file, and the data of tensors that it keeps in other files of its folder (ExternalData). All of it
-/// is checked. Types of inputs are as the file has them,
-/// and no other types are inferred yet.
+/// is checked. Types of inputs are as the file has them, and no other types are inferred yet.
 /// @param max_bytes  limit of the file and its external data together
 /// Throws Error (model) for what is no network, is damaged, lacks data, or has nodes that are not supported;
 /// the message names the node.

@@ -1,5 +1,5 @@
 // Preloaded into a program (LD_PRELOAD): takes the place of its `main`, loads the libraries once, and forks a
-// process for each request of `ProgramServer`. The fork runs the program's own `main`. See
+// process for each request of `ServedProcess`. The fork runs the program's own `main`. See
 // support/program_server.hpp.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ using Main = int (*)(int, char**, char**);
 Main main_of_program = nullptr;
 
 struct Request {
-  std::vector<std::string> texts;  // as kRequestTexts describes
+  std::vector<std::string> texts;  // as kRequest describes
   RequestHandles handles{};
 };
 
@@ -43,16 +43,9 @@ std::vector<std::string> texts_of(int file) {
 // Ends the server when the test process has ended.
 Request receive(int socket) {
   Request request;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof request.handles)> control{};
-  char byte = 0;
-  iovec data{&byte, 1};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1) _exit(0);
-  std::memcpy(request.handles.data(), CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof request.handles);
+  RequestMessage message;
+  if (recvmsg(socket, &message.header, MSG_CMSG_CLOEXEC) != 1) _exit(0);
+  std::memcpy(request.handles.data(), CMSG_DATA(CMSG_FIRSTHDR(&message.header)), sizeof request.handles);
   request.texts = texts_of(request.handles[kRequest]);
   close(request.handles[kRequest]);
   return request;
