@@ -15,7 +15,7 @@ readonly SIGHTLINE_PACKAGES=(
 # Besides, to build and run the tests. Xvfb is the screen that windows are opened on and that is captured, xdotool
 # presses keys there, ffmpeg serves streams.
 readonly SIGHTLINE_TEST_PACKAGES=(
-  liblinear-dev libonnx-testdata libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool ffmpeg
+  liblinear-dev libonnx-testdata libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool ffmpeg mold
   libopencv-dev python3-numpy python3-pil
 )
 
