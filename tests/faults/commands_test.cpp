@@ -238,14 +238,14 @@ TEST_F(FaultsInCommands, Batch) {
   const Sweep work([&](const std::string& folder) {
     fs::copy(job, folder + "/job", fs::copy_options::recursive | fs::copy_options::overwrite_existing);
     for (const auto& part : fs::directory_iterator(folder + "/job/parts")) fs::remove(part);
-    return Words{"batch", "work", folder + "/job", "--threads", "1"};
+    return Words{"batch", "work", folder + "/job", "--threads", "1", "--device", "none"};
   });
   sweep(
       work,
       [&](const FaultRun& run) {
         exits_with({0, 1, 2, 3, 4})(run);
         EXPECT_EQ(files_in(run.folder + "/job/parts"), run.outcome.exit_code == 0 ? 1u : 0u) << run.order;
-        expect_run(0, "", {"-q", "batch", "work", run.folder + "/job"});
+        expect_run(0, "", {"-q", "batch", "work", run.folder + "/job", "--device", "none"});
         // A decoder that fails again and again is a damaged video.
         const bool is_damaged = run.outcome.exit_code == 0 && run.order.ends_with('+');
         const Outcome merged = sightline::test::run(merging(run.folder));
@@ -302,7 +302,7 @@ TEST_F(FaultsInCommands, Auto) {
   const long last = is_thorough() ? 0 : automatic.calls("opencl") / 10;
   for (const bool onwards : {false, true}) {
     automatic.over(
-        "opencl", onwards, onwards ? 6 : 14,
+        "opencl", onwards, onwards ? 4 : 8,
         [](const FaultRun& run) {
           const bool begun = fs::exists(run.folder + "/o.jsonl");
           exits_with({begun || run.struck.empty() ? 0 : 5})(run);
