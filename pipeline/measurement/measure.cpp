@@ -11,11 +11,12 @@
 #include "pipeline/measurement/measure_stages.hpp"
 #include "pipeline/measurement/same_results.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
-#include "pipeline/session/now.hpp"
 #include "pipeline/session/sources.hpp"
 
 namespace sightline::pipeline {
 namespace {
+
+constexpr std::int64_t kFramesOfDecoding = 60;  // that show what decoding costs
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -49,8 +50,10 @@ class Measurer {
     costs_ = calibrate(pipeline_, processor_, devices_, frames_, options_.stop);
     if (pipeline_.device_lost()) throw Error(ExitCode::failed, "a device failed during the calibration");
     if (result_.decoding) {
-      const double seconds = decode_seconds();
-      for (FrameCosts& costs : costs_) costs.decode = seconds;
+      const auto source = make_source_(kFramesOfDecoding);
+      source->read();  // opening and the first frame are not the rate
+      const DecoderCost decoder = measure_decoder(*source, kFramesOfDecoding, options_.seconds);
+      for (FrameCosts& costs : costs_) costs.decode = {decoder};
     }
     for (const std::string& name : options_.schedules) add_schedule(name);
     for (Subject& subject : subjects_) measure_alone(subject);
@@ -80,17 +83,6 @@ class Measurer {
 
   void say(const std::string& what) const {
     if (options_.progress) options_.progress(what);
-  }
-
-  // Seconds a frame that the source needs when nothing else runs.
-  double decode_seconds() {
-    constexpr std::int64_t kFrames = 60;
-    const auto source = make_source_(kFrames);
-    std::int64_t count = 0;
-    source->read();  // opening and the first frame are not the rate
-    const std::int64_t start = now_ns();
-    while (source->read()) ++count;
-    return count > 0 ? 1e-9 * static_cast<double>(now_ns() - start) / static_cast<double>(count) : 0;
   }
 
   // Of a name, or of a mapping in letters: "gggcc".

@@ -128,7 +128,7 @@ std::optional<double> predicted_joules(const StageEnergies& energies, const Devi
                                        const Schedule& schedule, double seconds) {
   const std::optional<double> above = joules_above_idle(energies, costs, schedule);
   if (!above || !std::isfinite(seconds)) return std::nullopt;
-  return *above + energies.idle_watts * seconds;
+  return *above + energies.idle_watts * seconds + decoding_joules(costs, schedule);
 }
 
 nlohmann::json energies_as_json(const StageEnergies& energies) {
