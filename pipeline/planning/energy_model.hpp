@@ -35,7 +35,7 @@ struct StageEnergies {
 /// @param seconds  from one frame's end to the next one's
 std::optional<double> predicted_joules(const StageEnergies& energies, const DeviceCosts& costs,
                                        const Schedule& schedule, double seconds);
-/// Part of predicted_joules above idle, without decoding.
+/// Part of predicted_joules above idle.
 std::optional<double> joules_above_idle(const StageEnergies& energies, const DeviceCosts& costs,
                                         const Schedule& schedule);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Runs schedules for a moment, to see what they do. Private to the planning of schedules.
+/// Runs schedules for a moment, to see what they do. Private to planning and measurement.
 
 #include <atomic>
 #include <cstdint>
