@@ -37,9 +37,10 @@ class LoopedFile : public FrameSource {
 // How `detect` reads a video file.
 void add_decoding(pipeline::MeasureOptions& options, const std::string& input, media::ReadOptions reading,
                   const DetectorEngine& engine) {
+  if (!is_regular_file(input)) return;
   const StreamInfo info = media::Reader(input, reading).info();
   const double rate = info.frame_rate.value();
-  if (info.is_pictures || rate <= 0 || !is_regular_file(input)) return;
+  if (info.is_pictures || rate <= 0) return;
   const int threads = engine.threads > 0 ? engine.threads : hardware_threads();
   const int in_flight = engine.schedule.in_flight;
   if (engine.threads > 0) reading.threads = engine.threads;

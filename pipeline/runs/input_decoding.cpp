@@ -61,12 +61,13 @@ std::vector<DecoderCost> measure(const DecodedFile& file, const Limits& limits) 
 
 // Codec, size of a frame's data to a power of two, and decoders decide what decoding costs.
 std::string file_key(const DecodedFile& file) {
-  std::error_code ignored;
-  const std::uintmax_t bytes = std::filesystem::file_size(file.name, ignored);
-  const std::int64_t frames = std::max<std::int64_t>(file.info.frames.value_or(1) * file.reading.every, 1);
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file.name, error);
+  const double frames = file.info.duration.value_or(0) * file.info.frame_rate.value() * file.reading.every;
+  const auto of_frame =
+      error ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) / std::max(frames, 1.0));
   return fmt::format("{} {} 2^{} bytes, every {}, {} x {}", file.info.codec, file.info.pixel_format,
-                     ignored ? 0 : std::bit_width(bytes / static_cast<std::uintmax_t>(frames)),
-                     file.reading.every, file.reading.decoder, file.beside);
+                     std::bit_width(of_frame), file.reading.every, file.reading.decoder, file.beside);
 }
 
 }  // namespace
