@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/median.hpp"
@@ -227,7 +228,6 @@ class Measurer {
           run_for(pipeline_, schedule, frames_, all_frames, static_cast<std::size_t>(warm_up), options_.stop);
       return Rate{schedule.batch > 1 ? statistics.fps_of_bursts() : statistics.fps(), all_frames};
     });
-    pipeline_.set_schedule(schedule);
     const auto decoded = measure_rate([&] {
       const RunReport report = options_.run_decoding(pipeline_, count);
       if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);

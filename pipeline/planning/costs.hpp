@@ -26,6 +26,9 @@ struct DecoderCost {
   double work = 0;        ///< core-seconds on the CPU per frame
   double joules = -1;     ///< per frame above idle; negative: unknown
   int count = 1;          ///< decoders that work side by side, at most
+
+  /// Rate of all of them in frames/s; 0 if the seconds are unknown.
+  double fps() const { return seconds > 0 ? count / seconds : 0; }
 };
 
 /// Costs of a frame on a machine with at most one device.

@@ -26,8 +26,7 @@ std::string decoding_text(const Planned& planned) {
   for (const DecoderCost& one : planned.costs.front().decode) {
     text += fmt::format("{:2}{:<62} {:>8} {:>9.2f} {:>9.2f} {:>9} {:>9.1f}\n", "", one.processor, one.count,
                         1e3 * one.seconds, 1e3 * one.work,
-                        millijoules(one.joules < 0 ? std::nullopt : std::optional(one.joules)),
-                        one.count / std::max(one.seconds, 1e-9));
+                        millijoules(one.joules < 0 ? std::nullopt : std::optional(one.joules)), one.fps());
   }
   text += "Times are of one decoder, per frame; at most: frames/s of all decoders of the processor.\n";
   if (const Alternative* const chosen = chosen_of(planned))

@@ -79,6 +79,7 @@ std::vector<DecoderCost> decoders_of(const PlanOptions& options,
   EnergyCounter* const energy = energies && options.energy->is_quick() ? options.energy.get() : nullptr;
   try {
     std::vector<DecoderCost> decoders = options.decoding.measure(frames, kDecodingSeconds, energy);
+    std::erase_if(decoders, [](const DecoderCost& decoder) { return decoder.fps() <= 0; });
     for (DecoderCost& decoder : decoders) {
       if (energy) decoder.joules = std::max(decoder.joules - energies->idle_watts * decoder.seconds, 0.0);
     }

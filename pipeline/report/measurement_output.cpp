@@ -168,13 +168,12 @@ Section decoding_section(const Measurement& m) {
                                            {"schedule", [&result](auto&) { return result.schedule; }},
                                            {"frames/s", [](auto& row) { return rate_text(row.fps); }},
                                            {"J/frame", [&](auto& row) { return joules(row.joules); }}});
-  const Table decoders = table_of<DecoderCost>(
-      result.decoders,
-      {{"decode on", &DecoderCost::processor},
-       {"decoders", &DecoderCost::count},
-       {"ms", [](auto& one) { return thousandths(one.seconds); }},
-       {"CPU ms", [](auto& one) { return thousandths(one.work); }},
-       {"at most", [](auto& one) { return rate_text(one.count / std::max(one.seconds, 1e-9)); }}});
+  const Table decoders =
+      table_of<DecoderCost>(result.decoders, {{"decode on", &DecoderCost::processor},
+                                              {"decoders", &DecoderCost::count},
+                                              {"ms", [](auto& one) { return thousandths(one.seconds); }},
+                                              {"CPU ms", [](auto& one) { return thousandths(one.work); }},
+                                              {"at most", [](auto& one) { return rate_text(one.fps()); }}});
   return {"With decoding",
           {{rates},
            {decoders},
