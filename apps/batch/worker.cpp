@@ -15,6 +15,7 @@
 #include "apps/texture/texture_run.hpp"
 #include "base/error.hpp"
 #include "media/folder.hpp"
+#include "pipeline/runs/input_decoding.hpp"
 #include "pipeline/session/now.hpp"
 #include "pipeline/session/pipeline.hpp"
 #include "pipeline/session/sources.hpp"
@@ -153,6 +154,9 @@ class ObjectWorker : public Worker {
     PartSink sink(writer);
     pipeline::RunOptions options;
     options.stop = &stop_;
+    if (!input.is_pictures)
+      pipeline_.set_decoding(pipeline::decoding_of(
+          {.name = input.name, .reading = reading, .info = reader.info(), .beside = 1}));
     pipeline_.plan_if_worthwhile(source, pipeline::kFramesWorthPlanning, stop_);
     const pipeline::RunReport report = pipeline_.run({&source, input.name, {&sink}, {}}, options);
     throw_if_stopped();

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "apps/common/quality_options.hpp"
+#include "apps/common/run_text.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
 #include "base/text.hpp"
@@ -58,8 +59,9 @@ pipeline::PlanHooks plan_hooks(const pipeline::Engine& engine) {
   };
   const auto explain = [&engine](const pipeline::Planned& planned) {
     if (engine.explain) {
-      std::string text = pipeline::explain(planned, *engine.processor) +
-                         pipeline::draw_graph(planned.schedule, *engine.processor, engine.devices());
+      std::string text = pipeline::explain(planned, *engine.processor);
+      if (pipeline::is_limited_by_software_decoding(planned)) text += fmt::format("{}.\n", kDecoderHelps);
+      text += pipeline::draw_graph(planned.schedule, *engine.processor, engine.devices());
       for (const auto& stages : engine.device_stages) text += text_of(opencl::context_of(stages->device()));
       std::fputs(printable(text, kLineEndsAndTabs).c_str(), stderr);
     } else if (planned.objective.energies && !planned.objective.energies->sees_all()) {

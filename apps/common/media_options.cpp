@@ -65,6 +65,11 @@ Size parse_size(const std::string& text, const std::string& option) {
   throw Error(ExitCode::usage, option + " '" + text + "' is not a size", "write it as 1280x720");
 }
 
+bool is_regular_file(const std::string& input) {
+  std::error_code error;
+  return input != "-" && std::filesystem::is_regular_file(input, error);
+}
+
 void require_present(const std::string& input) {
   std::error_code error;
   if (input == "-" || input.find_first_of(":%") != std::string::npos) return;

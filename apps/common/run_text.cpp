@@ -53,8 +53,7 @@ std::string limit_text(const pipeline::RunReport& report, const RunLoad& load) {
   const std::string what = is_cpu ? "the CPU" : most->first;
   std::string text = fmt::format("limited by {}, busy {:.0f}% of the time", what, 100 * std::min(share, 1.0));
   if (what == "writing") text += "; a faster --preset helps where a video is written";
-  if (load.decodes_video && (is_cpu || what == "decoding"))
-    text += "; --decoder auto has a GPU decode, if there is one";
+  if (load.decodes_video && (is_cpu || what == "decoding")) text += fmt::format("; {}", kDecoderHelps);
   return text + "\n";
 }
 

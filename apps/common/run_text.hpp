@@ -16,6 +16,9 @@ std::string describe_stream(const std::string& input, const StreamInfo& info);
 /// @param unit  what the run counts: "frame", "tile"
 std::string stage_times_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 
+/// What helps where software decoding limits a run.
+inline constexpr const char* kDecoderHelps = "--decoder auto has a GPU decode, if there is one";
+
 /// Use of the processors in a run.
 struct RunLoad {
   double cpu_seconds = 0;     ///< of all threads of the process

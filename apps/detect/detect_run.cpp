@@ -33,6 +33,7 @@
 #include "base/utf8.hpp"
 #include "detectors/families.hpp"
 #include "pipeline/report/chrome_trace.hpp"
+#include "pipeline/runs/input_decoding.hpp"
 #include "pipeline/runs/media_sinks.hpp"
 #include "pipeline/runs/parted_run.hpp"
 #include "pipeline/runs/reader_source.hpp"
@@ -191,11 +192,6 @@ class DetectRun {
     run_inputs(inputs);
   }
 
-  static bool is_regular_file(const std::string& name) {
-    std::error_code error;
-    return name != "-" && fs::is_regular_file(name, error);
-  }
-
   // Whether several decoders may read an input and those behind it: its results alone are wanted. The other
   // outputs need pixels or times of frames in order.
   bool may_be_read_by_several(const Input& input) const {
@@ -288,6 +284,7 @@ class DetectRun {
     if (!a_.report.empty()) options.traces.push_back(&history_);
     // Pictures share the first one's schedule: to measure a picture takes longer than to search it.
     if (!only_pictures_ || !std::exchange(has_plan_, true)) {
+      pipeline_.set_decoding(decoding_of(inputs));
       pipeline_.plan_if_worthwhile(inputs.front().source, pipeline::kFramesWorthPlanning, stop_);
     }
     ProgressDisplay display(verbosity_ >= 0);
@@ -351,6 +348,14 @@ class DetectRun {
   bool may_be_parted(const std::list<Input>& inputs) const {
     const Input& input = inputs.front();
     return inputs.size() == 1 && may_be_read_by_several(input) && !input.reader.info().is_pictures;
+  }
+
+  // A live source decodes whatever the schedule is.
+  pipeline::InputDecoding decoding_of(const std::list<Input>& inputs) const {
+    const Input& input = inputs.front();
+    if (input.reader.info().is_pictures || !is_regular_file(input.stream.name)) return {};
+    return pipeline::decoding_of({input.stream.name, a_.reading, input.reader.info(), threads(),
+                                  engine_.schedule.in_flight, may_be_parted(inputs) ? 0 : inputs.size()});
   }
 
   std::vector<pipeline::RunReport> run_in_parts(Input& input, const pipeline::Stream& stream,

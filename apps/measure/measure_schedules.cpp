@@ -4,9 +4,14 @@
 #include <optional>
 
 #include "apps/cli/stop.hpp"
+#include "apps/common/media_options.hpp"
 #include "apps/measure/measure_variants.hpp"
 #include "apps/measure/measured_schedules.hpp"
 #include "base/error.hpp"
+#include "base/hardware.hpp"
+#include "pipeline/runs/input_decoding.hpp"
+#include "pipeline/runs/parted_run.hpp"
+#include "pipeline/runs/reader_source.hpp"
 #include "pipeline/session/sources.hpp"
 
 namespace sightline::apps {
@@ -28,6 +33,32 @@ class LoopedFile : public FrameSource {
   media::Reader reader_;
   std::int64_t left_;
 };
+
+// How `detect` reads a video file.
+void add_decoding(pipeline::MeasureOptions& options, const std::string& input, media::ReadOptions reading,
+                  const DetectorEngine& engine) {
+  if (!is_regular_file(input)) return;
+  const StreamInfo info = media::Reader(input, reading).info();
+  const double rate = info.frame_rate.value();
+  if (info.is_pictures || rate <= 0) return;
+  const int threads = engine.threads > 0 ? engine.threads : hardware_threads();
+  const int in_flight = engine.schedule.in_flight;
+  if (engine.threads > 0) reading.threads = engine.threads;
+  options.decoding = pipeline::decoding_of({input, reading, info, threads, in_flight});
+  options.run_decoding = [=](pipeline::Pipeline& pipeline, std::int64_t frames) {
+    media::ReadOptions limited = reading;
+    limited.duration = static_cast<double>(frames) / rate;
+    limited.stop = &stop_requested();
+    media::Reader reader(input, limited);
+    pipeline::ReaderSource source(reader);
+    pipeline::RunOptions run;
+    run.stop = &stop_requested();
+    const pipeline::Stream stream{&source, input, {}, {}};
+    const auto decoders = static_cast<std::size_t>(threads);
+    return pipeline::run_in_parts(pipeline, stream, {input, limited, reader, threads, in_flight, decoders},
+                                  run);
+  };
+}
 
 }  // namespace
 
@@ -68,6 +99,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
     if (request.preload > 0) return std::make_unique<pipeline::MemorySource>(frames, count);
     return std::make_unique<LoopedFile>(request.input, reading, count);
   };
+  add_decoding(options, request.input, reading, engine);
   pipeline::Measurement measurement =
       pipeline::measure(engine.detector(), engine.devices(), frames, source, request.preload == 0, options);
   measurement.input = request.input;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/median.hpp"
@@ -10,12 +11,14 @@
 #include "pipeline/measurement/energy.hpp"
 #include "pipeline/measurement/measure_stages.hpp"
 #include "pipeline/measurement/same_results.hpp"
+#include "pipeline/planning/plan_trial.hpp"
 #include "pipeline/planning/trace_statistics.hpp"
-#include "pipeline/session/now.hpp"
 #include "pipeline/session/sources.hpp"
 
 namespace sightline::pipeline {
 namespace {
+
+constexpr std::int64_t kFramesOfDecoding = 60;  // that show what decoding costs
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -49,8 +52,10 @@ class Measurer {
     costs_ = calibrate(pipeline_, processor_, devices_, frames_, options_.stop);
     if (pipeline_.device_lost()) throw Error(ExitCode::failed, "a device failed during the calibration");
     if (result_.decoding) {
-      const double seconds = decode_seconds();
-      for (FrameCosts& costs : costs_) costs.decode = seconds;
+      const auto source = make_source_(kFramesOfDecoding);
+      source->read();  // opening and the first frame are not the rate
+      const DecoderCost decoder = measure_decoder(*source, kFramesOfDecoding, options_.seconds);
+      for (FrameCosts& costs : costs_) costs.decode = {decoder};
     }
     for (const std::string& name : options_.schedules) add_schedule(name);
     for (Subject& subject : subjects_) measure_alone(subject);
@@ -61,6 +66,7 @@ class Measurer {
       }
     }
     for (Subject& subject : subjects_) result_.schedules.push_back(finish(subject));
+    if (options_.run_decoding) result_.with_decoding = compare_decoding();
     return std::move(result_);
   }
 
@@ -80,17 +86,6 @@ class Measurer {
 
   void say(const std::string& what) const {
     if (options_.progress) options_.progress(what);
-  }
-
-  // Seconds a frame that the source needs when nothing else runs.
-  double decode_seconds() {
-    constexpr std::int64_t kFrames = 60;
-    const auto source = make_source_(kFrames);
-    std::int64_t count = 0;
-    source->read();  // opening and the first frame are not the rate
-    const std::int64_t start = now_ns();
-    while (source->read()) ++count;
-    return count > 0 ? 1e-9 * static_cast<double>(now_ns() - start) / static_cast<double>(count) : 0;
   }
 
   // Of a name, or of a mapping in letters: "gggcc".
@@ -214,6 +209,53 @@ class Measurer {
       const std::span<const Span> spans = statistics.spans(frame);
       result.timeline.push_back({frame.number, frame.slot, {spans.begin(), spans.end()}});
     }
+  }
+
+  DecodingResult compare_decoding() {
+    const auto& all = result_.schedules;
+    const auto best = std::ranges::max_element(all, {}, &ScheduleResult::fps_median);
+    const Schedule& schedule = subjects_[static_cast<std::size_t>(best - all.begin())].schedule;
+    say(fmt::format("{}, with decoding", schedule.name));
+    DecodingResult result;
+    result.schedule = schedule.name;
+    result.decoders = options_.decoding.measure(kFramesOfDecoding, options_.seconds, nullptr);
+    const auto enough = static_cast<std::int64_t>(options_.seconds * best->fps_median);
+    const std::int64_t count = options_.frames > 0 ? options_.frames : std::max<std::int64_t>(enough, 40);
+    const int warm_up = std::max(4, 2 * schedule.in_flight);
+    const auto in_memory = measure_rate([&] {
+      const std::int64_t all_frames = count + 2 * warm_up;
+      const TraceStatistics statistics =
+          run_for(pipeline_, schedule, frames_, all_frames, static_cast<std::size_t>(warm_up), options_.stop);
+      return Rate{schedule.batch > 1 ? statistics.fps_of_bursts() : statistics.fps(), all_frames};
+    });
+    const auto decoded = measure_rate([&] {
+      const RunReport report = options_.run_decoding(pipeline_, count);
+      if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
+      return Rate{static_cast<double>(report.frames) / std::max(report.seconds, 1e-9), report.frames};
+    });
+    std::tie(result.fps_in_memory, result.joules_in_memory) = in_memory;
+    std::tie(result.fps, result.joules) = decoded;
+    return result;
+  }
+
+  struct Rate {
+    double fps = 0;
+    std::int64_t frames = 0;
+  };
+  // Median rate and mean joules per frame.
+  std::pair<double, std::optional<double>> measure_rate(const std::function<Rate()>& run) {
+    std::vector<double> rates;
+    double joules = 0;
+    for (int repeat = 0; repeat < options_.repeats; ++repeat) {
+      energy_.start();
+      const Rate rate = run();
+      energy_.stop();
+      if (is_set(options_.stop)) throw Error(ExitCode::failed, "stopped on request");
+      rates.push_back(rate.fps);
+      if (!energy_.empty())
+        joules += energy_.joules() / static_cast<double>(std::max<std::int64_t>(rate.frames, 1));
+    }
+    return {median(rates), energy_.empty() ? std::nullopt : std::optional(joules / options_.repeats)};
   }
 
   // Names of devices, joined.

@@ -26,6 +26,10 @@ struct MeasureOptions {
   double split = 0;   ///< of schedule `split`; 0: the ratio at which both are done at once
   int timeline_frames = 40;
   PlanOptions plan;  ///< of `auto`
+  /// Of a video file, to be compared with frames in memory; both empty for other inputs.
+  InputDecoding decoding;
+  /// Searches the file's first frames, at most so many, decoded as `detect` decodes it.
+  std::function<RunReport(Pipeline& pipeline, std::int64_t frames)> run_decoding;
   MeterOptions meters;
   std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty
   const std::atomic<bool>* stop = nullptr;           ///< may be null
@@ -38,6 +42,8 @@ using SourceMaker = std::function<std::unique_ptr<FrameSource>(std::int64_t coun
 /// frames while slots fill and drain are left out. Bounds come from stage times measured with one frame at a
 /// time. Every schedule must find the same objects, or it is an Error (failed). Throws Error (usage) for
 /// unknown schedules, and Error (failed) where a frame or a device fails, or `stop` was set.
+///
+/// The fastest one also runs with frames in memory and with decoding (MeasureOptions::run_decoding).
 ///
 /// Fills all of the measurement that the pipeline knows: not input, program, machine.
 /// @param frames  some of the source, of one size, for calibrating

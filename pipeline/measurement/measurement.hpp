@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "image/view.hpp"
+#include "pipeline/planning/costs.hpp"
 #include "pipeline/session/trace.hpp"
 #include "processing/frame_processor.hpp"
 #include "processing/opencl/kernel_sweep.hpp"
@@ -58,6 +59,14 @@ struct ScheduleResult {
   std::vector<TracedFrame> timeline;  ///< some dozens of consecutive frames
 };
 
+/// The fastest schedule with frames in memory, and with decoding as `detect` reads the input.
+struct DecodingResult {
+  std::string schedule;
+  double fps_in_memory = 0, fps = 0;               ///< medians of the repeats
+  std::optional<double> joules_in_memory, joules;  ///< per frame; none without a meter
+  std::vector<DecoderCost> decoders;               ///< of the stage `decode`
+};
+
 struct Measurement {
   std::string input;
   Size frame_size;
@@ -72,7 +81,8 @@ struct Measurement {
   std::string meter_note;       ///< why there is none, or what it covers
   TraceInfo trace_info;
   std::vector<ScheduleResult> schedules;
-  std::vector<KernelSweep> sweeps;  ///< of the kernels' settings, where these were asked for
+  std::optional<DecodingResult> with_decoding;  ///< none unless the input is a video file
+  std::vector<KernelSweep> sweeps;              ///< of the kernels' settings, where these were asked for
   /// Accuracy from a stored evaluation, for people; empty where there is none.
   std::string accuracy;
 };

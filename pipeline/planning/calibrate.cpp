@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <numeric>
 
@@ -88,6 +89,28 @@ bool calibrate_device(std::size_t device, FrameCosts& costs, Pipeline& pipeline,
 }
 
 }  // namespace
+
+DecoderCost measure_decoder(FrameSource& source, std::int64_t frames, double seconds, EnergyCounter* energy) {
+  if (energy) energy->start();
+  const std::clock_t work = std::clock();
+  const auto start = std::chrono::steady_clock::now();
+  std::chrono::duration<double> spent{};
+  std::int64_t count = 0;
+  while (count < frames && spent.count() < seconds && source.read()) {
+    ++count;
+    spent = std::chrono::steady_clock::now() - start;
+  }
+  DecoderCost cost;
+  cost.processor = "CPU";
+  const auto many = static_cast<double>(std::max<std::int64_t>(count, 1));
+  cost.seconds = spent.count() / many;
+  cost.work = static_cast<double>(std::clock() - work) / CLOCKS_PER_SEC / many;
+  if (energy) {
+    energy->stop();
+    cost.joules = energy->joules() / many;
+  }
+  return cost;
+}
 
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<Frame>& frames, const std::atomic<bool>* stop,

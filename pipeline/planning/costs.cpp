@@ -109,6 +109,56 @@ void deal_out(std::vector<DeviceSums>& all, const DeviceSet& dealt) {
   }
 }
 
+// What decoding takes of one frame.
+struct Decoding {
+  double busy = 0;     // of the busiest decoders
+  double seconds = 0;  // from start to end
+  double work = 0;     // core-seconds
+  double joules = 0;   // above idle
+};
+
+// @param work  core-seconds of the frame's stages
+Decoding decoding_of(const FrameCosts& machine, double work) {
+  Decoding all;
+  if (machine.decode.empty()) return all;
+  const auto busy = [](const DecoderCost& decoder) { return decoder.seconds / std::max(decoder.count, 1); };
+  const DecoderCost& first = machine.decode.front();
+  const DecoderCost& last = machine.decode.back();
+  double share = 1;  // of the first
+  if (machine.decode.size() > 1) {
+    // The more frames the device decodes, the less is left to the other decoders and to the CPU.
+    const double cores = std::max(machine.cores, machine.threads);
+    const double device = std::max(busy(first), 1e-12);
+    const double as_decoders = busy(last) / (device + busy(last));
+    const double as_cpu =
+        (work + last.work) / cores / (device + std::max(last.work - first.work, 0.0) / cores);
+    share = std::min(std::max(as_decoders, as_cpu), 1.0);
+  }
+  const auto add = [&](const DecoderCost& decoder, double part) {
+    all.busy = std::max(all.busy, busy(decoder) * part);
+    all.seconds += decoder.seconds * part;
+    all.work += decoder.work * part;
+    all.joules += std::max(decoder.joules, 0.0) * part;
+  };
+  add(first, share);
+  add(last, 1 - share);
+  return all;
+}
+
+// Of the stages on the CPU.
+Sums cpu_sums(const FrameCosts& machine, const Schedule& schedule) {
+  return schedule.split > 0 ? rest_of(machine, schedule) : sums_of(machine, schedule);
+}
+
+Decoding decoding_of(const FrameCosts& machine, const Schedule& schedule) {
+  return decoding_of(machine, cpu_sums(machine, schedule).work);
+}
+
+double load_of(const std::vector<Load>& loads, const std::string& processor) {
+  const auto found = std::ranges::find(loads, processor, &Load::processor);
+  return found == loads.end() ? 0 : found->seconds;
+}
+
 }  // namespace
 
 bool is_known(const DeviceCosts& costs, const Schedule& schedule) {
@@ -128,11 +178,12 @@ bool is_known(const DeviceCosts& costs, const Schedule& schedule) {
 
 std::vector<Load> loads_of(const DeviceCosts& costs, const Schedule& schedule) {
   const FrameCosts& machine = costs.front();
-  const Sums cpu = schedule.split > 0 ? rest_of(machine, schedule) : sums_of(machine, schedule);
+  const Sums cpu = cpu_sums(machine, schedule);
+  const Decoding decoding = decoding_of(machine, cpu.work);
   std::vector<DeviceSums> devices = device_sums(costs, schedule);
   if (schedule.split == 0) deal_out(devices, dealt_devices(schedule, costs.size()));
   Sums slowest;  // of the devices, one by one
-  double shared = cpu.work;
+  double shared = cpu.work + decoding.work;
   bool shares = false;
   for (const auto& [device, sums] : devices) {
     slowest.device = std::max(slowest.device, sums.device);
@@ -145,11 +196,12 @@ std::vector<Load> loads_of(const DeviceCosts& costs, const Schedule& schedule) {
   const auto add = [&](const char* name, double seconds) {
     if (seconds > 0) loads.push_back({name, seconds});
   };
-  add("CPU", cpu.work / machine.threads);
+  add("decoder", decoding.busy);
+  add("CPU", std::max(cpu.work / machine.threads,
+                      (cpu.work + decoding.work) / std::max(machine.cores, machine.threads)));
   add("device", slowest.device);
   add("upload", slowest.upload);
   add("download", slowest.download);
-  add("decoder", machine.decode);
   if (shares) add("shared cores", shared / machine.cores);
   return loads;
 }
@@ -168,6 +220,7 @@ double latency_of(const DeviceCosts& costs, const Schedule& schedule) {
     return one.sums.device + one.sums.upload + one.sums.download +
            one.sums.turns * costs[one.device].turnaround;
   };
+  const double decode = decoding_of(machine, schedule).seconds;
   const std::vector<DeviceSums> devices = device_sums(costs, schedule);
   if (schedule.split <= 0) {
     // The fastest of those that a frame may be dealt to, and all that stages are pinned to.
@@ -178,20 +231,46 @@ double latency_of(const DeviceCosts& costs, const Schedule& schedule) {
       if (!dealt[one.device]) sum += seconds(one);
       if (dealt[one.device] && (fastest < 0 || seconds(one) < fastest)) fastest = seconds(one);
     }
-    return machine.decode + sums_of(machine, schedule).cpu + sum + std::max(fastest, 0.0);
+    return decode + sums_of(machine, schedule).cpu + sum + std::max(fastest, 0.0);
   }
   double after = 0;  // what follows the partitions, on the CPU
   for (std::size_t i = machine.partitionable; i < machine.stages.size(); ++i)
     after += std::max(machine.stages[i].cpu, 0.0);
   double partitions = rest_of(machine, schedule).cpu - after;
   for (const DeviceSums& one : devices) partitions = std::max(partitions, seconds(one));
-  return machine.decode + partitions + after;
+  return decode + partitions + after;
 }
 
 double predicted_fps(const DeviceCosts& costs, const Schedule& schedule) {
   const double latency = latency_of(costs, schedule);
   const double bound = bound_of(costs, schedule).fps;
-  return latency > 0 ? std::min(bound, schedule.in_flight / latency) : bound;
+  int decoders = 0;
+  for (const DecoderCost& one : costs.front().decode) decoders += one.count;
+  const int in_flight = decoders > 1 ? std::max(schedule.in_flight, 2 * decoders) : schedule.in_flight;
+  return latency > 0 ? std::min(bound, in_flight / latency) : bound;
+}
+
+double fps_with_decoding(const DeviceCosts& costs, const Schedule& schedule, double fps) {
+  const FrameCosts& machine = costs.front();
+  if (machine.decode.empty() || fps <= 0) return fps;
+  const Decoding decoding = decoding_of(machine, schedule);
+  const std::vector<Load> loads = loads_of(without_decoding(costs), schedule);
+  const double cpu = std::max(load_of(loads, "CPU"), load_of(loads, "shared cores"));
+  double busiest = 0;
+  for (const Load& load : loads) busiest = std::max(busiest, load.seconds);
+  // The CPU has time for decoding while the frame waits for other processors.
+  const double cpu_share = busiest > 0 ? cpu / busiest : 0;
+  const double with_work = cpu_share / fps + decoding.work / std::max(machine.cores, machine.threads);
+  return 1 / std::max({1 / fps, with_work, decoding.busy});
+}
+
+double decoding_joules(const DeviceCosts& costs, const Schedule& schedule) {
+  return decoding_of(costs.front(), schedule).joules;
+}
+
+DeviceCosts without_decoding(DeviceCosts costs) {
+  for (FrameCosts& one : costs) one.decode.clear();
+  return costs;
 }
 
 DeviceCosts costs_seen(const DeviceCosts& planned, const Schedule& running, double cpu, double device) {

@@ -19,6 +19,18 @@ struct StageCost {
   double download = 0;  ///< download of its output, if the stage after it runs on the CPU
 };
 
+/// Cost of the stage `decode` on one processor, measured with one decoder and nothing else.
+struct DecoderCost {
+  std::string processor;  ///< "CPU", or the device as in `--decoder`: "cuda:0"
+  double seconds = 0;     ///< per frame of one decoder
+  double work = 0;        ///< core-seconds on the CPU per frame
+  double joules = -1;     ///< per frame above idle; negative: unknown
+  int count = 1;          ///< decoders that work side by side, at most
+
+  /// Rate of all of them in frames/s; 0 if the seconds are unknown.
+  double fps() const { return seconds > 0 ? count / seconds : 0; }
+};
+
 /// Costs of a frame on a machine with at most one device.
 struct FrameCosts {
   std::vector<StageCost> stages;
@@ -27,8 +39,9 @@ struct FrameCosts {
   /// Cores that the device takes from the CPU while it works: 0 for a GPU; for a CPU device, the cores of its
   /// own.
   int shared_cores = 0;
-  int cores = 1;          ///< cores of the machine, if they are shared
-  double decode = 0;      ///< seconds of the source per frame; 0 for frames in memory
+  int cores = 1;  ///< cores of the machine, if they are shared; at least `threads` count
+  /// Decoders of the input: those of a device, of the CPU, or both in this order; empty: frames in memory.
+  std::vector<DecoderCost> decode;
   double turnaround = 0;  ///< seconds from submission to the first command on the device, and back
 };
 
@@ -62,9 +75,10 @@ struct Load {
   double seconds = 0;
 };
 
-/// Load of each processor under a schedule: the CPU (core-seconds over threads), the device, its copies each
-/// way, the decoder, and the shared cores. Frames are dealt to several devices by their speed. Idle
-/// processors are left out.
+/// Load of each processor under a schedule: the decoders, the CPU (core-seconds over threads, or with those
+/// of decoding over cores), the device, its copies each way, and the shared cores. Frames are dealt to
+/// several devices by their speed, and to decoders of a device and the CPU so that the busiest one is the
+/// least busy. Idle processors are left out.
 std::vector<Load> loads_of(const DeviceCosts& costs, const Schedule& schedule);
 
 /// Rate of the slowest processor in frames/s, which no schedule with this mapping exceeds, and its name.
@@ -77,8 +91,16 @@ Bound bound_of(const DeviceCosts& costs, const Schedule& schedule);
 /// Seconds from admission to delivery of a frame, with one frame in flight.
 double latency_of(const DeviceCosts& costs, const Schedule& schedule);
 
-/// Predicted rate: the bound, or less if too few frames are in flight to hide the latency.
+/// Predicted rate: the bound, or less if too few frames are in flight to hide the latency. Several decoders
+/// have at least two frames in flight each.
 double predicted_fps(const DeviceCosts& costs, const Schedule& schedule);
+
+/// Predicted rate with decoding of a schedule that reaches `fps` with frames in memory.
+double fps_with_decoding(const DeviceCosts& costs, const Schedule& schedule, double fps);
+/// Joules above idle of decoding a frame; 0 if they are unknown.
+double decoding_joules(const DeviceCosts& costs, const Schedule& schedule);
+/// The same costs for frames in memory.
+DeviceCosts without_decoding(DeviceCosts costs);
 
 /// Present costs, if the CPU and the devices take `cpu` and `device` times as long as planned under the
 /// running schedule. A slow processor is taken as slow for all stages. A fast one has less work in its own

@@ -16,6 +16,8 @@ class FrameEnergy {
  public:
   FrameEnergy(const StageEnergies& energies, const DeviceCosts& costs) : energies_(energies), costs_(costs) {}
 
+  void add(double joules) { sum_ += joules; }
+
   // A part of a stage. Unknown is nothing where no meter would see it.
   void add_stage(std::size_t processor, std::size_t stage, double part) {
     if (part <= 0 || !energies_.seen.at(processor)) return;
@@ -104,6 +106,7 @@ bool StageEnergies::sees_all() const {
 std::optional<double> joules_above_idle(const StageEnergies& energies, const DeviceCosts& costs,
                                         const Schedule& schedule) {
   FrameEnergy energy(energies, costs);
+  energy.add(decoding_joules(costs, schedule));
   if (schedule.split > 0) {
     add_split(energy, costs, schedule);
     return energy.sum();

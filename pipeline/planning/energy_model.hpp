@@ -29,9 +29,9 @@ struct StageEnergies {
   friend bool operator==(const StageEnergies&, const StageEnergies&) = default;
 };
 
-/// Joules per frame under a schedule, as the meters will count them: stages and copies above idle, and idle
-/// power for the time of a frame. Frames are dealt to devices by their speed. None if the energy of a stage
-/// is unknown on a processor that a meter covers.
+/// Joules per frame under a schedule, as the meters will count them: stages, copies and decoding above idle,
+/// and idle power for the time of a frame. Frames are dealt to devices by their speed. None if the energy of
+/// a stage is unknown on a processor that a meter covers.
 /// @param seconds  from one frame's end to the next one's
 std::optional<double> predicted_joules(const StageEnergies& energies, const DeviceCosts& costs,
                                        const Schedule& schedule, double seconds);

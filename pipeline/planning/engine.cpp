@@ -116,10 +116,16 @@ EnginePipeline::EnginePipeline(const Engine& engine, const Schedule& first, Cont
       pipeline_(*engine.processor, engine.devices(), first, {engine.threads}),
       controller_(pipeline_, *engine.processor, engine.devices(), std::move(controller)) {}
 
-Planned EnginePipeline::plan(const std::vector<Frame>& frames, std::optional<std::int64_t> frames_to_come,
-                             const std::atomic<bool>& stop) {
+PlanOptions EnginePipeline::plan_options(std::optional<std::int64_t> frames_to_come) const {
   PlanOptions options = engine_.plan_options();
   options.frames_to_come = frames_to_come;
+  options.decoding = decoding_;
+  return options;
+}
+
+Planned EnginePipeline::plan(const std::vector<Frame>& frames, std::optional<std::int64_t> frames_to_come,
+                             const std::atomic<bool>& stop) {
+  PlanOptions options = plan_options(frames_to_come);
   options.stop = &stop;
   if (hooks_.complete) hooks_.complete(options, pipeline_.threads());
   const FrameProcessor& processor = *engine_.processor;
@@ -157,9 +163,8 @@ std::optional<Planned> EnginePipeline::planned_for(const std::vector<Frame>& sam
 void EnginePipeline::take_unplanned(const std::vector<Frame>& frames, std::int64_t frames_to_come) {
   const Devices devices = engine_.devices();
   if (!frames.empty()) {
-    PlanOptions options = engine_.plan_options();
-    options.frames_to_come = frames_to_come;
-    const auto known = recall_schedule(pipeline_, *engine_.processor, devices, frames.front(), options);
+    const auto known =
+        recall_schedule(pipeline_, *engine_.processor, devices, frames.front(), plan_options(frames_to_come));
     if (known && hooks_.explain) hooks_.explain(*known);
     if (known) return;
   }

@@ -87,6 +87,8 @@ class EnginePipeline {
   Controller& controller() { return controller_; }
   const Controller& controller() const { return controller_; }
 
+  /// Sets the input whose decoding plans count from now on; at first, frames are in memory.
+  void set_decoding(InputDecoding decoding) { decoding_ = std::move(decoding); }
   /// Plans schedule `auto` with some frames of the source, and sets it. Plans are made, and remembered, for
   /// the operating point that the processor is configured with. Throws Error (usage).
   /// @param frames_to_come  of the run, where that is known: see PlanOptions
@@ -121,11 +123,13 @@ class EnginePipeline {
   std::optional<Planned> planned_for(const std::vector<Frame>& samples, std::optional<std::int64_t> frames,
                                      std::int64_t enough_frames, const std::atomic<bool>& stop);
   void take_unplanned(const std::vector<Frame>& frames, std::int64_t frames_to_come);
+  PlanOptions plan_options(std::optional<std::int64_t> frames_to_come) const;
 
   const Engine& engine_;
   const PlanHooks hooks_;
   Pipeline pipeline_;
   Controller controller_;
+  InputDecoding decoding_;
 };
 
 }  // namespace sightline::pipeline

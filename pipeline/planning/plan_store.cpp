@@ -11,10 +11,15 @@
 namespace sightline::pipeline {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StageCost, cpu, work, device, upload, download)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DecoderCost, processor, seconds, work, joules, count)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FrameCosts, stages, partitionable, threads, shared_cores, cores, decode,
                                    turnaround)
 
 namespace {
+
+nlohmann::json to_json(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
 
 nlohmann::json to_json(const Alternative& a) {
   return {{"name", a.schedule.name},
@@ -26,14 +31,15 @@ nlohmann::json to_json(const Alternative& a) {
           {"devices", a.schedule.devices.to_ulong()},
           {"shares", a.schedule.shares},
           {"predicted_fps", a.predicted_fps},
+          {"predicted_in_memory", to_json(a.predicted_in_memory)},
           {"predicted_latency", a.predicted_latency},
           {"bound_by", a.bound_by},
-          {"predicted_joules",
-           a.predicted_joules ? nlohmann::json(*a.predicted_joules) : nlohmann::json(nullptr)},
+          {"predicted_joules", to_json(a.predicted_joules)},
           {"achieved_fps", a.achieved_fps},
           {"achieved_latency", a.achieved_latency},
-          {"joules", a.joules ? nlohmann::json(*a.joules) : nlohmann::json(nullptr)},
-          {"joules_error", a.joules_error ? nlohmann::json(*a.joules_error) : nlohmann::json(nullptr)}};
+          {"with_decoding", to_json(a.with_decoding)},
+          {"joules", to_json(a.joules)},
+          {"joules_error", to_json(a.joules_error)}};
 }
 
 Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
@@ -63,6 +69,8 @@ Alternative alternative_from(const nlohmann::json& json, std::size_t stages) {
   a.joules = number("joules");
   a.joules_error = number("joules_error");
   a.predicted_joules = number("predicted_joules");
+  a.predicted_in_memory = number("predicted_in_memory");
+  a.with_decoding = number("with_decoding");
   return a;
 }
 

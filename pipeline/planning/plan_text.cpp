@@ -7,38 +7,80 @@
 #include "pipeline/planning/planner.hpp"
 
 namespace sightline::pipeline {
+namespace {
+
+std::string millijoules(const std::optional<double>& joules) {
+  return joules ? fmt::format("{:.4g}", 1e3 * *joules) : std::string("-");
+}
+
+const Alternative* chosen_of(const Planned& planned) {
+  const auto chosen = std::ranges::find(planned.alternatives, true, &Alternative::chosen);
+  return chosen == planned.alternatives.end() ? nullptr : &*chosen;
+}
+
+// The stage `decode`, by processor.
+std::string decoding_text(const Planned& planned) {
+  if (planned.costs.size() == 0 || planned.costs.front().decode.empty()) return {};
+  std::string text = fmt::format("{:2}{:<62} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "", "stage decode on",
+                                 "decoders", "ms", "CPU ms", "mJ", "at most");
+  for (const DecoderCost& one : planned.costs.front().decode) {
+    text += fmt::format("{:2}{:<62} {:>8} {:>9.2f} {:>9.2f} {:>9} {:>9.1f}\n", "", one.processor, one.count,
+                        1e3 * one.seconds, 1e3 * one.work,
+                        millijoules(one.joules < 0 ? std::nullopt : std::optional(one.joules)), one.fps());
+  }
+  text += "Times are of one decoder, per frame; at most: frames/s of all decoders of the processor.\n";
+  if (const Alternative* const chosen = chosen_of(planned))
+    text += fmt::format("The {} limits the chosen schedule to {:.1f} frames/s, decoding included.\n",
+                        chosen->bound_by, bound_of(planned.costs, chosen->schedule).fps);
+  return text;
+}
+
+}  // namespace
+
+bool is_limited_by_software_decoding(const Planned& planned) {
+  const Alternative* const chosen = chosen_of(planned);
+  if (!chosen || planned.costs.size() == 0) return false;
+  const std::vector<DecoderCost>& decoders = planned.costs.front().decode;
+  return decoders.size() == 1 && decoders.front().processor == "CPU" &&
+         (chosen->bound_by == "decoder" || chosen->bound_by == "CPU");
+}
 
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows) {
   const bool energy = std::ranges::any_of(
       planned.alternatives, [](const Alternative& a) { return a.joules || a.predicted_joules; });
-  std::string text = fmt::format(
-      "{:2}{:<62} {:>6} {:>9} {:>9} {:>9}{}  {}\n", "", "mapping", "flight", "predicted", "achieved",
-      "latency", energy ? fmt::format(" {:>12} {:>15}", "mJ predicted", "mJ measured") : "", "bound by");
-  const auto millijoules = [](const std::optional<double>& joules) {
-    return joules ? fmt::format("{:.4g}", 1e3 * *joules) : std::string("-");
-  };
+  const bool decodes = std::ranges::any_of(
+      planned.alternatives, [](const Alternative& a) { return a.predicted_in_memory.has_value(); });
+  std::string text =
+      fmt::format("{:2}{:<62} {:>6} {:>9} {:>9}{} {:>9}{}  {}\n", "", "mapping", "flight", "predicted",
+                  "achieved", decodes ? fmt::format(" {:>9}", "decoding") : "", "latency",
+                  energy ? fmt::format(" {:>12} {:>15}", "mJ predicted", "mJ measured") : "", "bound by");
+  const auto rate = [](double fps) { return fps > 0 ? fmt::format("{:.1f}", fps) : std::string("-"); };
   const auto measured = [&](const Alternative& a) {
     return millijoules(a.joules) + (a.joules_error ? fmt::format(" ±{:.2g}", 1e3 * *a.joules_error) : "");
   };
   std::size_t row = 0;
   for (const Alternative& a : planned.alternatives) {
     if (row++ >= rows && !a.chosen) continue;
-    const std::string achieved = a.achieved_fps > 0 ? fmt::format("{:.1f}", a.achieved_fps) : "-";
     const double latency = a.achieved_latency > 0 ? a.achieved_latency : a.predicted_latency;
     text += fmt::format(
-        "{:2}{:<62} {:>6} {:>9.1f} {:>9} {:>6.1f} ms{}  {}\n", a.chosen ? "*" : "",
-        describe(a.schedule, processor), a.schedule.in_flight, a.predicted_fps, achieved, 1e3 * latency,
+        "{:2}{:<62} {:>6} {:>9.1f} {:>9}{} {:>6.1f} ms{}  {}\n", a.chosen ? "*" : "",
+        describe(a.schedule, processor), a.schedule.in_flight, a.predicted_fps, rate(a.achieved_fps),
+        decodes ? fmt::format(" {:>9}", rate(a.with_decoding.value_or(0))) : "", 1e3 * latency,
         energy ? fmt::format(" {:>12} {:>15}", millijoules(a.predicted_joules), measured(a)) : "",
         a.bound_by);
   }
   text += planned.remembered ? "Rates are frames/s, stored by an earlier run on this machine.\n"
                              : "Rates are frames/s; * is the chosen schedule.\n";
+  if (decodes)
+    text +=
+        "Achieved are rates and latencies with frames in memory; decoding: the rate less what decoding "
+        "takes.\n";
   if (std::ranges::any_of(planned.alternatives, [](const Alternative& a) { return a.schedule.batch > 1; }))
     text += "Predictions do not know what a device gains from batches.\n";
   if (std::ranges::any_of(planned.alternatives,
                           [](const Alternative& a) { return a.joules_error.has_value(); }))
     text += "Measured joules are means of trials by turns; ± is their 95% confidence interval.\n";
-  return text + energy_remark(planned);
+  return text + decoding_text(planned) + energy_remark(planned);
 }
 
 std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices) {

@@ -29,6 +29,7 @@ void keep_faster(Alternative& alternative, const PlanTrials::Seen& seen) {
   if (seen.fps <= alternative.achieved_fps) return;
   alternative.achieved_fps = seen.fps;
   alternative.achieved_latency = seen.latency;
+  alternative.with_decoding = seen.with_decoding;
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std:
 }
 
 PlanTrials::Seen PlanTrials::run(const Alternative& a, double seconds) {
-  const double rate = a.achieved_fps > 0 ? a.achieved_fps : a.predicted_fps;
+  const double rate = a.achieved_fps > 0 ? a.achieved_fps : a.predicted_in_memory.value_or(a.predicted_fps);
   const int batch = a.schedule.batch;
   const int warm_up = (batch > 1 ? 1 : 2) * a.schedule.in_flight;
   const auto count = std::clamp<std::int64_t>(static_cast<std::int64_t>(seconds * rate),
@@ -58,8 +59,15 @@ PlanTrials::Seen PlanTrials::run(const Alternative& a, double seconds) {
   const TraceStatistics statistics =
       run_for(pipeline_, a.schedule, frames_, count, static_cast<std::size_t>(warm_up), options_.stop);
   if (energy) energy->stop();
-  Seen seen{batch > 1 ? statistics.fps_of_bursts() : statistics.fps(), median(statistics.latencies()), {}};
+  Seen seen{
+      batch > 1 ? statistics.fps_of_bursts() : statistics.fps(), median(statistics.latencies()), {}, {}};
   if (energy) seen.joules = energy->joules() / static_cast<double>(count);
+  if (a.predicted_in_memory && seen.fps > 0) {
+    seen.with_decoding = fps_with_decoding(costs_, a.schedule, seen.fps);
+    const double longer = 1 / *seen.with_decoding - 1 / seen.fps;
+    const double idle_watts = objective_.energies ? objective_.energies->idle_watts : 0;
+    if (seen.joules) *seen.joules += idle_watts * longer + decoding_joules(costs_, a.schedule);
+  }
   return seen;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Runs schedules for a moment, to see what they do. Private to the planning of schedules.
+/// Runs schedules for a moment, to see what they do. Private to planning and measurement.
 
 #include <atomic>
 #include <cstdint>
@@ -32,18 +32,21 @@ struct TrialRule {
 class PlanTrials {
  public:
   PlanTrials(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
-             const std::vector<Frame>& frames, const PlanOptions& options, const ScheduleObjective& objective)
+             const std::vector<Frame>& frames, const PlanOptions& options, const ScheduleObjective& objective,
+             const DeviceCosts& costs)
       : pipeline_(pipeline),
         stages_(processor.stages().size()),
         devices_(devices.size()),
         frames_(frames),
         options_(options),
-        objective_(objective) {}
+        objective_(objective),
+        costs_(costs) {}
 
   struct Seen {
     double fps = 0;
     double latency = 0;  ///< median, seconds
     std::optional<double> joules;
+    std::optional<double> with_decoding;  ///< as Alternative
   };
 
   bool are_spoilt() const { return is_set(options_.stop) || pipeline_.device_lost(); }
@@ -62,6 +65,7 @@ class PlanTrials {
   const std::vector<Frame>& frames_;
   const PlanOptions& options_;
   const ScheduleObjective& objective_;
+  const DeviceCosts& costs_;
 };
 
 }  // namespace sightline::pipeline

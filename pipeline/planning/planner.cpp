@@ -24,6 +24,7 @@ Alternative untried(Alternative a) {
   a.achieved_fps = a.achieved_latency = 0;
   a.joules.reset();
   a.joules_error.reset();
+  a.with_decoding.reset();
   return a;
 }
 
@@ -58,7 +59,35 @@ std::string key_of(const FrameProcessor& processor, const Devices& devices, cons
                    const PlanOptions& options) {
   return plan_key(processor, devices, frame, threads) + " | goal " +
          std::to_string(static_cast<int>(options.goal)) + " | in flight " +
-         std::to_string(options.in_flight) + " | batch " + std::to_string(options.batch);
+         std::to_string(options.in_flight) + " | batch " + std::to_string(options.batch) +
+         (options.decoding.measure ? " | decode " + options.decoding.key : "");
+}
+
+constexpr std::int64_t kDecodedFrames = 100;  // that show what decoding costs; a second group often begins
+constexpr std::int64_t kFewestDecoded = 4;
+constexpr double kDecodingSeconds = 0.15;   // of the decoders of each processor
+constexpr std::int64_t kShareDecoded = 50;  // of a short run, one frame in so many
+
+// What decoding of the input costs; nothing where that cannot be measured, as the run itself will tell.
+std::vector<DecoderCost> decoders_of(const PlanOptions& options,
+                                     const std::optional<StageEnergies>& energies) {
+  if (!options.decoding.measure) return {};
+  std::int64_t frames = kDecodedFrames;
+  if (options.frames_to_come)
+    frames =
+        std::clamp<std::int64_t>(*options.frames_to_come / kShareDecoded, kFewestDecoded, kDecodedFrames);
+  EnergyCounter* const energy = energies && options.energy->is_quick() ? options.energy.get() : nullptr;
+  try {
+    std::vector<DecoderCost> decoders = options.decoding.measure(frames, kDecodingSeconds, energy);
+    std::erase_if(decoders, [](const DecoderCost& decoder) { return decoder.fps() <= 0; });
+    for (DecoderCost& decoder : decoders) {
+      if (energy) decoder.joules = std::max(decoder.joules - energies->idle_watts * decoder.seconds, 0.0);
+    }
+    return decoders;
+  } catch (const Error& e) {
+    logger().debug("auto: decoding cannot be measured: {}", e.what());
+    return {};
+  }
 }
 
 // Tries some schedules, replaces or adds them among the alternatives, ranks these, and puts the best tried
@@ -213,6 +242,8 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
                             options.transfers ? options.transfers() : std::vector<TransferModel>(),
                             limit ? &*limit : nullptr);
+  const std::vector<DecoderCost> decoders = decoders_of(options, objective.energies);
+  for (FrameCosts& costs : planned.costs) costs.decode = decoders;
   std::vector<Alternative>& all = planned.alternatives;
   all = weigh(planned.costs, processor, devices, objective);
   const bool is_calibrated = !limit || !limit->is_reached;
@@ -223,7 +254,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
         "the best",
         options.energy_trials * options.energy_trial_seconds);
   }
-  PlanTrials trials(pipeline, processor, devices, frames, options, objective);
+  PlanTrials trials(pipeline, processor, devices, frames, options, objective, planned.costs);
   // Whether the run to come is worth so many more trials, of two runs each.
   const auto is_worth = [&](int trial_count) {
     if (energy || !options.frames_to_come) return true;

@@ -28,11 +28,14 @@ void check_goal(Goal goal, const EnergyCounter* energy);
 struct Alternative {
   Schedule schedule;
   double predicted_fps = 0;
+  /// predicted_fps with frames in memory; none unless the run decodes its frames.
+  std::optional<double> predicted_in_memory;
   double predicted_latency = 0;            ///< seconds
   std::string bound_by;                    ///< the slowest processor
   std::optional<double> predicted_joules;  ///< per frame; none if stage energies are unknown
-  double achieved_fps = 0;                 ///< 0: not tried
-  double achieved_latency = 0;             ///< seconds, median
+  double achieved_fps = 0;                 ///< with frames in memory; 0: not tried
+  double achieved_latency = 0;             ///< seconds, median, with frames in memory
+  std::optional<double> with_decoding;     ///< achieved_fps with decoding (fps_with_decoding); none: as above
   std::optional<double> joules;            ///< per frame, mean of the trials; none without a meter
   std::optional<double> joules_error;      ///< half width of the mean's 95% confidence interval
   bool chosen = false;
@@ -69,6 +72,14 @@ struct Planned {
   ScheduleObjective objective;  ///< with the stage energies used for the goal energy
 };
 
+/// Decoding as a stage of plans.
+struct InputDecoding {
+  std::string key;  ///< tells inputs and decoders of different costs apart; part of the key of stored plans
+  /// Measures the decoders (FrameCosts::decode) within so many frames and seconds each; their joules are
+  /// those of the meter, if it is not null. Empty: frames in memory, or a live source.
+  std::function<std::vector<DecoderCost>(std::int64_t frames, double seconds, EnergyCounter* energy)> measure;
+};
+
 struct PlanOptions {
   Goal goal = Goal::throughput;
   int in_flight = 0;           ///< 0: selected by the planner
@@ -96,6 +107,7 @@ struct PlanOptions {
   std::function<StageEnergies(const Frame& frame, double seconds)> measure_energies;
   double energy_seconds = 1;                ///< seconds for measure_energies
   const std::atomic<bool>* stop = nullptr;  ///< stops planning early with the best known plan; may be null
+  InputDecoding decoding;                   ///< of the run's input
 };
 
 /// Plan file in the user's cache folder; empty if there is none.
@@ -120,6 +132,11 @@ struct CalibrationLimit {
 DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const Devices& devices,
                       const std::vector<Frame>& frames, const std::atomic<bool>* stop = nullptr,
                       const std::vector<TransferModel>& transfers = {}, CalibrationLimit* limit = nullptr);
+
+/// Cost of reading a source whose decoder is open, for at most so many frames and seconds, by one decoder
+/// with nothing else running. Its joules are those of the meter, unless it is null.
+DecoderCost measure_decoder(FrameSource& source, std::int64_t frames, double seconds,
+                            EnergyCounter* energy = nullptr);
 
 /// Candidate schedules, best predicted first: all mappings of stages to the CPU and one device,
 /// for each device and for all devices together (each frame on one of them); likewise all splits. Mappings
@@ -150,8 +167,10 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
 /// devices.
 std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices);
 
-/// Table of the best `rows` alternatives, for people.
+/// Table of the best `rows` alternatives, and the stage `decode` where the run has one, for people.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
+/// Whether the CPU decodes, and it or its decoders limit the chosen schedule: a device's decoder may help.
+bool is_limited_by_software_decoding(const Planned& planned);
 /// Line for people on the meters used for the goal energy, and the parts whose energy they do not cover;
 /// empty for other goals.
 std::string energy_remark(const Planned& planned);

@@ -1,6 +1,7 @@
 #include "pipeline/planning/weigh.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/error.hpp"
 
@@ -17,6 +18,8 @@ Alternative ScheduleObjective::predict(Schedule schedule, const DeviceCosts& cos
   Alternative a;
   a.schedule = std::move(schedule);
   a.predicted_fps = predicted_fps(costs, a.schedule);
+  if (!costs.front().decode.empty())
+    a.predicted_in_memory = pipeline::predicted_fps(without_decoding(costs), a.schedule);
   a.predicted_latency = latency_of(costs, a.schedule);
   a.bound_by = bound_of(costs, a.schedule).processor;
   if (energies) {
@@ -28,7 +31,8 @@ Alternative ScheduleObjective::predict(Schedule schedule, const DeviceCosts& cos
 
 double ScheduleObjective::cost(const Alternative& a) const {
   const bool tried = a.achieved_fps > 0;
-  const double seconds = 1 / std::max(tried ? a.achieved_fps : a.predicted_fps, 1e-9);
+  const double fps = tried ? a.with_decoding.value_or(a.achieved_fps) : a.predicted_fps;
+  const double seconds = 1 / std::max(fps, 1e-9);
   switch (goal) {
     case Goal::latency:
       return tried ? a.achieved_latency : a.predicted_latency;
@@ -40,8 +44,12 @@ double ScheduleObjective::cost(const Alternative& a) const {
 }
 
 void rank(std::vector<Alternative>& alternatives, const ScheduleObjective& objective) {
+  // Of schedules that decoding limits alike, the one is best that is the fastest without it.
+  const auto in_memory = [](const Alternative& a) {
+    return a.predicted_in_memory && a.achieved_fps > 0 ? a.achieved_fps : a.predicted_in_memory.value_or(0);
+  };
   std::ranges::stable_sort(alternatives, {}, [&](const Alternative& a) {
-    return std::pair(a.achieved_fps <= 0, objective.cost(a));
+    return std::tuple(a.achieved_fps <= 0, objective.cost(a), -in_memory(a));
   });
 }
 

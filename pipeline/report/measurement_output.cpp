@@ -150,6 +150,36 @@ Section schedules_section(const Measurement& m) {
        {Note{bound_remark(m)}}}};
 }
 
+// The fastest schedule with and without decoding, and the stage `decode`.
+Section decoding_section(const Measurement& m) {
+  if (!m.with_decoding) return {};
+  const DecodingResult& result = *m.with_decoding;
+  struct Row {
+    const char* frames;
+    double fps;
+    std::optional<double> joules;
+  };
+  const std::vector<Row> rows{{"in memory", result.fps_in_memory, result.joules_in_memory},
+                              {"with decoding", result.fps, result.joules}};
+  const auto joules = [&m](const std::optional<double>& value) {
+    return value ? figures(*value) : m.meter.empty() ? "no meter" : "-";
+  };
+  const Table rates = table_of<Row>(rows, {{"frames", [](auto& row) { return row.frames; }},
+                                           {"schedule", [&result](auto&) { return result.schedule; }},
+                                           {"frames/s", [](auto& row) { return rate_text(row.fps); }},
+                                           {"J/frame", [&](auto& row) { return joules(row.joules); }}});
+  const Table decoders =
+      table_of<DecoderCost>(result.decoders, {{"decode on", &DecoderCost::processor},
+                                              {"decoders", &DecoderCost::count},
+                                              {"ms", [](auto& one) { return thousandths(one.seconds); }},
+                                              {"CPU ms", [](auto& one) { return thousandths(one.work); }},
+                                              {"at most", [](auto& one) { return rate_text(one.fps()); }}});
+  return {"With decoding",
+          {{rates},
+           {decoders},
+           {Note{"ms and CPU ms: a frame, of one decoder alone; at most: frames/s of all decoders"}}}};
+}
+
 constexpr const char* kTimelineCard = R"(<section class="card" data-script hidden>
 <div class="head"><h2>Timeline</h2><span class="group pick" role="group" aria-label="Schedule"></span></div>
 <div class="head"><p class="note summary"></p><span class="tools zoom"></span></div>
@@ -382,6 +412,7 @@ Document measurement_document(std::span<const Measurement> measurements) {
     part.sections = {Section{"", {{Note{verdict(m)}, In::page}}}};
     if (!m.schedules.empty()) {
       part.sections.push_back(schedules_section(m));
+      part.sections.push_back(decoding_section(m));
       part.sections.push_back({"", {{Raw{kTimelineCard}}}});
       part.sections.push_back(stages_section(m, colours));
       part.sections.push_back(overlap_section(m));
@@ -442,6 +473,23 @@ Json as_json(const ScheduleResult& s) {
   return json;
 }
 
+Json as_json(const DecodingResult& result) {
+  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  Json json{{"schedule", result.schedule},
+            {"fps", result.fps},
+            {"fps_in_memory", result.fps_in_memory},
+            {"joules_per_frame", number(result.joules)},
+            {"joules_per_frame_in_memory", number(result.joules_in_memory)}};
+  json["decoders"] = Json::array();
+  for (const DecoderCost& one : result.decoders) {
+    json["decoders"].push_back({{"processor", one.processor},
+                                {"decoders", one.count},
+                                {"ms", one.seconds * 1e3},
+                                {"cpu_ms", one.work * 1e3}});
+  }
+  return json;
+}
+
 Json as_json(const Measurement& m) {
   Json json{{"program", m.program},
             {"machine", m.machine},
@@ -461,6 +509,7 @@ Json as_json(const Measurement& m) {
   json["best"] = best ? Json(m.schedules[*best].schedule) : Json();
   json["schedules"] = Json::array();
   for (const ScheduleResult& schedule : m.schedules) json["schedules"].push_back(as_json(schedule));
+  json["with_decoding"] = m.with_decoding ? as_json(*m.with_decoding) : Json();
   for (const KernelSweep& sweep : m.sweeps) json["sweeps"].push_back(sweep_as_json(sweep));
   return json;
 }

@@ -82,13 +82,13 @@ class Rest : public FrameSource {
 };
 
 // Runs as many of a video's decoders as the search has use for.
-class DecoderTeam {
+class TeamRun {
  public:
   /// @param stream  whose name and progress the run has
   /// @param first   decoders to begin with
   /// @param most    decoders at once
-  DecoderTeam(Pipeline& pipeline, PartedVideo& video, std::size_t first, std::size_t most, Stream stream,
-              const RunOptions& options)
+  TeamRun(Pipeline& pipeline, PartedVideo& video, std::size_t first, std::size_t most, Stream stream,
+          const RunOptions& options)
       : pipeline_(pipeline),
         session_(pipeline.session()),
         video_(video),
@@ -247,17 +247,16 @@ class PartedRun {
   }
 
   void run_parts() {
-    const std::vector<Decoder> decoders = choose_decoders();
-    if (decoders.size() < 2) return;
-    const bool has_device = !input_.reader.device().empty();
-    PartedVideo video(input_.file, divide(decoders.size(), has_device), input_.reading, decoders, reached_,
-                      stream_.sinks);
+    const std::string device = input_.reader.device();
+    const DecoderTeam team =
+        choose_decoders(input_.file, input_.reading, frames_, device, input_.threads, input_.in_flight);
+    if (team.decoders.empty()) return;
+    PartedVideo video(input_.file, team.parts, input_.reading, team.decoders, reached_, stream_.sinks);
     if (video.size() < 2) return;
-    const std::size_t most = std::min(decoders.size(), video.size());
+    const std::size_t most = std::min(team.decoders.size(), video.size());
     logger().debug("{}: up to {} decoders decode {} parts side by side{}{}", stream_.name, most, video.size(),
-                   has_device ? ", the first ones by " : "", input_.reader.device());
-    RunReport report =
-        DecoderTeam(pipeline_, video, input_.decoders, most, following(stream_), options_).run();
+                   device.empty() ? "" : ", the first ones by ", device);
+    RunReport report = TeamRun(pipeline_, video, input_.decoders, most, following(stream_), options_).run();
     is_over_ = video.finish() || is_stopped();
     report.frames = video.counts().frames;
     report.objects = video.counts().objects;
@@ -269,37 +268,6 @@ class PartedRun {
     if (!is_over_)
       logger().debug("{}: one decoder decodes all frames behind frame {}: {}", stream_.name, video.number(),
                      video.problem());
-  }
-
-  std::vector<Decoder> choose_decoders() const {
-    const media::ReadOptions& reading = input_.reading;
-    const std::string device = input_.reader.device();
-    std::vector<Decoder> decoders;
-    // `auto` would test the device again.
-    const Decoder by_device{reading.decoder == "auto" ? device : reading.decoder, reading.threads};
-    if (!device.empty()) decoders.assign(kDeviceDecoders, by_device);
-    const int left = device.empty() ? kThreadsLeft : kThreadsLeftByDevice;
-    if ((device.empty() || reading.decoder == "auto") && input_.threads >= kThreadsForSeveralDecoders)
-      decoders.insert(decoders.end(), static_cast<std::size_t>(std::max(input_.threads - left, 0)),
-                      {"software", 1});
-    if (input_.in_flight > 0)
-      decoders.resize(std::min(decoders.size(), static_cast<std::size_t>(input_.in_flight / 2)));
-    return decoders;
-  }
-
-  std::vector<media::VideoPart> divide(std::size_t decoders, bool has_device) const {
-    const std::int64_t length = std::clamp(frames_ / (kRounds * static_cast<std::int64_t>(decoders)),
-                                           has_device ? kLeastDeviceFrames : kLeastFrames,
-                                           has_device ? kMostDeviceFrames : kMostFrames);
-    try {
-      const media::VideoParts parts = media::divide_video(input_.file, input_.reading, length);
-      if (!parts.whole.empty())
-        logger().debug("{}: one decoder decodes the file: {}", stream_.name, parts.whole);
-      return parts.parts;
-    } catch (const Error& error) {
-      logger().debug("{}: one decoder decodes the file: {}", stream_.name, error.what());
-      return {};
-    }
   }
 
   // A stream whose progress follows that of the frames before.
@@ -322,7 +290,44 @@ class PartedRun {
   RunReport report_;
 };
 
+std::vector<Decoder> team_of(const media::ReadOptions& reading, const std::string& device, int threads,
+                             int in_flight) {
+  std::vector<Decoder> decoders;
+  // `auto` would test the device again.
+  const Decoder by_device{reading.decoder == "auto" ? device : reading.decoder, reading.threads};
+  if (!device.empty()) decoders.assign(kDeviceDecoders, by_device);
+  const int left = device.empty() ? kThreadsLeft : kThreadsLeftByDevice;
+  if ((device.empty() || reading.decoder == "auto") && threads >= kThreadsForSeveralDecoders)
+    decoders.insert(decoders.end(), static_cast<std::size_t>(std::max(threads - left, 0)), {"software", 1});
+  if (in_flight > 0) decoders.resize(std::min(decoders.size(), static_cast<std::size_t>(in_flight / 2)));
+  return decoders;
+}
+
+std::vector<media::VideoPart> divide(const std::string& file, const media::ReadOptions& reading,
+                                     std::int64_t length) {
+  try {
+    media::VideoParts parts = media::divide_video(file, reading, length);
+    if (!parts.whole.empty()) logger().debug("{}: one decoder decodes the file: {}", file, parts.whole);
+    return std::move(parts.parts);
+  } catch (const Error& error) {
+    logger().debug("{}: one decoder decodes the file: {}", file, error.what());
+    return {};
+  }
+}
+
 }  // namespace
+
+DecoderTeam choose_decoders(const std::string& file, const media::ReadOptions& reading, std::int64_t frames,
+                            const std::string& device, int threads, int in_flight) {
+  DecoderTeam team{team_of(reading, device, threads, in_flight), {}};
+  if (frames < 2 * kLeastFrames || team.decoders.size() < 2) return {};
+  const auto rounds = kRounds * static_cast<std::int64_t>(team.decoders.size());
+  team.parts = divide(file, reading,
+                      device.empty() ? std::clamp(frames / rounds, kLeastFrames, kMostFrames)
+                                     : std::clamp(frames / rounds, kLeastDeviceFrames, kMostDeviceFrames));
+  team.decoders.resize(std::min(team.decoders.size(), team.parts.size()));
+  return team.decoders.size() < 2 ? DecoderTeam() : team;
+}
 
 RunReport run_in_parts(Pipeline& pipeline, const Stream& stream, const PartedInput& input,
                        const RunOptions& options) {

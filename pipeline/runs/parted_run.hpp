@@ -2,9 +2,12 @@
 /// A run over a video file that several decoders read side by side.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "media/reader.hpp"
+#include "pipeline/runs/parted_video.hpp"
 #include "pipeline/session/pipeline.hpp"
 
 namespace sightline::pipeline {
@@ -21,6 +24,19 @@ struct PartedInput {
   int in_flight = 0;           ///< frames in flight, at most; 0: no limit
   std::size_t decoders = 2;    ///< to begin with, such as RunReport::sources of a similar video
 };
+
+/// Decoders that read the parts of a file side by side.
+struct DecoderTeam {
+  std::vector<PartedVideo::Decoder> decoders;  ///< at most, those of a device first
+  std::vector<media::VideoPart> parts;         ///< at least as many; none: one decoder reads the file
+};
+/// Team of `run_in_parts`; empty where one decoder is faster.
+/// @param frames     to be decoded, by estimation
+/// @param device     that decodes (Reader::device); empty: software does
+/// @param threads    as PartedInput
+/// @param in_flight  as PartedInput
+DecoderTeam choose_decoders(const std::string& file, const media::ReadOptions& reading, std::int64_t frames,
+                            const std::string& device, int threads, int in_flight);
 
 /// As Pipeline::run, but decodes parts of the file side by side where that is faster: where the container has
 /// an index, and each decoder gets enough frames. Adds decoders while the search

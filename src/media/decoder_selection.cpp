@@ -98,6 +98,7 @@ std::unique_ptr<VideoDecoder> open_video_decoder(
   FallbackDecoder::Setup setup =
       setup_for(device, is_named, facts_of(stream, options.max_pixels, options.low_delay));
   setup.input = input;
+  if (!options.tests_device) setup.is_proved_first = false;
   setup.open_software = open_software;
   return std::make_unique<FallbackDecoder>(std::move(setup));
 }

@@ -33,6 +33,8 @@ struct ReadOptions {
   /// source as software does, else software). Frames are the same with every decoder: software decodes what
   /// hardware does not decode exactly, and takes over after a fault of the device.
   std::string decoder = "software";
+  /// With `auto`: compare the beginning of the source. Otherwise the device decodes it, for measurements.
+  bool tests_device = true;
   /// For live streams. Disables frame threading, which adds a delay of `threads` - 1 frames. Analyses a
   /// network stream for at most 0.25 s before the first frame; an unknown frame rate is then reported as 25.
   /// Uses TCP for RTSP if the server supports it. Sets Frame::times.

@@ -204,6 +204,14 @@ TEST_F(MeasureTest, PreloadedFrames) {
   EXPECT_THAT(outcome.out, HasSubstr("frames in memory"));
   const Json json = Json::parse(bytes_of(folder_ / "m.json"));
   EXPECT_EQ(json.at("decoding"), false);
+  const Json& decoding = json.at("with_decoding");
+  EXPECT_EQ(decoding.at("schedule"), "cpu");
+  EXPECT_GT(decoding.at("fps").get<double>(), 0);
+  EXPECT_GT(decoding.at("fps_in_memory").get<double>(), 0);
+  ASSERT_EQ(decoding.at("decoders").size(), 1u);
+  EXPECT_EQ(decoding.at("decoders")[0].at("processor"), "CPU");
+  EXPECT_EQ(decoding.at("decoders")[0].at("decoders"), 1) << "a short clip";
+  EXPECT_GT(decoding.at("decoders")[0].at("ms").get<double>(), 0);
   EXPECT_EQ(names_in(json), std::vector<std::string>{"cpu"}) << "all that there is without a device";
   expect_sensible(json.at("schedules")[0]);
   EXPECT_EQ(json.at("schedules")[0].at("frames"), 80);
@@ -383,7 +391,9 @@ TEST_F(MeasureTest, ExplainsAuto) {
   ASSERT_EQ(first.exit_code, 0) << first.err;
   EXPECT_THAT(first.err, HasSubstr("bound by"));
   EXPECT_THAT(first.err, HasSubstr("\n* pyramid=cpu"));
+  EXPECT_THAT(first.err, testing::ContainsRegex("stage decode on .*\n  CPU +1 "));
   const Outcome second = run(detect(options));
+  EXPECT_THAT(second.err, HasSubstr("stage decode on")) << "stored, too";
   EXPECT_THAT(second.err, HasSubstr("remembered"));
   EXPECT_EQ(second.out, first.out);
 }

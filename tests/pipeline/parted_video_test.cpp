@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/runs/input_decoding.hpp"
 #include "pipeline/runs/reader_source.hpp"
 #include "support/child_process.hpp"
 #include "support/media.hpp"
@@ -127,6 +128,29 @@ TEST_F(PartedVideo, GivesTheResultsOfOneDecoder) {
       }
     }
   }
+}
+
+// 150 frames are two parts for software, and too few for several decoders of a device.
+TEST_F(PartedVideo, DecodersArePlannedAsTheyRun) {
+  const std::string file = h264();
+  const auto measured = [&](const std::string& decoder, int threads, std::size_t beside) {
+    ReadOptions reading;
+    reading.decoder = decoder;
+    const StreamInfo info = media::Reader(file, reading).info();
+    return pipeline::decoding_of({file, reading, info, threads, 0, beside}).measure(5, 1, nullptr);
+  };
+  const auto expect = [&](const std::vector<pipeline::DecoderCost>& costs, const std::string& processor,
+                          int count) {
+    ASSERT_EQ(costs.size(), 1U);
+    EXPECT_EQ(costs.front().processor, processor);
+    EXPECT_EQ(costs.front().count, count);
+    EXPECT_GT(costs.front().seconds, 0);
+    EXPECT_LT(costs.front().joules, 0) << "no meter";
+  };
+  expect(measured("software", 8, 0), "CPU", 2);
+  expect(measured("software", 2, 0), "CPU", 1);
+  expect(measured("software", 8, 3), "CPU", 3);
+  expect(measured("fake:", 8, 0), "fake", 1);
 }
 
 TEST_F(PartedVideo, GoesOnBehindWhatWasReadBefore) {

@@ -119,13 +119,60 @@ TEST(Costs, Split) {
 
 TEST(Costs, DecoderCanBeTheBound) {
   FrameCosts costs = example();
-  costs.decode = 0.05;
+  costs.decode = {{.processor = "CPU", .seconds = 0.05}};
   expect_loads(costs, mapping(0), {{"CPU", 0.035}, {"decoder", 0.05}});
   EXPECT_EQ(bound_of(costs, mapping(0)).processor, "decoder");
   EXPECT_NEAR(bound_of(costs, mapping(0)).fps, 20, 1e-9);
   EXPECT_NEAR(latency_of(costs, mapping(0)), 0.09, 1e-12);
   EXPECT_NEAR(latency_of(costs, split(0.75)), 0.05 + 0.25 * 0.038 + 0.002, 1e-12);
   EXPECT_NEAR(predicted_fps(costs, mapping(0, 8)), 20, 1e-9);
+}
+
+// 16 threads, and a device that needs 0.5 ms for what takes 16 ms of a core.
+FrameCosts with_decoders(std::vector<DecoderCost> decoders) {
+  FrameCosts costs;
+  costs.stages = {{0.002, 0.016, 0.0005, 0, 0}};
+  costs.threads = costs.cores = 16;
+  costs.decode = std::move(decoders);
+  return costs;
+}
+
+DecoderCost by_software(int count) {
+  return {"CPU", 0.0136, 0.0136, 0.05, count};
+}
+
+TEST(Costs, SoftwareDecodersShareTheCpu) {
+  const DeviceCosts costs = with_decoders({by_software(16)});
+  expect_loads(costs.front(), mapping(1),
+               {{"decoder", 0.0136 / 16}, {"CPU", 0.0136 / 16}, {"device", 0.0005}});
+  EXPECT_EQ(bound_of(costs, mapping(1)).processor, "decoder");
+  EXPECT_NEAR(bound_of(costs, mapping(1)).fps, 1176.5, 0.1);
+  EXPECT_NEAR(predicted_fps(costs, mapping(1, 4)), 1176.5, 0.1) << "each decoder has its frames in flight";
+  EXPECT_EQ(bound_of(costs, mapping(0)).processor, "CPU");
+  EXPECT_NEAR(bound_of(costs, mapping(0)).fps, 16 / (0.016 + 0.0136), 1e-6);
+  EXPECT_NEAR(latency_of(costs, mapping(1)), 0.0136 + 0.0005, 1e-12);
+  EXPECT_NEAR(decoding_joules(costs, mapping(1)), 0.05, 1e-12);
+  EXPECT_NEAR(bound_of(without_decoding(costs), mapping(1)).fps, 2000, 1e-6);
+}
+
+TEST(Costs, MeasuredRatesGiveWayToDecoding) {
+  const DeviceCosts costs = with_decoders({by_software(16)});
+  EXPECT_NEAR(fps_with_decoding(costs, mapping(1), 1800), 1176.5, 0.1) << "the decoders limit it";
+  EXPECT_NEAR(fps_with_decoding(costs, mapping(1), 900), 900, 1e-6) << "the CPU decodes meanwhile";
+  EXPECT_NEAR(fps_with_decoding(costs, mapping(0), 800), 1 / (1 / 800.0 + 0.0136 / 16), 1e-6);
+  EXPECT_EQ(fps_with_decoding(without_decoding(costs), mapping(0), 800), 800);
+}
+
+TEST(Costs, DecodersOfADeviceBesideSoftware) {
+  const DeviceCosts costs = with_decoders({{"cuda:0", 0.002, 0.0002, -1, 4}, by_software(10)});
+  // Both kinds are equally busy, 0.5 ms and 1.36 ms a frame: the device decodes 73% of the frames.
+  const double share = 1.36 / (0.5 + 1.36);
+  expect_loads(costs.front(), mapping(1),
+               {{"decoder", share * 0.0005},
+                {"CPU", (share * 0.0002 + (1 - share) * 0.0136) / 16},
+                {"device", 0.0005}});
+  // Where the CPU's stages need the cores, the device decodes all.
+  expect_loads(costs.front(), mapping(0), {{"decoder", 0.0005}, {"CPU", (0.016 + 0.0002) / 16}});
 }
 
 TEST(Costs, SharedCores) {

@@ -78,6 +78,24 @@ TEST(MeasurementText, ShowsTheNumbers) {
   EXPECT_THAT(all, HasSubstr("A: CPU, B: GPU"));
 }
 
+TEST(MeasurementOutput, ShowsTheRateWithDecoding) {
+  Measurement m = plain();
+  EXPECT_TRUE(Json::parse(measurements_as_json({&m, 1})).at("with_decoding").is_null());
+  m.with_decoding = DecodingResult{"gpu", 250, 180, 1.75, 2.5, {{"CPU", 0.0136, 0.0125, -1, 14}}};
+  const Json json = Json::parse(measurements_as_json({&m, 1})).at("with_decoding");
+  EXPECT_EQ(json.at("schedule"), "gpu");
+  EXPECT_EQ(json.at("fps"), 180);
+  EXPECT_EQ(json.at("fps_in_memory"), 250);
+  EXPECT_EQ(json.at("joules_per_frame"), 2.5);
+  EXPECT_EQ(json.at("joules_per_frame_in_memory"), 1.75);
+  EXPECT_EQ(json.at("decoders")[0].at("decoders"), 14);
+  EXPECT_NEAR(json.at("decoders")[0].at("cpu_ms").get<double>(), 12.5, 1e-9);
+  const std::string text = measurements_as_text({&m, 1});
+  EXPECT_THAT(text, ::testing::ContainsRegex("with decoding +gpu +180.0 +2.50"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("CPU +14 +13.6 +12.5 "));
+  EXPECT_THAT(measurements_as_page({&m, 1}), HasSubstr("with decoding"));
+}
+
 TEST(MeasurementText, PutsVariantsSideBySideAndSaysWhatTheirWorkIs) {
   Measurement naive = plain(), packed = plain();
   EXPECT_THAT(measurements_as_text(std::vector{naive}), Not(HasSubstr("side by side")));

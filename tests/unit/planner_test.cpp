@@ -2,6 +2,7 @@
 
 #include "pipeline/planning/planner.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -158,6 +159,25 @@ TEST_F(PlannerWithDevice, WeighsAllMappingsAndSplits) {
     EXPECT_EQ(a.achieved_fps, 0);
     EXPECT_FALSE(a.chosen);
   }
+}
+
+// 16 threads search 2,500 frames/s, the device 2,000; decoding needs the cores, too.
+TEST(ScheduleObjective, DecodingMovesStagesToTheDevice) {
+  FrameCosts costs;
+  costs.stages = {{0.0005, 0.0064, 0.0005, 0, 0}};
+  costs.threads = costs.cores = 16;
+  const Schedule cpu{"cpu", {}, 8, 0}, gpu{"gpu", StageSet(1), 8, 0};
+  const ScheduleObjective objective;
+  const auto cost = [&](const Schedule& schedule) {
+    return objective.cost(objective.predict(schedule, costs, 1));
+  };
+  EXPECT_LT(cost(cpu), cost(gpu));
+  EXPECT_FALSE(objective.predict(cpu, costs, 1).predicted_in_memory);
+  costs.decode = {{"CPU", 0.004, 0.004, -1, 14}};
+  EXPECT_GT(cost(cpu), cost(gpu));
+  EXPECT_NEAR(objective.predict(cpu, costs, 1).predicted_fps, 16 / (0.0064 + 0.004), 1e-6);
+  EXPECT_NEAR(objective.predict(cpu, costs, 1).predicted_in_memory.value_or(0), 2500, 1e-6);
+  EXPECT_NEAR(objective.predict(gpu, costs, 1).predicted_fps, 2000, 1e-6);
 }
 
 TEST_F(PlannerWithDevice, WeighsByTheGoal) {
@@ -435,6 +455,27 @@ TEST_F(PlannerTest, EnergyNeedsAMeter) {
   const std::string message = test::error_of(ExitCode::usage, [&] { plan(); });
   EXPECT_NE(message.find("meter"), std::string::npos) << message;
   EXPECT_NE(message.find("--goal throughput or latency"), std::string::npos) << message;
+}
+
+TEST_F(PlannerTest, PlansWithDecoding) {
+  std::optional<std::int64_t> asked;
+  options_.decoding = {"h264", [&](std::int64_t frames, double, EnergyCounter*) {
+                         asked = frames;
+                         return std::vector<DecoderCost>{{"CPU", 10, 10, -1, 1}};
+                       }};
+  options_.frames_to_come = 1000;
+  const Planned planned = plan();
+  ASSERT_EQ(asked, 20) << "a fiftieth of the run";
+  EXPECT_EQ(planned.alternatives.front().bound_by, "decoder");
+  EXPECT_NEAR(planned.alternatives.front().predicted_fps, 0.1, 0.001);
+  EXPECT_THAT(explain(planned, detector_), testing::HasSubstr("stage decode on"));
+  EXPECT_EQ(plan().costs.front().decode.size(), 1u) << "stored, too";
+  options_.decoding.key = "hevc";
+  EXPECT_FALSE(plan().remembered);
+  options_.decoding = {};
+  const Planned in_memory = plan();
+  EXPECT_FALSE(in_memory.remembered);
+  EXPECT_EQ(in_memory.alternatives.front().bound_by, "CPU");
 }
 
 TEST_F(PlannerTest, StopsOnRequest) {
