@@ -461,7 +461,7 @@ TEST_F(PlannerTest, PlansWithDecoding) {
   std::optional<std::int64_t> asked;
   options_.decoding = {"h264", [&](std::int64_t frames, double, EnergyCounter*) {
                          asked = frames;
-                         return std::vector<DecoderCost>{{"CPU", 10, 10, -1, 1}};
+                         return std::vector<DecoderCost>{{"CPU", 10, 0, -1, 1}};
                        }};
   options_.frames_to_come = 1000;
   const Planned planned = plan();
