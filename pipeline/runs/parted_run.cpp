@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -210,15 +212,18 @@ class DecoderTeam {
 
 class PartedRun {
  public:
-  PartedRun(Pipeline& pipeline, const Stream& stream, const PartedInput& input, const RunOptions& options)
+  PartedRun(Pipeline& pipeline, const Stream& stream, const PartedInput& input, const RunOptions& options,
+            std::size_t& decoders)
       : pipeline_(pipeline),
         stream_(stream),
         input_(input),
         options_(options),
-        frames_(input.reader.info().frames.value_or(0) * input.reading.every) {}
+        decoders_(decoders),
+        frames_(frames_to_decode()) {}
 
-  RunReport run() {
-    if (frames_ >= 2 * kLeastFrames) {
+  PartedReport run() {
+    if (frames_ >= 2 * kLeastFrames && !input_.reader.info().is_pictures &&
+        may_have_several_decoders(stream_.name, input_.reading)) {
       if (input_.reader.tests_device()) run_beginning();
       if (!is_over_ && input_.reader.decode_errors() == 0) run_parts();
     }
@@ -227,11 +232,18 @@ class PartedRun {
       run(rest);
     }
     report_.decode_errors = stream_.source->decode_errors();
-    return report_;
+    return {report_, in_parts_};
   }
 
  private:
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
+
+  std::int64_t frames_to_decode() const {
+    const double seconds = input_.selection.end - input_.reading.start;
+    const auto frames = static_cast<double>(stream_.source->frames().value_or(0));
+    return input_.reading.every *
+           std::llround(std::min({frames, seconds * input_.reader.info().frame_rate.value(), 1e12}));
+  }
 
   void run_beginning() {
     Beginning beginning(*stream_.source, input_.reader);
@@ -250,19 +262,21 @@ class PartedRun {
     const std::vector<Decoder> decoders = choose_decoders();
     if (decoders.size() < 2) return;
     const bool has_device = !input_.reader.device().empty();
-    PartedVideo video(input_.file, divide(decoders.size(), has_device), input_.reading, decoders, reached_,
-                      stream_.sinks);
+    PartedVideo video(stream_.name, divide(decoders.size(), has_device), input_.reading, decoders, reached_,
+                      stream_.sinks, input_.selection);
     if (video.size() < 2) return;
     const std::size_t most = std::min(decoders.size(), video.size());
     logger().debug("{}: up to {} decoders decode {} parts side by side{}{}", stream_.name, most, video.size(),
                    has_device ? ", the first ones by " : "", input_.reader.device());
-    RunReport report =
-        DecoderTeam(pipeline_, video, input_.decoders, most, following(stream_), options_).run();
-    is_over_ = video.finish() || is_stopped();
+    RunReport report = DecoderTeam(pipeline_, video, decoders_, most, following(stream_), options_).run();
+    decoders_ = report.sources;
+    if (video.finish()) in_parts_ = video.span();
+    is_over_ = in_parts_ || is_stopped();
     report.frames = video.counts().frames;
     report.objects = video.counts().objects;
     report.skipped = video.counts().skipped;
     report.failed = video.counts().failed;
+    report.first_failure = video.counts().first_failure;
     logger().debug("{}: {} decoded side by side", stream_.name, counted(report.sources, "decoder"));
     report_.add(report);
     reached_.number = video.number();
@@ -279,9 +293,9 @@ class PartedRun {
     const Decoder by_device{reading.decoder == "auto" ? device : reading.decoder, reading.threads};
     if (!device.empty()) decoders.assign(kDeviceDecoders, by_device);
     const int left = device.empty() ? kThreadsLeft : kThreadsLeftByDevice;
-    if ((device.empty() || reading.decoder == "auto") && input_.threads >= kThreadsForSeveralDecoders)
-      decoders.insert(decoders.end(), static_cast<std::size_t>(std::max(input_.threads - left, 0)),
-                      {"software", 1});
+    const int threads = pipeline_.threads();
+    if ((device.empty() || reading.decoder == "auto") && threads >= kThreadsForSeveralDecoders)
+      decoders.insert(decoders.end(), static_cast<std::size_t>(std::max(threads - left, 0)), {"software", 1});
     if (input_.in_flight > 0)
       decoders.resize(std::min(decoders.size(), static_cast<std::size_t>(input_.in_flight / 2)));
     return decoders;
@@ -292,7 +306,11 @@ class PartedRun {
                                            has_device ? kLeastDeviceFrames : kLeastFrames,
                                            has_device ? kMostDeviceFrames : kMostFrames);
     try {
-      const media::VideoParts parts = media::divide_video(input_.file, input_.reading, length);
+      // Numbers of frames are only needed to tell which are left out.
+      const bool needs_numbers = input_.reading.every > 1 || input_.selection.is_wanted;
+      const media::VideoParts parts =
+          media::divide_video(stream_.name, input_.reading, length, needs_numbers ? 0 : input_.reading.start,
+                              input_.selection.end);
       if (!parts.whole.empty())
         logger().debug("{}: one decoder decodes the file: {}", stream_.name, parts.whole);
       return parts.parts;
@@ -316,17 +334,24 @@ class PartedRun {
   const Stream& stream_;
   const PartedInput& input_;
   const RunOptions& options_;
-  const std::int64_t frames_;   // to be decoded, by estimation
+  std::size_t& decoders_;       // to begin with
+  const std::int64_t frames_;   // frames_to_decode, by estimation
   PartedVideo::Place reached_;  // the last frame that was passed on
   bool is_over_ = false;
   RunReport report_;
+  std::optional<media::FrameSpan> in_parts_;
 };
 
 }  // namespace
 
-RunReport run_in_parts(Pipeline& pipeline, const Stream& stream, const PartedInput& input,
-                       const RunOptions& options) {
-  return PartedRun(pipeline, stream, input, options).run();
+bool may_have_several_decoders(const std::string& input, const media::ReadOptions& reading) {
+  std::error_code error;
+  return reading.loop == 0 && input != "-" && std::filesystem::is_regular_file(input, error);
+}
+
+PartedReport run_in_parts(Pipeline& pipeline, const Stream& stream, const PartedInput& input,
+                          const RunOptions& options, std::size_t& decoders) {
+  return PartedRun(pipeline, stream, input, options, decoders).run();
 }
 
 }  // namespace sightline::pipeline
