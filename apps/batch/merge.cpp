@@ -183,15 +183,15 @@ class ObjectMerge {
         writer_->write(result);
         ++frames_;
       }
-      const FramesEnd end = get_end(bytes);
-      before += end.frames;
-      if (!input.is_pictures && k > 0 && !meet(end.first, expected, errors > 0)) {
+      const media::FrameSpan span = get_span(bytes);
+      before += span.frames;
+      if (!input.is_pictures && k > 0 && !meet(span.first, expected, errors > 0)) {
         throw Error(ExitCode::input,
                     "the parts of '" + input.name + "' do not meet at " + job_.describe(place) +
                         ": it is damaged there, or its times are",
                     "plan it again with --whole");
       }
-      expected = end.next;
+      expected = span.next;
     }
     if (expected && !input.is_pictures)
       throw Error(ExitCode::failed, "the last part of '" + input.name + "' ends too early");

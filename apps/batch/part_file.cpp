@@ -217,26 +217,26 @@ std::int64_t frames_in(ByteReader& bytes) {
 
 }  // namespace
 
-void put_end(ByteWriter& bytes, const FramesEnd& end) {
-  bytes.put(end.frames);
-  for (const std::optional<media::FrameEdge>& edge : {end.first, end.next}) {
+void put_span(ByteWriter& bytes, const media::FrameSpan& span) {
+  bytes.put(span.frames);
+  for (const std::optional<media::FrameEdge>& edge : {span.first, span.next}) {
     bytes.put(static_cast<std::uint8_t>(edge.has_value()));
     bytes.put(edge.value_or(media::FrameEdge{}).time);
     bytes.put(edge.value_or(media::FrameEdge{}).pixels);
   }
 }
 
-FramesEnd get_end(ByteReader& bytes) {
-  FramesEnd end;
-  end.frames = frames_in(bytes);
-  for (std::optional<media::FrameEdge>* const edge : {&end.first, &end.next}) {
+media::FrameSpan get_span(ByteReader& bytes) {
+  media::FrameSpan span;
+  span.frames = frames_in(bytes);
+  for (std::optional<media::FrameEdge>* const edge : {&span.first, &span.next}) {
     const bool is_there = bytes.get<std::uint8_t>() != 0;
     media::FrameEdge one;
     one.time = bytes.get<double>();
     one.pixels = bytes.get<std::uint64_t>();
     if (is_there) *edge = one;
   }
-  return end;
+  return span;
 }
 
 void put_result(ByteWriter& bytes, const FrameResult& result) {

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -122,12 +121,7 @@ void put_result(ByteWriter& bytes, const FrameResult& result);
 FrameResult get_result(ByteReader& bytes);
 
 /// Facts after the results of a part, from which `merge` checks that no frame is missing or doubled.
-struct FramesEnd {
-  std::int64_t frames = 0;                ///< numbers that its frames take
-  std::optional<media::FrameEdge> first;  ///< its first frame
-  std::optional<media::FrameEdge> next;   ///< the frame behind its last one; none at the end of the input
-};
-void put_end(ByteWriter& bytes, const FramesEnd& end);
-FramesEnd get_end(ByteReader& bytes);
+void put_span(ByteWriter& bytes, const media::FrameSpan& span);
+media::FrameSpan get_span(ByteReader& bytes);
 
 }  // namespace sightline::apps::batch

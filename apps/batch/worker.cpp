@@ -16,8 +16,8 @@
 #include "base/error.hpp"
 #include "media/folder.hpp"
 #include "pipeline/runs/input_decoding.hpp"
+#include "pipeline/runs/parted_run.hpp"
 #include "pipeline/session/now.hpp"
-#include "pipeline/session/pipeline.hpp"
 #include "pipeline/session/sources.hpp"
 
 namespace sightline::apps::batch {
@@ -38,8 +38,8 @@ class PartSource : public FrameSource {
  public:
   // @param end    time at which the part ends, in seconds
   // @param count  maximum number of frames
-  PartSource(media::Reader& reader, double end, std::int64_t count, bool has_edges)
-      : reader_(reader), end_(end), count_(count), has_edges_(has_edges) {}
+  PartSource(media::Reader& reader, double end, std::int64_t count, bool is_video)
+      : reader_(reader), end_(end), count_(count), is_video_(is_video) {}
 
   std::optional<Frame> read() override {
     if (ended_) return std::nullopt;
@@ -48,12 +48,12 @@ class PartSource : public FrameSource {
       ended_ = true;
     } else if (frame->time() >= end_ - kWithinRounding || frame->number() > count_) {
       ended_ = true;
-      facts_.frames = frame->number() - 1;
-      if (has_edges_) facts_.next = media::edge_of(*frame);
+      span_.frames = frame->number() - 1;
+      if (is_video_) span_.next = media::edge_of(*frame);
       return std::nullopt;
     } else {
-      if (!facts_.first && has_edges_) facts_.first = media::edge_of(*frame);
-      facts_.frames = frame->number();
+      if (!span_.first && is_video_) span_.first = media::edge_of(*frame);
+      span_.frames = frame->number();
     }
     return frame;
   }
@@ -62,15 +62,15 @@ class PartSource : public FrameSource {
     const std::int64_t all = reader_.info().frames.value_or(count_);
     return std::min(all, count_);
   }
-  const FramesEnd& facts() const { return facts_; }
+  const media::FrameSpan& span() const { return span_; }
 
  private:
   media::Reader& reader_;
   const double end_;
   const std::int64_t count_;
-  const bool has_edges_;
+  const bool is_video_;
   bool ended_ = false;
-  FramesEnd facts_;
+  media::FrameSpan span_;
 };
 
 class PartSink : public pipeline::Sink {
@@ -81,9 +81,9 @@ class PartSink : public pipeline::Sink {
     put_result(bytes_, result);
     writer_.add(bytes_.take());
   }
-  void finish(const FramesEnd& end) {
+  void finish(const media::FrameSpan& span) {
     bytes_.put(std::uint8_t{0});
-    put_end(bytes_, end);
+    put_span(bytes_, span);
     writer_.add(bytes_.take());
   }
 
@@ -155,19 +155,28 @@ class ObjectWorker : public Worker {
     pipeline::RunOptions options;
     options.stop = &stop_;
     if (!input.is_pictures)
-      pipeline_.set_decoding(pipeline::decoding_of(
-          {.name = input.name, .reading = reading, .info = reader.info(), .beside = 1}));
+      pipeline_.set_decoding(pipeline::decoding_of({input.name,
+                                                    reading,
+                                                    reader.info(),
+                                                    pipeline_.pipeline().threads(),
+                                                    engine_.schedule.in_flight,
+                                                    {job_.end(place), {}}}));
     pipeline_.plan_if_worthwhile(source, pipeline::kFramesWorthPlanning, stop_);
-    const pipeline::RunReport report = pipeline_.run({&source, input.name, {&sink}, {}}, options);
+    const auto [report, in_parts] =
+        pipeline::run_in_parts(pipeline_.pipeline(), {&source, input.name, {&sink}, {}},
+                               {reading, reader, engine_.schedule.in_flight, {job_.end(place), {}}},
+                               pipeline_.watched(options), decoders_);
     throw_if_stopped();
+    media::FrameSpan span = frames.span();
+    if (in_parts) span = {in_parts->frames, span.first ? span.first : in_parts->first, in_parts->next};
     if (part.begin > 0 && !input.is_pictures &&
-        (!frames.facts().first || std::abs(frames.facts().first->time - part.begin) > kWithinRounding)) {
+        (!span.first || std::abs(span.first->time - part.begin) > kWithinRounding)) {
       throw Error(ExitCode::input, job_.describe(place) + ": the key frame of the plan is not found",
                   "the file is damaged; plan again with --whole");
     }
     check_stamp(input, part, place);  // it has not been changed meanwhile
     if (reader.decode_errors() > 0 && !takes_damage) return false;
-    sink.finish(frames.facts());
+    sink.finish(span);
     writer.finish({{"seconds", report.seconds},
                    {"frames", report.frames},
                    {"errors", reader.decode_errors()},
@@ -204,6 +213,7 @@ class ObjectWorker : public Worker {
   const std::atomic<bool>& stop_;
   DetectorEngine engine_;
   pipeline::EnginePipeline pipeline_;
+  std::size_t decoders_ = pipeline::kFirstDecoders;  // of the part before
 };
 
 class TextureWorker : public Worker {

@@ -192,17 +192,17 @@ class DetectRun {
     run_inputs(inputs);
   }
 
-  // Whether several decoders may read an input and those behind it: its results alone are wanted. The other
-  // outputs need pixels or times of frames in order.
-  bool may_be_read_by_several(const Input& input) const {
-    return a_.reading.loop == 0 && !has_other_outputs() && is_regular_file(input.stream.name);
+  static bool is_regular_file(const std::string& name) {
+    std::error_code error;
+    return name != "-" && fs::is_regular_file(name, error);
   }
 
   // Whether the input may be searched beside others: its results are held until theirs are written.
   bool is_short(const Input& input) const {
     const std::optional<std::int64_t> frames = input.reader.info().frames;
-    return threads() >= pipeline::kThreadsForSeveralDecoders && may_be_read_by_several(input) && frames &&
-           *frames * a_.reading.every < kShort;
+    return threads() >= pipeline::kThreadsForSeveralDecoders && !has_other_outputs() && frames &&
+           *frames * a_.reading.every < kShort &&
+           pipeline::may_have_several_decoders(input.stream.name, a_.reading);
   }
 
   // Opens an input. One that cannot be read ends the run, or is named in log and results.
@@ -301,9 +301,11 @@ class DetectRun {
       streams.back().fails_alone = inputs.size() > 1 && !a_.together;
     }
     const std::clock_t before_run = std::clock();
-    std::vector<pipeline::RunReport> reports = may_be_parted(inputs)
-                                                   ? run_in_parts(inputs.front(), streams.front(), options)
-                                                   : pipeline_.run(streams, options);
+    // Other outputs need pixels or times of frames in order.
+    std::vector<pipeline::RunReport> reports =
+        inputs.size() == 1 && !has_other_outputs()
+            ? std::vector{run_in_parts(inputs.front(), streams.front(), options)}
+            : pipeline_.run(streams, options);
     load_.cpu_seconds += static_cast<double>(std::clock() - before_run) / CLOCKS_PER_SEC;
     total_.sources = std::max(total_.sources, streams.size());
     display.end();
@@ -346,26 +348,28 @@ class DetectRun {
   }
 
   bool may_be_parted(const std::list<Input>& inputs) const {
-    const Input& input = inputs.front();
-    return inputs.size() == 1 && may_be_read_by_several(input) && !input.reader.info().is_pictures;
+    return inputs.size() == 1 && !has_other_outputs() &&
+           pipeline::may_have_several_decoders(inputs.front().stream.name, a_.reading);
   }
 
   // A live source decodes whatever the schedule is.
   pipeline::InputDecoding decoding_of(const std::list<Input>& inputs) const {
     const Input& input = inputs.front();
     if (input.reader.info().is_pictures || !is_regular_file(input.stream.name)) return {};
-    return pipeline::decoding_of({input.stream.name, a_.reading, input.reader.info(), threads(),
-                                  engine_.schedule.in_flight, may_be_parted(inputs) ? 0 : inputs.size()});
+    return pipeline::decoding_of({.name = input.stream.name,
+                                  .reading = a_.reading,
+                                  .info = input.reader.info(),
+                                  .threads = threads(),
+                                  .in_flight = engine_.schedule.in_flight,
+                                  .beside = may_be_parted(inputs) ? 0 : inputs.size()});
   }
 
-  std::vector<pipeline::RunReport> run_in_parts(Input& input, const pipeline::Stream& stream,
-                                                const pipeline::RunOptions& options) {
-    const pipeline::PartedInput parted{
-        stream.name, a_.reading, input.reader, threads(), engine_.schedule.in_flight, decoders_};
-    const pipeline::RunReport report =
-        pipeline::run_in_parts(pipeline_.pipeline(), stream, parted, pipeline_.watched(options));
-    decoders_ = report.sources;
-    return {report};
+  pipeline::RunReport run_in_parts(Input& input, const pipeline::Stream& stream,
+                                   const pipeline::RunOptions& options) {
+    return pipeline::run_in_parts(pipeline_.pipeline(), stream,
+                                  {a_.reading, input.reader, engine_.schedule.in_flight},
+                                  pipeline_.watched(options), decoders_)
+        .run;
   }
 
   static pipeline::Progress sum_of(const std::vector<pipeline::Progress>& parts) {
@@ -529,7 +533,7 @@ class DetectRun {
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   pipeline::RunReport total_;
-  std::size_t decoders_ = 2;  // of the video before
+  std::size_t decoders_ = pipeline::kFirstDecoders;  // of the video before
   RunLoad load_;
   Answer answer_;
   std::size_t opened_ = 0;           ///< inputs

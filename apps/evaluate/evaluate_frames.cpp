@@ -37,7 +37,7 @@
 #include "media/reader.hpp"
 #include "model/safetensors.hpp"
 #include "pipeline/report/curve_plot.hpp"
-#include "pipeline/session/pipeline.hpp"
+#include "pipeline/runs/parted_run.hpp"
 #include "pipeline/session/sources.hpp"
 
 namespace sightline::apps {
@@ -159,6 +159,8 @@ class MarkedFrames : public FrameSource {
       if (!frame || all_ || truth_.find(*frame)) return frame;
     }
   }
+  // At most: as many as there are, marked or not.
+  std::optional<std::int64_t> frames() const override { return reader_.info().frames; }
   // Of all frames that there were, marked or not.
   const std::set<std::string>& names() const { return names_; }
 
@@ -291,8 +293,10 @@ bool is_one_class(const FrameArguments& a, const std::string& label, const Groun
 }
 
 // Searches the frames that are marked. Returns the names of all frames that there were.
+// @param needs_pixels  the sinks need the frames' pixels and sizes
 std::set<std::string> search(const FrameArguments& a, const DetectorEngine& engine,
-                             const MarkedObjects& truth, std::vector<pipeline::Sink*> sinks) {
+                             const MarkedObjects& truth, std::vector<pipeline::Sink*> sinks,
+                             bool needs_pixels = false) {
   media::ReadOptions reading = a.reading;
   reading.stop = &stop_requested();
   reading.keep_colour = reads_colour(engine.detector());
@@ -301,10 +305,23 @@ std::set<std::string> search(const FrameArguments& a, const DetectorEngine& engi
   pipeline::Pipeline pipeline(engine.detector(), engine.devices(), engine.resolve(), {engine.threads});
   pipeline::RunOptions options;
   options.stop = reading.stop;
-  const pipeline::RunReport report = pipeline.run({&source, a.input, std::move(sinks), {}}, options);
-  if (report.failed > 0) throw Error(ExitCode::failed, report.first_failure);
+  const pipeline::Stream stream{&source, a.input, std::move(sinks), {}};
+  pipeline::PartedReport report;
+  if (needs_pixels) {
+    report.run = pipeline.run(stream, options);
+  } else {
+    pipeline::PartedInput input{reading, reader, engine.schedule.in_flight};
+    if (!a.unlisted_empty)
+      input.selection.is_wanted = [&](std::int64_t number) { return truth.find(Frame(nullptr, number, 0)); };
+    std::size_t decoders = pipeline::kFirstDecoders;
+    report = pipeline::run_in_parts(pipeline, stream, input, options, decoders);
+  }
+  if (report.run.failed > 0) throw Error(ExitCode::failed, report.run.first_failure);
   throw_if_stopped();
-  return source.names();
+  std::set<std::string> names = source.names();
+  for (std::int64_t i = 1; report.in_parts && i <= report.in_parts->frames; ++i)
+    names.insert(std::to_string(i));
+  return names;
 }
 
 // Says which marks belong to no frame. Throws Error (input) where none does.
@@ -337,7 +354,7 @@ void report_misses(const FrameArguments& a, const DetectorEngine& engine, const 
   MissReport report({matching, threshold, engine.detector().info().smallest_object()},
                     !a.misses_sheet.empty());
   MissExaminer examiner(truth, scorer, label, report);
-  search(a, engine, truth, {&examiner});
+  search(a, engine, truth, {&examiner}, true);
   std::printf("\nMissed at %g false positives per image (a score of %.3f):\n%s", *a.misses, threshold,
               report.text().c_str());
   if (a.misses_sheet.empty()) return;

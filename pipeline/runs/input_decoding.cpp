@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -43,8 +44,11 @@ std::vector<DecoderCost> measure(const DecodedFile& file, const Limits& limits) 
   const bool has_device = !costs.empty() && costs.front().processor != "CPU";
   DecoderTeam team;
   if (file.beside == 0) {
-    team = choose_decoders(file.name, reading, file.info.frames.value_or(0) * reading.every,
-                           has_device ? costs.front().processor : "", file.threads, file.in_flight);
+    const double to_end = (file.selection.end - reading.start) * file.info.frame_rate.value();
+    const auto frames = std::min(static_cast<double>(file.info.frames.value_or(0)), to_end);
+    team = choose_decoders({file.name, reading, reading.every * std::llround(frames), file.threads,
+                            file.in_flight, file.selection},
+                           has_device ? costs.front().processor : "");
   }
   if (team.decoders.empty()) {
     if (costs.empty()) costs.push_back(measure_one(file, "software", reading.threads, limits));

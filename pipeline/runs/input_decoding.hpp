@@ -7,6 +7,7 @@
 #include "frame/stream_info.hpp"
 #include "media/reader.hpp"
 #include "pipeline/planning/planner.hpp"
+#include "pipeline/runs/parted_video.hpp"
 
 namespace sightline::pipeline {
 
@@ -14,9 +15,10 @@ namespace sightline::pipeline {
 struct DecodedFile {
   std::string name;
   media::ReadOptions reading;
-  StreamInfo info;         ///< of a reader with these options
-  int threads = 1;         ///< as PartedInput
-  int in_flight = 0;       ///< as PartedInput
+  StreamInfo info;                ///< of a reader with these options
+  int threads = 1;                ///< as FileToDecode
+  int in_flight = 0;              ///< as FileToDecode
+  VideoSelection selection = {};  ///< as FileToDecode
   std::size_t beside = 0;  ///< files that are read side by side by one decoder each; 0: run_in_parts reads it
 };
 

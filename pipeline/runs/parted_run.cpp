@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -210,15 +212,18 @@ class TeamRun {
 
 class PartedRun {
  public:
-  PartedRun(Pipeline& pipeline, const Stream& stream, const PartedInput& input, const RunOptions& options)
+  PartedRun(Pipeline& pipeline, const Stream& stream, const PartedInput& input, const RunOptions& options,
+            std::size_t& decoders)
       : pipeline_(pipeline),
         stream_(stream),
         input_(input),
         options_(options),
-        frames_(input.reader.info().frames.value_or(0) * input.reading.every) {}
+        decoders_(decoders),
+        frames_(frames_to_decode()) {}
 
-  RunReport run() {
-    if (frames_ >= 2 * kLeastFrames) {
+  PartedReport run() {
+    if (frames_ >= 2 * kLeastFrames && !input_.reader.info().is_pictures &&
+        may_have_several_decoders(stream_.name, input_.reading)) {
       if (input_.reader.tests_device()) run_beginning();
       if (!is_over_ && input_.reader.decode_errors() == 0) run_parts();
     }
@@ -227,11 +232,18 @@ class PartedRun {
       run(rest);
     }
     report_.decode_errors = stream_.source->decode_errors();
-    return report_;
+    return {report_, in_parts_};
   }
 
  private:
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
+
+  std::int64_t frames_to_decode() const {
+    const double seconds = input_.selection.end - input_.reading.start;
+    const auto frames = static_cast<double>(stream_.source->frames().value_or(0));
+    return input_.reading.every *
+           std::llround(std::min({frames, seconds * input_.reader.info().frame_rate.value(), 1e12}));
+  }
 
   void run_beginning() {
     Beginning beginning(*stream_.source, input_.reader);
@@ -248,20 +260,25 @@ class PartedRun {
 
   void run_parts() {
     const std::string device = input_.reader.device();
-    const DecoderTeam team =
-        choose_decoders(input_.file, input_.reading, frames_, device, input_.threads, input_.in_flight);
+    const DecoderTeam team = choose_decoders(
+        {stream_.name, input_.reading, frames_, pipeline_.threads(), input_.in_flight, input_.selection},
+        device);
     if (team.decoders.empty()) return;
-    PartedVideo video(input_.file, team.parts, input_.reading, team.decoders, reached_, stream_.sinks);
+    PartedVideo video(stream_.name, team.parts, input_.reading, team.decoders, reached_, stream_.sinks,
+                      input_.selection);
     if (video.size() < 2) return;
     const std::size_t most = std::min(team.decoders.size(), video.size());
     logger().debug("{}: up to {} decoders decode {} parts side by side{}{}", stream_.name, most, video.size(),
                    device.empty() ? "" : ", the first ones by ", device);
-    RunReport report = TeamRun(pipeline_, video, input_.decoders, most, following(stream_), options_).run();
-    is_over_ = video.finish() || is_stopped();
+    RunReport report = TeamRun(pipeline_, video, decoders_, most, following(stream_), options_).run();
+    decoders_ = report.sources;
+    if (video.finish()) in_parts_ = video.span();
+    is_over_ = in_parts_ || is_stopped();
     report.frames = video.counts().frames;
     report.objects = video.counts().objects;
     report.skipped = video.counts().skipped;
     report.failed = video.counts().failed;
+    report.first_failure = video.counts().first_failure;
     logger().debug("{}: {} decoded side by side", stream_.name, counted(report.sources, "decoder"));
     report_.add(report);
     reached_.number = video.number();
@@ -284,54 +301,64 @@ class PartedRun {
   const Stream& stream_;
   const PartedInput& input_;
   const RunOptions& options_;
-  const std::int64_t frames_;   // to be decoded, by estimation
+  std::size_t& decoders_;       // to begin with
+  const std::int64_t frames_;   // frames_to_decode, by estimation
   PartedVideo::Place reached_;  // the last frame that was passed on
   bool is_over_ = false;
   RunReport report_;
+  std::optional<media::FrameSpan> in_parts_;
 };
 
-std::vector<Decoder> team_of(const media::ReadOptions& reading, const std::string& device, int threads,
-                             int in_flight) {
+std::vector<Decoder> team_of(const FileToDecode& file, const std::string& device) {
+  const media::ReadOptions& reading = file.reading;
   std::vector<Decoder> decoders;
   // `auto` would test the device again.
   const Decoder by_device{reading.decoder == "auto" ? device : reading.decoder, reading.threads};
   if (!device.empty()) decoders.assign(kDeviceDecoders, by_device);
   const int left = device.empty() ? kThreadsLeft : kThreadsLeftByDevice;
-  if ((device.empty() || reading.decoder == "auto") && threads >= kThreadsForSeveralDecoders)
-    decoders.insert(decoders.end(), static_cast<std::size_t>(std::max(threads - left, 0)), {"software", 1});
-  if (in_flight > 0) decoders.resize(std::min(decoders.size(), static_cast<std::size_t>(in_flight / 2)));
+  if ((device.empty() || reading.decoder == "auto") && file.threads >= kThreadsForSeveralDecoders)
+    decoders.insert(decoders.end(), static_cast<std::size_t>(std::max(file.threads - left, 0)),
+                    {"software", 1});
+  if (file.in_flight > 0)
+    decoders.resize(std::min(decoders.size(), static_cast<std::size_t>(file.in_flight / 2)));
   return decoders;
 }
 
-std::vector<media::VideoPart> divide(const std::string& file, const media::ReadOptions& reading,
-                                     std::int64_t length) {
+std::vector<media::VideoPart> divide(const FileToDecode& file, std::int64_t length) {
   try {
-    media::VideoParts parts = media::divide_video(file, reading, length);
-    if (!parts.whole.empty()) logger().debug("{}: one decoder decodes the file: {}", file, parts.whole);
+    // Numbers of frames are only needed to tell which are left out.
+    const bool needs_numbers = file.reading.every > 1 || file.selection.is_wanted;
+    media::VideoParts parts = media::divide_video(file.name, file.reading, length,
+                                                  needs_numbers ? 0 : file.reading.start, file.selection.end);
+    if (!parts.whole.empty()) logger().debug("{}: one decoder decodes the file: {}", file.name, parts.whole);
     return std::move(parts.parts);
   } catch (const Error& error) {
-    logger().debug("{}: one decoder decodes the file: {}", file, error.what());
+    logger().debug("{}: one decoder decodes the file: {}", file.name, error.what());
     return {};
   }
 }
 
 }  // namespace
 
-DecoderTeam choose_decoders(const std::string& file, const media::ReadOptions& reading, std::int64_t frames,
-                            const std::string& device, int threads, int in_flight) {
-  DecoderTeam team{team_of(reading, device, threads, in_flight), {}};
-  if (frames < 2 * kLeastFrames || team.decoders.size() < 2) return {};
+DecoderTeam choose_decoders(const FileToDecode& file, const std::string& device) {
+  DecoderTeam team{team_of(file, device), {}};
+  if (file.frames < 2 * kLeastFrames || team.decoders.size() < 2) return {};
   const auto rounds = kRounds * static_cast<std::int64_t>(team.decoders.size());
-  team.parts = divide(file, reading,
-                      device.empty() ? std::clamp(frames / rounds, kLeastFrames, kMostFrames)
-                                     : std::clamp(frames / rounds, kLeastDeviceFrames, kMostDeviceFrames));
+  team.parts =
+      divide(file, device.empty() ? std::clamp(file.frames / rounds, kLeastFrames, kMostFrames)
+                                  : std::clamp(file.frames / rounds, kLeastDeviceFrames, kMostDeviceFrames));
   team.decoders.resize(std::min(team.decoders.size(), team.parts.size()));
   return team.decoders.size() < 2 ? DecoderTeam() : team;
 }
 
-RunReport run_in_parts(Pipeline& pipeline, const Stream& stream, const PartedInput& input,
-                       const RunOptions& options) {
-  return PartedRun(pipeline, stream, input, options).run();
+bool may_have_several_decoders(const std::string& input, const media::ReadOptions& reading) {
+  std::error_code error;
+  return reading.loop == 0 && input != "-" && std::filesystem::is_regular_file(input, error);
+}
+
+PartedReport run_in_parts(Pipeline& pipeline, const Stream& stream, const PartedInput& input,
+                          const RunOptions& options, std::size_t& decoders) {
+  return PartedRun(pipeline, stream, input, options, decoders).run();
 }
 
 }  // namespace sightline::pipeline

@@ -64,7 +64,7 @@ class PartedVideo::Source : public FrameSource {
         }
         if (!takes(*frame)) break;
         const std::int64_t number = part().before + frames_;
-        if ((number - 1) % video_.options_.every != 0) continue;
+        if (!video_.is_wanted(number)) continue;
         ++searched_;
         return frame->renumbered(number);
       }
@@ -133,16 +133,18 @@ class PartedVideo::Source : public FrameSource {
 
 PartedVideo::PartedVideo(std::string file, const std::vector<media::VideoPart>& parts,
                          const media::ReadOptions& options, const std::vector<Decoder>& decoders,
-                         const Place& reached, std::vector<Sink*> sinks)
+                         const Place& reached, std::vector<Sink*> sinks, VideoSelection selection)
     : file_(std::move(file)),
       options_(options),
+      selection_(std::move(selection)),
       sinks_(std::move(sinks)),
       most_running_(decoders.size()),
       number_(reached.number),
       behind_(reached.number) {
   for (const Decoder& decoder : decoders) sources_.push_back(std::make_unique<Source>(*this, decoder));
   const double start = reached.number > 0 ? reached.time + 1e-6 : options.start;
-  const double until = options.duration ? options.start + *options.duration - 1e-6 : kInfinity;
+  const double until =
+      std::min(selection_.end, options.duration ? options.start + *options.duration : kInfinity) - 1e-6;
   parts_.push_back({.start = start, .before = reached.number});
   double begin = start;
   std::int64_t in_front = 0;  // of a part in the file
@@ -159,6 +161,7 @@ PartedVideo::PartedVideo(std::string file, const std::vector<media::VideoPart>& 
     parts_.back().end = begin = end;
     parts_.push_back({.start = end + kWithinRounding / 4, .before = in_front - left_out});
   }
+  parts_.back().end = selection_.end;
   limit_ = parts_.size();
 }
 
@@ -233,7 +236,7 @@ bool PartedVideo::advance() {
     if (!next.first) return false;
     if (part.next != next.first) {
       give_up(head_ + 1, "a part does not end where the next one begins");
-    } else if (options_.every > 1 && behind_ + *part.frames != next.before) {
+    } else if (leaves_out_frames() && behind_ + *part.frames != next.before) {
       give_up(head_ + 1, "the frames of a part are not as many as expected");
     }
   }
@@ -249,14 +252,23 @@ void PartedVideo::give_up(std::size_t part, const std::string& problem) {
   problem_ = problem;
 }
 
+bool PartedVideo::is_wanted(std::int64_t number) const {
+  return (number - 1) % options_.every == 0 && (!selection_.is_wanted || selection_.is_wanted(number));
+}
+
 void PartedVideo::deliver(const std::vector<FrameResult>& results) {
   for (const FrameResult& result : results) {
     ++counts_.frames;
     counts_.objects += result.count();
     counts_.skipped += result.status == FrameStatus::skipped;
-    counts_.failed += result.status == FrameStatus::failed;
+    if (result.status == FrameStatus::failed && counts_.failed++ == 0) counts_.first_failure = result.message;
   }
   pipeline::pass_on(results, sinks_);
+}
+
+media::FrameSpan PartedVideo::span() {
+  const std::lock_guard lock(mutex_);
+  return {number_, parts_.front().first, parts_.back().next};
 }
 
 bool PartedVideo::finish() {

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +16,16 @@
 #include "pipeline/session/session.hpp"
 
 namespace sightline::pipeline {
+
+/// Frames of a file that are searched, beside media::ReadOptions.
+struct VideoSelection {
+  /// Time in seconds of the frame that reading ends at: it is read, but not searched. Infinite: the input's
+  /// end.
+  double end = std::numeric_limits<double>::infinity();
+  /// Whether the frame of a number (Frame::number) is searched; empty: all are. Any thread may call it, also
+  /// for numbers that no frame has.
+  std::function<bool(std::int64_t)> is_wanted;
+};
 
 /// Reads the parts of a file (media::VideoParts) with several decoders, each of which is a stream of one
 /// pipeline, and passes the results on in order, with the numbers that one decoder gives them.
@@ -42,7 +54,8 @@ class PartedVideo : private Sink {
   /// @param decoders  that may read parts
   /// @param sinks     get the results with empty frames; must outlive the object
   PartedVideo(std::string file, const std::vector<media::VideoPart>& parts, const media::ReadOptions& options,
-              const std::vector<Decoder>& decoders, const Place& reached, std::vector<Sink*> sinks);
+              const std::vector<Decoder>& decoders, const Place& reached, std::vector<Sink*> sinks,
+              VideoSelection selection = {});
   ~PartedVideo() override;
 
   /// Number of parts to be read.
@@ -65,7 +78,9 @@ class PartedVideo : private Sink {
   /// Number (Frame::number) of the last frame that was passed on, or left out, behind which one decoder has
   /// to go on.
   std::int64_t number() const { return number_; }
-  /// Counts of the results that were passed on.
+  /// The frames that were read, where all parts were passed on; `first` is behind the place reached before.
+  media::FrameSpan span();
+  /// Counts of the results that were passed on, and the first failure.
   const RunReport& counts() const { return counts_; }
 
  private:
@@ -74,12 +89,15 @@ class PartedVideo : private Sink {
 
   void accept(const Frame& frame, const FrameResult& result) override;
   void pass_on();
+  bool is_wanted(std::int64_t number) const;
+  bool leaves_out_frames() const { return options_.every > 1 || selection_.is_wanted; }
   void deliver(const std::vector<FrameResult>& results);
   bool advance();
   void give_up(std::size_t part, const std::string& problem);
 
   const std::string file_;
   const media::ReadOptions options_;
+  const VideoSelection selection_;
   const std::vector<Sink*> sinks_;
   std::vector<std::unique_ptr<Source>> sources_;
   std::atomic<std::size_t> most_running_;

@@ -32,12 +32,12 @@ struct DecoderThread::State {
   bool has_decoded = false;
   ThreadClock::time_point busy_since = ThreadClock::now();
 
-  /// Waits for a packet; none: the thread is to end.
+  /// Waits for a packet, and until few pictures wait; none: the thread is to end.
   std::optional<PostedPacket> next() {
     std::unique_lock lock(mutex);
     is_busy = false;
     changed.notify_all();
-    changed.wait(lock, [&] { return stops || !posted.empty(); });
+    changed.wait(lock, [&] { return stops || (!posted.empty() && pictures.size() < kMostWaiting); });
     if (stops) return std::nullopt;
     PostedPacket packet = std::move(posted.front());
     posted.pop_front();
@@ -148,6 +148,7 @@ int DecoderThread::take(FramePtr& picture) {
   if (!state.pictures.empty()) {
     picture = std::move(state.pictures.front());
     state.pictures.pop_front();
+    if (!state.is_busy) state.changed.notify_all();
     return 0;
   }
   if (state.fault) throw DecoderFault(*state.fault);

@@ -13,10 +13,12 @@
 
 namespace sightline::media {
 
-/// Opens and runs a decoder in its own thread. Decodes some packets ahead of the caller.
+/// Opens and runs a decoder in its own thread. Decodes some packets ahead of the caller, but none while
+/// kMostWaiting pictures wait for it.
 /// Thread-safety: one thread at a time.
 class DecoderThread {
  public:
+  static constexpr std::size_t kMostWaiting = 2;
   struct Settings {
     std::size_t packets_ahead = 3;                    ///< that wait or are decoded while the caller goes on
     std::chrono::milliseconds opening_limit{15'000};  ///< for opening, and the first packet

@@ -22,13 +22,13 @@ class Divider {
     rate_ = av_q2d(av_guess_frame_rate(&input_.context(), video_, nullptr));
   }
 
-  VideoParts divide(std::int64_t length) {
+  VideoParts divide(std::int64_t length, double from, double until) {
     VideoParts result;
     result.is_picture = input_.is_single_image();
     const std::int64_t frames = result.is_picture ? 1 : this->frames();
     result.parts.push_back({0, frames});
     if (result.is_picture || frames <= length) return result;
-    result.whole = add_parts(result.parts, frames, length);
+    result.whole = add_parts(result.parts, frames, length, from, until);
     if (result.whole.empty() && result.parts.size() == 1 && frames > 2 * length)
       result.whole = "it has no key frames that decoding can begin at";
     if (!result.whole.empty()) result.parts = {{0, frames}};
@@ -74,7 +74,8 @@ class Divider {
 
   /// Adds the parts behind the first; a part's `frames` counts those up to the end of the file. Returns why
   /// there are none.
-  std::string add_parts(std::vector<VideoPart>& parts, std::int64_t frames, std::int64_t length) {
+  std::string add_parts(std::vector<VideoPart>& parts, std::int64_t frames, std::int64_t length, double from,
+                        double until) {
     const bool is_mov = std::string_view(input_.context().iformat->name).starts_with("mov");
     if (!is_mov && !is_matroska())
       return "its container has no index that can be trusted; copy it into an MP4 or Matroska file";
@@ -101,8 +102,11 @@ class Divider {
       if (last.pos + last.size > avio_size(input_.context().pb)) return "it is cut short";
     }
     parts.back().frames = frames -= left_out;
+    std::int64_t before = 0;  // number of the last key frame that is not behind `from`
     for (const Key& key : keys) {
-      if (key.number - (frames - parts.back().frames) < length || key.number >= frames) continue;
+      if (seconds(key.stamp) <= from) before = key.number;
+      const std::int64_t begun = std::max(frames - parts.back().frames, before);
+      if (key.number - begun < length || key.number >= frames || seconds(key.stamp) >= until) continue;
       const std::optional<double> begin = time_of(key);
       if (!begin) continue;
       if (*begin <= parts.back().begin) return "its times go backwards";
@@ -167,8 +171,9 @@ FrameEdge edge_of(const Frame& frame) {
   return edge;
 }
 
-VideoParts divide_video(const std::string& file, const ReadOptions& options, std::int64_t length) {
-  return Divider(file, options).divide(length);
+VideoParts divide_video(const std::string& file, const ReadOptions& options, std::int64_t length, double from,
+                        double until) {
+  return Divider(file, options).divide(length, from, until);
 }
 
 }  // namespace sightline::media

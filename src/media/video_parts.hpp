@@ -2,6 +2,8 @@
 /// Parts of a video file that can be decoded independently.
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +29,13 @@ struct VideoParts {
 /// AV1 and of codecs without prediction). Reads the container's index and a packet per part, not the whole
 /// file. Only MP4, MOV, Matroska and WebM have such an index; other files, and those with gaps in their edit
 /// list, are one part.
-/// @param length  smallest number of frames of all parts but the last
+/// @param length  smallest number of frames of all parts but the last; the first is counted from the last key
+///                frame before `from`
+/// @param from    seconds; only the first part begins before
+/// @param until   seconds; no part begins behind, give or take a few frames
 /// @throws Error (input) where the file cannot be opened
-VideoParts divide_video(const std::string& file, const ReadOptions& options, std::int64_t length);
+VideoParts divide_video(const std::string& file, const ReadOptions& options, std::int64_t length,
+                        double from = 0, double until = std::numeric_limits<double>::infinity());
 
 /// A frame at which two parts meet: equal edges are the same frame, decoded to the same luma.
 struct FrameEdge {
@@ -38,5 +44,12 @@ struct FrameEdge {
   friend bool operator==(const FrameEdge&, const FrameEdge&) = default;
 };
 FrameEdge edge_of(const Frame& frame);
+
+/// Frames that were read one after the other, and the frames at which these meet others.
+struct FrameSpan {
+  std::int64_t frames = 0;         ///< numbers that they take, from 1
+  std::optional<FrameEdge> first;  ///< the first one
+  std::optional<FrameEdge> next;   ///< the frame behind the last one; none at the end of the input
+};
 
 }  // namespace sightline::media

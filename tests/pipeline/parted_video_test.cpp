@@ -206,21 +206,52 @@ TEST_F(PartedVideo, MayBeDividedAnywhere) {
   }
 }
 
+/// A batch job with parts of a video that are divided again.
+class VideoJob {
+ public:
+  VideoJob(const std::string& video, const std::string& decoder) {
+    expect_run(
+        0, "",
+        Words{"batch", "plan", video, "--job", job_, "--chunk", "300", "--decoder", decoder} + kFindsSome);
+  }
+  Outcome work(const Words& options) const {
+    return expect_run(0, "", Words{"batch", "work", job_, "-v", "--device", "none"} + options);
+  }
+  Outcome merge(const Words& options = {}) const {
+    return run(Words{"batch", "merge", job_, "--format", "jsonl", "--output", "-"} + options);
+  }
+
+ private:
+  TempDir folder_;
+  const std::string job_ = folder_ / "job";
+};
+
 /// The program with a video that is long enough for three decoders.
 class PartedRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TempDir>();
-    encode_clip(*folder_, kLongInput, kGroupsOf25, "clip.mkv");
+    for (const char* const name : {"clip.mkv", "clip.mp4"})
+      encode_clip(*folder_, kLongInput, kGroupsOf25, name);
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
-  static std::string clip() { return *folder_ / "clip.mkv"; }
+  static std::string clip(const std::string& container = "mkv") { return *folder_ / ("clip." + container); }
   static Outcome detect(const std::string& file, const std::string& decoder, const Words& options = {},
                         int threads = 3) {
     return run(Words{"detect", file, "-d", "-", "-v", "--device", "none", "--decoder", decoder, "--threads",
                      std::to_string(threads)} +
                kFindsSome + options);
+  }
+  /// A copy with damage.
+  /// @param place  share of the file in front of it
+  static std::string damaged_clip(double place) {
+    std::string file = *folder_ / "damaged.mp4";
+    std::vector<char> bytes = media::test::load(clip("mp4"));
+    const auto at = static_cast<std::size_t>(place * static_cast<double>(bytes.size()));
+    for (std::size_t i = 0; i < 4000; ++i) bytes[at + i] = static_cast<char>(i * 37 + i / 256);
+    media::test::store(file, bytes);
+    return file;
   }
   /// The summary of decode errors.
   static std::string errors_in(const std::string& log) {
@@ -270,17 +301,11 @@ TEST_F(PartedRun, UsesSoftwareWhereTheCpuHasThreads) {
 }
 
 TEST_F(PartedRun, LeavesDamageToOneDecoder) {
-  const std::vector<char> whole =
-      media::test::load(encode_clip(*folder_, kLongInput, kGroupsOf25, "clip.mp4"));
-  const std::string file = *folder_ / "damaged.mp4";
   for (const auto& [place, option] :
        {std::pair{0.1, "--track"}, std::pair{0.6, "--keep-going"}, std::pair{0.95, "--track"}}) {
     if (!is_thorough() && place < 0.5) continue;
     SCOPED_TRACE(place);
-    std::vector<char> damaged = whole;
-    const auto at = static_cast<std::size_t>(place * static_cast<double>(whole.size()));
-    for (std::size_t i = 0; i < 4000; ++i) damaged[at + i] = static_cast<char>(i * 37 + i / 256);
-    media::test::store(file, damaged);
+    const std::string file = damaged_clip(place);
     // Several threads of one decoder conceal damage in another way in each run.
     const Outcome parts = detect(file, "fake:", {option}, 1);
     const Outcome one =
@@ -294,6 +319,67 @@ TEST_F(PartedRun, LeavesDamageToOneDecoder) {
     EXPECT_NE(errors_in(one.err), "");
     EXPECT_EQ(errors_in(parts.err), errors_in(one.err));
   }
+}
+
+TEST_F(PartedRun, IsEvaluatedAsWithOneDecoder) {
+  // Some frames are marked, among them one that is not there.
+  std::string marks = detect(clip(), "software", {"-f", "mot", "--every", "7"}).out;
+  marks += "601,-1,10,10,32,64,1,-1,-1,-1\n";
+  const std::string truth = *folder_ / "truth.txt";
+  media::test::store(truth, marks);
+  const auto evaluate = [&](const std::string& file, const std::string& decoder, int threads,
+                            const Words& options) {
+    const Outcome outcome = run(Words{"evaluate", "frames", file, "--truth", truth, "-v", "--device", "none",
+                                      "--decoder", decoder, "--threads", std::to_string(threads)} +
+                                kFindsSome + options);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("'601'"));
+    return outcome;
+  };
+  const auto expect_same = [&](const std::string& decoder, int threads, const Words& options) {
+    SCOPED_TRACE(decoder);
+    const Outcome one = evaluate(clip(), "software", 3, options);
+    EXPECT_THAT(one.err, Not(HasSubstr("side by side")));
+    const Outcome parts = evaluate(clip(), decoder, threads, options);
+    EXPECT_THAT(parts.err, HasSubstr("parts side by side"));
+    EXPECT_THAT(parts.err, Not(HasSubstr("one decoder decodes")));
+    EXPECT_EQ(parts.out, one.out);
+  };
+  expect_same("fake:", 3, {});
+  expect_same("software", 6, {"--unlisted-empty"});
+  if (!is_thorough()) return;
+  const Outcome parts = evaluate(damaged_clip(0.6), "fake:", 1, {});
+  EXPECT_THAT(parts.err, HasSubstr("one decoder decodes all frames behind frame "));
+  EXPECT_EQ(parts.out, evaluate(damaged_clip(0.6), "fake:", 1, {"--in-flight", "2"}).out);
+}
+
+TEST_F(PartedRun, ComputesPartsOfABatchJob) {
+  for (const auto& [decoder, threads] :
+       {std::pair<std::string, std::string>{"software", "6"}, {"fake:", "3"}}) {
+    if (!is_thorough() && decoder == "fake:") continue;
+    SCOPED_TRACE(decoder);
+    const VideoJob job(clip(), decoder);
+    EXPECT_THAT(job.work({"--threads", threads, "--in-flight", "2"}).err, Not(HasSubstr("side by side")));
+    // It fails where a part is not equal to the one that is there.
+    const Outcome parts = job.work({"--threads", threads, "--verify"});
+    EXPECT_THAT(parts.err, HasSubstr("parts side by side"));
+    EXPECT_THAT(parts.err, Not(HasSubstr("one decoder decodes")));
+    EXPECT_TRUE(job.merge().out == detect(clip(), "software").out);
+  }
+}
+
+TEST_F(PartedRun, LeavesDamageInABatchJobToOneDecoder) {
+  const std::string file = damaged_clip(0.6);
+  const VideoJob job(file, "fake:");
+  const Outcome parts = job.work({"--threads", "1"});
+  EXPECT_THAT(parts.err, HasSubstr("one decoder decodes all frames behind frame "));
+  const Outcome one = detect(file, "fake:", {"--keep-going", "--in-flight", "2"}, 1);
+  const Outcome merged = job.merge({"--keep-going"});
+  EXPECT_EQ(merged.exit_code, 1);
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_NE(errors_in(one.err), "");
+  EXPECT_EQ(errors_in(merged.err), errors_in(one.err));
+  EXPECT_TRUE(merged.out == one.out);
 }
 
 TEST_F(PartedRun, IsForFilesWithEnoughFramesAndSlots) {

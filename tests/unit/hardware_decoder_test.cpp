@@ -8,10 +8,13 @@ extern "C" {
 #include <gmock/gmock.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "media/decoder_choice.hpp"
+#include "media/decoder_thread.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/hardware_decoder.hpp"
 #include "media/semi_planar.hpp"
@@ -350,6 +353,37 @@ TEST_F(HardwareDecoder, WarnsOnceOfADeviceThatIsNotThere) {
 TEST_F(HardwareDecoder, IsTheSameAsSoftwareOnThisMachine) {
   for (const ClipOfCodec& clip : clips_of_codecs())
     for (const char* const decoder : {"auto", "cuda"}) expect_same(clip.name, decoder);
+}
+
+/// Makes a picture of each packet at once, and counts them.
+class QuickDecoder : public VideoDecoder {
+ public:
+  explicit QuickDecoder(std::shared_ptr<std::atomic<std::size_t>> made) : made_(std::move(made)) {}
+  int send(AVPacket*, std::int64_t) override {
+    has_picture_ = true;
+    return 0;
+  }
+  int receive(AVFrame&) override {
+    if (!std::exchange(has_picture_, false)) return AVERROR(EAGAIN);
+    ++*made_;
+    return 0;
+  }
+  void flush() override {}
+
+ private:
+  const std::shared_ptr<std::atomic<std::size_t>> made_;
+  bool has_picture_ = false;
+};
+
+TEST(DecoderThread, KeepsFewPicturesForTheCaller) {
+  const auto made = std::make_shared<std::atomic<std::size_t>>(0);
+  DecoderThread thread([made] { return std::make_unique<QuickDecoder>(made); }, {});
+  for (std::size_t taken = 1; taken <= 10; ++taken) {
+    FramePtr picture;
+    while (thread.take(picture) != 0) thread.post(make_av_packet(), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_LE(made->load() - taken, DecoderThread::kMostWaiting);
+  }
 }
 
 TEST(DecoderChoice, IsSoftwareADeviceOrAuto) {

@@ -127,10 +127,18 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-TEST(VideoParts, EditListsAreKept) {
+TEST(VideoParts, BeginInsideARangeAndKeepEditLists) {
   const TempDir folder;
   const std::string file = encode_clip(
-      folder, kSource, {"-c:v", "libx264", "-preset", "fast", "-g", "25", "-bf", "3"}, "whole.mp4");
+      folder, kSource, {"-c:v", "libx264", "-preset", "fast", "-g", "25", "-bf", "3", "-sc_threshold", "0"},
+      "whole.mp4");
+  const auto begins = [&](std::int64_t length, double from, double until) {
+    std::vector<double> all;
+    for (const VideoPart& part : divide_video(file, {}, length, from, until).parts) all.push_back(part.begin);
+    return all;
+  };
+  EXPECT_EQ(begins(20, 1.5, 3.5), (std::vector<double>{0, 2, 3}));
+  EXPECT_EQ(begins(30, 2, 5.5), (std::vector<double>{0, 4}));
   // The copy begins within a group of pictures, whose first pictures its edit list leaves out.
   const std::string cut = encode_clip(folder, {"-ss", "0.7", "-i", file}, {"-c", "copy"}, "cut.mp4");
   EXPECT_GE(expect_equal_parts(cut), 3u);
