@@ -15,8 +15,9 @@ using opencl::define;
 // Tiles for eight frames suit every number above one.
 constexpr int kGroupOfOne = 256, kGroupOfSeveral = 128, kGroupOnCpu = 64;
 constexpr int kSeveral = 8;
-// Iterations that are unrolled; on CPUs none, because PoCL 3.1 makes wrong code of unrolled loops.
-constexpr int kUnrolledOfOne = 16, kUnrolledOfSeveral = 4;
+// Iterations that are unrolled: many where each group has to be fast, since they are few. On CPUs none,
+// because PoCL 3.1 makes wrong code of unrolled loops.
+constexpr int kUnrolledOfFew = 16, kUnrolledOfMany = 4;
 constexpr int kMostPixels = 256;  // of a tile
 constexpr std::uint64_t kLocalBytes = 44 << 10, kOtherLocalBytes = 4 << 10;
 
@@ -58,19 +59,39 @@ DeviceLevels::Variant DeviceLevels::make_variant(int frames) const {
   const LaunchShape shape = shape_for(context_->device(), manner_.groups, frames);
   Variant made{make_level_tables(*plan_, placed_, shape), {}, {}, {}, {}, {}, shape.group};
   opencl::Queue queue(*context_);
-  std::string options = define("GROUP", shape.group);
-  const bool is_cpu = context_->device().type == opencl::DeviceType::cpu;
-  const int unrolled = is_cpu ? 1 : frames == 1 ? kUnrolledOfOne : kUnrolledOfSeveral;
   if (!manner_.by_level) {
-    options += define("LOCAL_FLOATS", shape.local_floats);
     opencl::upload(queue, made.chains, made.host.chains);
     opencl::upload(queue, made.ops, made.host.ops);
   }
-  made.program = opencl::Program(*context_, "network/level.cl", options + define("UNROLL", unrolled), cache_,
-                                 manner_.by_level ? level_source(made.host) : "");
   opencl::upload(queue, made.places, made.host.places);
   opencl::upload(queue, made.numbers, made.host.tables);
+  build(made, shape);
   return made;
+}
+
+void DeviceLevels::build(Variant& variant, const LaunchShape& shape) const {
+  const auto program = [&](const std::string& options, const std::string& generated) {
+    return opencl::Program(*context_, "network/level.cl", define("GROUP", shape.group) + options, cache_,
+                           generated);
+  };
+  const bool is_cpu = context_->device().type == opencl::DeviceType::cpu;
+  if (!manner_.by_level) {
+    variant.programs = {program(
+        define("LOCAL_FLOATS", shape.local_floats) + define("UNROLL", is_cpu ? 1 : kUnrolledOfFew), "")};
+    return;
+  }
+  const std::vector<LevelTables::Launch>& launches = variant.host.launches;
+  variant.programs.resize(launches.size());
+  for (const bool has_few : {true, false}) {
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      if ((shape.frames == 1 && launches[i].groups < shape.groups) == has_few) numbers.push_back(i);
+    }
+    if (numbers.empty()) continue;
+    const int unrolled = is_cpu ? 1 : has_few ? kUnrolledOfFew : kUnrolledOfMany;
+    const opencl::Program made = program(define("UNROLL", unrolled), level_source(variant.host, numbers));
+    for (const std::size_t i : numbers) variant.programs[i] = made;
+  }
 }
 
 const DeviceLevels::Variant& DeviceLevels::variant_for(int frames) const {
@@ -99,9 +120,8 @@ void DeviceLevels::enqueue(opencl::Queue& queue, Kernels& kernels, const opencl:
   const Variant& variant = variant_for(frames);
   const LevelTables& host = variant.host;
   std::vector<opencl::Kernel>& own = &variant == &one_ ? kernels.one : kernels.several;
-  if (own.empty() && !manner_.by_level) own.emplace_back(variant.program, "level");
-  for (std::size_t i = own.size(); manner_.by_level && i < host.launches.size(); ++i)
-    own.emplace_back(variant.program, "level" + std::to_string(i));
+  for (std::size_t i = own.size(); i < variant.programs.size(); ++i)
+    own.emplace_back(variant.programs[i], manner_.by_level ? "level" + std::to_string(i) : "level");
   const auto frame_floats = static_cast<cl_long>(host.frame_floats);
   const std::size_t begin = host.first_launches[first], end = host.first_launches[last];
   for (std::size_t i = begin; i < end; ++i) {

@@ -54,11 +54,12 @@ class DeviceLevels {
   // Kernels and tables, with tiles that suit a number of frames.
   struct Variant {
     LevelTables host;
-    opencl::Program program;
+    std::vector<opencl::Program> programs;  // by launch, or the one that reads tables
     opencl::Buffer chains, ops, places, numbers;
     int group = 1;  // work-items
   };
   Variant make_variant(int frames) const;
+  void build(Variant& variant, const LaunchShape& shape) const;
   const Variant& variant_for(int frames) const;
 
   const Plan* plan_;
