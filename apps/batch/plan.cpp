@@ -175,6 +175,7 @@ std::optional<double> measure_rate(const DetectorEngine& engine, const std::stri
   }
   if (frames.empty()) return std::nullopt;
   pipeline::Pipeline pipeline(engine.detector(), engine.devices(), engine.resolve(), {engine.threads});
+  pipeline.wait_until_ready();
   double rate = 0;
   for (int pass = 0; pass < 2; ++pass) {  // the first one fills caches
     pipeline::MemorySource source(frames, std::ssize(frames));

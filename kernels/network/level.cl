@@ -123,10 +123,12 @@ INLINE void write_quad(const Work* work, const Op* op, int quad, int p, int2 at,
 
 // Activation and sum of a quad.
 INLINE float4 finish(const Work* work, const Op* op, int quad, int p, int2 at, float4 value) {
-  if (!op->adds) return activate(value, op->activation, op->a, op->b);
-  const float4 added = read_quad(work, place_of(work, &op->added, quad >> 2), quad, p, at.x, at.y, BLOCK);
-  if (op->added_first) return activate(value + added, op->activation, op->a, op->b);
-  return activate(value, op->activation, op->a, op->b) + added;
+  float4 added = 0;
+  if (op->adds) added = read_quad(work, place_of(work, &op->added, quad >> 2), quad, p, at.x, at.y, BLOCK);
+  if (op->adds && op->added_first) value += added;
+  value = activate(value, op->activation, op->a, op->b);
+  if (op->adds && !op->added_first) value += added;
+  return value;
 }
 
 // Work-items share the quads of a tile so that neighbours have four quads of a block, and then the next pixel.
@@ -273,7 +275,7 @@ INLINE Part part_of(const Work* work, const Op* op) {
 INLINE float4 fma_one(float x, float4 w, float4 sum) { return fma((float4)x, w, sum); }
 
 // Sums of eight pixels and four outputs.
-INLINE void multiply_8_4(const Work* work, const Op* op, const Part part, float4* sums) {
+INLINE void add_8_4(const Work* work, const Op* op, const Part part, float4* sums) {
   if (op->begins) {
     const float4 bias = *(global const float4*)(work->weights + op->bias + part.output);
     sums[0] = sums[1] = sums[2] = sums[3] = sums[4] = sums[5] = sums[6] = sums[7] = bias;
@@ -289,7 +291,7 @@ INLINE void multiply_8_4(const Work* work, const Op* op, const Part part, float4
   sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3, sums[4] = s4, sums[5] = s5, sums[6] = s6, sums[7] = s7;
 }
 
-INLINE void multiply_4_4(const Work* work, const Op* op, const Part part, float4* sums) {
+INLINE void add_4_4(const Work* work, const Op* op, const Part part, float4* sums) {
   if (op->begins)
     sums[0] = sums[1] = sums[2] = sums[3] = *(global const float4*)(work->weights + op->bias + part.output);
   float4 s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
@@ -303,7 +305,7 @@ INLINE void multiply_4_4(const Work* work, const Op* op, const Part part, float4
 }
 
 // Sums of up to four pixels, side by side, and one or two outputs.
-INLINE void multiply_few(const Work* work, const Op* op, const Part part, int pixels, bool two, float4* sums) {
+INLINE void add_few(const Work* work, const Op* op, const Part part, int pixels, bool two, float4* sums) {
   if (op->begins) {
     sums[0] = work->weights[op->bias + part.output];
     sums[1] = work->weights[op->bias + part.output + two];
@@ -325,27 +327,31 @@ INLINE void multiply_few(const Work* work, const Op* op, const Part part, int pi
   sums[0] = s0, sums[1] = s1;
 }
 
-INLINE void multiply(const Work* work, const Op* op, float4* sums) {
+#define FINISH(p) finish_quad(work, op, part.output / 4, part.first + p * part.apart, sums[p]);
+INLINE void multiply_8_4(const Work* work, const Op* op, float4* sums) {
   const Part part = part_of(work, op);
   if (!part.works) return;
-  const int outputs = op->tile & 255;
-  if (op->tile == (8 << 8 | 4)) {
-    multiply_8_4(work, op, part, sums);
-  } else if (op->tile == (4 << 8 | 4)) {
-    multiply_4_4(work, op, part, sums);
-  } else {
-    multiply_few(work, op, part, op->tile >> 8, outputs == 2, sums);
-  }
+  add_8_4(work, op, part, sums);
   if (!op->ends) return;
-  if (outputs < 4) {
-    finish_pixels(work, op, part.output, part.first, part.apart, sums[0]);
-    if (outputs == 2) finish_pixels(work, op, part.output + 1, part.first, part.apart, sums[1]);
-    return;
-  }
-#define FINISH(p) finish_quad(work, op, part.output / 4, part.first + p * part.apart, sums[p]);
+  FINISH(0) FINISH(1) FINISH(2) FINISH(3) FINISH(4) FINISH(5) FINISH(6) FINISH(7)
+}
+
+INLINE void multiply_4_4(const Work* work, const Op* op, float4* sums) {
+  const Part part = part_of(work, op);
+  if (!part.works) return;
+  add_4_4(work, op, part, sums);
+  if (!op->ends) return;
   FINISH(0) FINISH(1) FINISH(2) FINISH(3)
-  if (op->tile != (8 << 8 | 4)) return;
-  FINISH(4) FINISH(5) FINISH(6) FINISH(7)
+}
+
+INLINE void multiply_few(const Work* work, const Op* op, float4* sums) {
+  const Part part = part_of(work, op);
+  if (!part.works) return;
+  const bool two = (op->tile & 255) == 2;
+  add_few(work, op, part, op->tile >> 8, two, sums);
+  if (!op->ends) return;
+  finish_pixels(work, op, part.output, part.first, part.apart, sums[0]);
+  if (two) finish_pixels(work, op, part.output + 1, part.first, part.apart, sums[1]);
 }
 
 // A quad of a source under a window's row and column; `outside` beyond the map.
@@ -474,7 +480,13 @@ INLINE float4 sum_lane(const Work* work, const Op* op, int quad, int lane) {
   }
   return sum;
 }
-INLINE float4 mean_of_lanes(const Work* work, const Op* op, int quad) {
+INLINE void sum_lanes(const Work* work, const Op* op) {
+#pragma unroll 1
+  for (int k = work->item; k < 16 * op->count; k += GROUP)
+    *(local float4*)(work->tile + op->local_at + k / op->count * op->local_pitch + 4 * (k % op->count)) =
+        sum_lane(work, op, k % op->count, k / op->count);
+}
+INLINE float4 mean(const Work* work, const Op* op, int quad, int p, int2 at) {
   local const float* lanes = work->tile + op->local_at + 4 * quad;
 #define LANE(l) (*(local const float4*)(lanes + (l)*op->local_pitch))
 #define LANES_2(l) (LANE(l) + LANE(l + 8))
@@ -499,46 +511,23 @@ INLINE void scatter(const Work* work, const Op* op) {
   }
 }
 
-INLINE float4 quad_of(const Work* work, const Op* op, int quad, int p, int2 at) {
-  switch (op->kind) {
-    case DEPTHWISE: return depthwise(work, op, quad, p, at);
-    case BINARY: return binary(work, op, quad, p, at);
-    case POOL: return pool(work, op, quad, p, at);
-    case AVERAGE: return average(work, op, quad, p, at);
-    case PAD: return pad(work, op, quad, p, at);
-    case RESIZE: return resize(work, op, quad, p, at);
-    case MEAN: return mean_of_lanes(work, op, quad);
-  }
-  // COPY
+INLINE float4 copy(const Work* work, const Op* op, int quad, int p, int2 at) {
 #define COPIED(c) \
   4 * quad + c < op->outputs ? read_one(work, place_of(work, &op->in, 4 * quad + c), p, at, op->pixel_step) : 0
   return (float4)(COPIED(0), COPIED(1), COPIED(2), COPIED(3));
 }
 
-INLINE void run(const Work* work, const Op* op, float4* sums) {
-  if (op->kind == STAGE) {
-    stage(work, op);
-  } else if (op->kind == STAGE_QUADS) {
-    stage_quads(work, op);
-  } else if (op->kind == MULTIPLY) {
-    multiply(work, op, sums);
-  } else if (op->kind == MEAN_LANES) {
-#pragma unroll 1
-    for (int k = work->item; k < 16 * op->count; k += GROUP)
-      *(local float4*)(work->tile + op->local_at + k / op->count * op->local_pitch + 4 * (k % op->count)) =
-          sum_lane(work, op, k % op->count, k / op->count);
-  } else if (op->kind == PACK || op->kind == PLACE) {
-    scatter(work, op);
-  } else {
-#pragma unroll 1
-    for (int k = work->item; k < op->count << work->tile_shift; k += GROUP) {
-      const Place here = place_of_item(k, work->tile_shift);
-      if (here.p >= work->count) continue;
-      const int2 at = place_of_pixel(work, here.p);
-      const float4 value = quad_of(work, op, here.quad, here.p, at);
-      write_quad(work, op, here.quad, here.p, at, finish(work, op, here.quad, here.p, at, value));
-    }
+// Makes each quad of a tile with one of the functions above.
+#define MAKE_QUADS(make, work, op)                                                                    \
+  _Pragma("unroll 1") for (int k = (work)->item; k < (op)->count << (work)->tile_shift; k += GROUP) { \
+    const Place here = place_of_item(k, (work)->tile_shift);                                          \
+    if (here.p >= (work)->count) continue;                                                            \
+    const int2 at = place_of_pixel(work, here.p);                                                     \
+    const float4 made = make(work, op, here.quad, here.p, at);                                        \
+    write_quad(work, op, here.quad, here.p, at, finish(work, op, here.quad, here.p, at, made));       \
   }
+
+INLINE void wait(const Op* op) {
   if (op->waits) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
@@ -585,9 +574,47 @@ INLINE void begin(Work* work, const Chain* chain, int group, local float* unused
   kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void name(ARGUMENTS) {       \
     BEGIN_LEVEL(groups, local_floats)
 #define BEGIN_CHAIN begin(&work, &chain, group, &unused);
-#define RUN run(&work, &op, sums);
+
+// An operation of a generated kernel: the function of its kind alone, so that compilers have little to do.
+#define RUN(function) function(&work, &op), wait(&op);
+#define RUN_PRODUCT(function) function(&work, &op, sums), wait(&op);
+#define RUN_QUADS(function) MAKE_QUADS(function, &work, &op) wait(&op);
 
 #ifdef LOCAL_FLOATS
+INLINE float4 quad_of(const Work* work, const Op* op, int quad, int p, int2 at) {
+  switch (op->kind) {
+    case DEPTHWISE: return depthwise(work, op, quad, p, at);
+    case BINARY: return binary(work, op, quad, p, at);
+    case POOL: return pool(work, op, quad, p, at);
+    case AVERAGE: return average(work, op, quad, p, at);
+    case PAD: return pad(work, op, quad, p, at);
+    case RESIZE: return resize(work, op, quad, p, at);
+    case MEAN: return mean(work, op, quad, p, at);
+  }
+  return copy(work, op, quad, p, at);
+}
+
+INLINE void run(const Work* work, const Op* op, float4* sums) {
+  if (op->kind == STAGE) {
+    stage(work, op);
+  } else if (op->kind == STAGE_QUADS) {
+    stage_quads(work, op);
+  } else if (op->kind == MULTIPLY && op->tile == (8 << 8 | 4)) {
+    multiply_8_4(work, op, sums);
+  } else if (op->kind == MULTIPLY && op->tile == (4 << 8 | 4)) {
+    multiply_4_4(work, op, sums);
+  } else if (op->kind == MULTIPLY) {
+    multiply_few(work, op, sums);
+  } else if (op->kind == MEAN_LANES) {
+    sum_lanes(work, op);
+  } else if (op->kind == PACK || op->kind == PLACE) {
+    scatter(work, op);
+  } else {
+    MAKE_QUADS(quad_of, work, op)
+  }
+  wait(op);
+}
+
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void level(
     ARGUMENTS, global const Chain* restrict chains, global const Op* restrict ops, int groups, int first_chain,
     int chain_count) {

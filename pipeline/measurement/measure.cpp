@@ -124,6 +124,7 @@ class Measurer {
 
   TraceStatistics run_schedule(const Schedule& schedule, std::int64_t count, std::size_t trim) {
     pipeline_.set_schedule(schedule);
+    pipeline_.wait_until_ready();
     results_.restart();
     const std::unique_ptr<FrameSource> source = make_source_(count);
     TraceStatistics statistics;

@@ -163,6 +163,7 @@ class WholeMeasurer {
   WholeRow measure(const Schedule& schedule, const std::string& name, double seconds) {
     const EnergyWindows windows(energy_, seconds, options_.repeats, options_.stop);
     pipeline_.set_schedule(schedule);
+    pipeline_.wait_until_ready();
     WholeRow row;
     row.name = name;
     row.mapping = describe(schedule, processor_);

@@ -129,6 +129,9 @@ void Controller::accept(const FrameTrace& trace) {
 void Controller::control_schedule(const FrameTrace& trace) {
   KeptPlan& plan = *plan_;
   if (trace.admitted < plan.switched) return;
+  const auto on_device = [](const Span& span) { return span.processor > 0; };
+  const bool compiles = plan.running.uses_device() && std::ranges::none_of(trace.spans, on_device);
+  if (compiles && !pipeline_.device_lost()) return;
   if (trace.setting != plan.setting) {
     if (plan.setting >= 0) plan.drift.setting_changed();
     plan.setting = trace.setting;

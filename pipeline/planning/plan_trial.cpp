@@ -37,6 +37,7 @@ void keep_faster(Alternative& alternative, const PlanTrials::Seen& seen) {
 TraceStatistics run_for(Pipeline& pipeline, const Schedule& schedule, const std::vector<Frame>& frames,
                         std::int64_t count, std::size_t trim, const std::atomic<bool>* stop) {
   pipeline.set_schedule(schedule);
+  pipeline.wait_until_ready();
   MemorySource source(frames, count);
   TraceStatistics statistics;
   RunOptions options;

@@ -184,7 +184,8 @@ void Session::Impl::enter(Slot& slot) noexcept {
   slot.plan = slot.program.plan;
   slot.setting = slot.program.setting;
   slot.ready = slot.decoded;
-  guarded(slot, [](Slot& one) {
+  guarded(slot, [this](Slot& one) {
+    one.plan = plan_while_compiling(one.program);
     const auto settings = one.program.processor.operating_points();
     one.spans.push_back({Activity::decode, 0, 0, 0, one.admitted, one.decoded, 0});
     one.result.setting = settings.empty() ? std::string_view() : std::string_view(settings[one.setting].name);
@@ -194,6 +195,21 @@ void Session::Impl::enter(Slot& slot) noexcept {
     return &one;
   });
   slot.plan->begin->try_put(&slot);
+}
+
+// The program's present plan, without devices that still compile their kernels.
+Plan* Session::Impl::plan_while_compiling(Program& program) {
+  DeviceSet compiling;
+  for (std::size_t i = 0; i < program.queues.size(); ++i) {
+    try {
+      compiling[i] = !program.queues[i]->lost() && !program.devices[i].is_ready();
+    } catch (const std::exception& e) {
+      program.queues[i]->disable(e.what());
+    }
+  }
+  if (compiling.none()) return program.plan;
+  const std::lock_guard lock(mutex_);
+  return plan_for(program, program.plan.load()->schedule, compiling);
 }
 
 Slot* Session::Impl::begin(Slot& slot) {

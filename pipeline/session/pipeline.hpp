@@ -28,6 +28,8 @@ class Pipeline {
   int threads() const { return session_.threads(); }
   Schedule schedule() const { return session_.schedule(program_); }
   void set_schedule(const Schedule& schedule) { session_.set_schedule(program_, schedule); }
+  /// As Session::wait_until_ready.
+  void wait_until_ready() { session_.wait_until_ready(program_); }
   std::size_t setting() const { return session_.setting(program_); }
   void set_setting(std::size_t setting) { session_.set_setting(program_, setting); }
   bool device_lost() const { return session_.device_lost(program_); }

@@ -107,12 +107,12 @@ Program& Session::Impl::program(ProgramId id) {
   return programs_.at(static_cast<std::size_t>(id));
 }
 
-// The schedule without lost devices.
-Plan* Session::Impl::plan_for(Program& program, const Schedule& asked) {
+// The schedule without lost devices, and without those in `others`.
+Plan* Session::Impl::plan_for(Program& program, const Schedule& asked, const DeviceSet& others) {
   Schedule schedule = asked;
   const std::size_t devices = program.devices.size();
   for (std::size_t i = 0; i < devices; ++i) {
-    if (program.queues[i]->lost() && devices_of(schedule, devices)[i])
+    if ((program.queues[i]->lost() || others[i]) && devices_of(schedule, devices)[i])
       schedule = without_device(schedule, program.processor, program.devices, i);
   }
   if (schedule.in_flight == 0) schedule.in_flight = default_in_flight(schedule, threads(), devices);
@@ -139,6 +139,19 @@ void Session::Impl::set_schedule(Program& program, const Schedule& schedule) {
     program.plan = plan_for(program, schedule);
   }
   admit_waiting(program);
+}
+
+void Session::Impl::wait_until_ready(Program& program) {
+  const Schedule schedule = program.plan.load()->schedule;
+  const DeviceSet used = devices_of(schedule, program.devices.size());
+  for (std::size_t i = 0; i < program.queues.size(); ++i) {
+    if (!used[i] || program.queues[i]->lost()) continue;
+    try {
+      program.devices[i].wait_until_ready(static_cast<std::size_t>(std::max(schedule.batch, 1)));
+    } catch (const std::exception& e) {
+      program.queues[i]->disable(e.what());
+    }
+  }
 }
 
 void Session::Impl::lose_device(const ComputeDevice& device, const std::string& error) {
@@ -406,6 +419,10 @@ void Session::set_setting(ProgramId program, std::size_t setting) {
   }
   one.setting = setting;
 }
+void Session::wait_until_ready(ProgramId program) {
+  impl_->wait_until_ready(impl_->program(program));
+}
+
 bool Session::device_lost(ProgramId program) const {
   return std::ranges::any_of(impl_->program(program).queues,
                              [](const DispatchQueue* queue) { return queue->lost(); });

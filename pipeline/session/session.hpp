@@ -136,6 +136,8 @@ struct Event {
 /// schedule's other devices, or on the CPU. After an error of a source, the frames before it are delivered;
 /// after one of a sink, no more frames of the stream are.
 ///
+/// While a device compiles its kernels, frames that enter go to the schedule's other devices, or to the CPU.
+///
 /// Thread-safety: all members but the destructor, from any thread. Call `wait` or `remove` once for a stream,
 /// and never from a sink, trace sink or callback of the session: that can deadlock.
 class Session {
@@ -155,6 +157,9 @@ class Session {
   Schedule schedule(ProgramId program) const;
   /// Sets the schedule of frames that enter from now on; frames in flight keep theirs. Throws Error (usage).
   void set_schedule(ProgramId program, const Schedule& schedule);
+  /// Waits until the devices of the program's schedule have compiled their kernels: for measurements. A
+  /// device that cannot is disabled.
+  void wait_until_ready(ProgramId program);
   /// Index of the operating point (FrameProcessor::operating_points) of frames that enter now; initially the
   /// configured one.
   std::size_t setting(ProgramId program) const;

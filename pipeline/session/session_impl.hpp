@@ -102,6 +102,7 @@ class Session::Impl {
   ProgramId add(const FrameProcessor& processor, const Devices& devices, const Schedule& schedule);
   Program& program(ProgramId id);
   void set_schedule(Program& program, const Schedule& schedule);
+  static void wait_until_ready(Program& program);
   TraceInfo trace_info(const Program& program) const;
 
   std::vector<StreamId> add(Program& program, std::span<const Stream> streams);
@@ -116,7 +117,7 @@ class Session::Impl {
 
   // session.cpp: streams and programs. Those that take no lock are called with the mutex held.
   DispatchQueue& queue_for(const DeviceStages& stages, const std::string& name);
-  Plan* plan_for(Program& program, const Schedule& schedule);
+  Plan* plan_for(Program& program, const Schedule& schedule, const DeviceSet& others = {});
   StreamState& free_state();
   StreamState& state(StreamId id) const;
   static RunReport report_of(StreamState& s);
@@ -155,6 +156,7 @@ class Session::Impl {
   void build_nodes(Program& program, Plan& plan);
   void build_nodes(StreamState& s);
   void enter(Slot& slot) noexcept;
+  Plan* plan_while_compiling(Program& program);
   Slot* begin(Slot& slot);
   static bool deal(Slot& slot);
   static void leave_device(Slot& slot);

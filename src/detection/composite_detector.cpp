@@ -422,6 +422,17 @@ class CompositeDetector::CompositeStages : public DeviceStages {
     return std::nullopt;
   }
 
+  bool is_ready() const override {
+    return std::ranges::all_of(own_, [](const auto& points) {
+      return std::ranges::all_of(points, [](const auto& point) { return point->is_ready(); });
+    });
+  }
+  void wait_until_ready(std::size_t frames) const override {
+    for (const auto& points : own_) {
+      for (const auto& point : points) point->wait_until_ready(frames);
+    }
+  }
+
   std::unique_ptr<DeviceSlot> make_slot() const override {
     auto slot = std::make_unique<CompositeSlot>();
     for (std::size_t m = 0; m < own_.size(); ++m) {

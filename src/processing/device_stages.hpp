@@ -102,6 +102,13 @@ class DeviceStages {
   virtual std::optional<MappingConflict> check(const StageSet& /*on_device*/) const { return std::nullopt; }
   virtual std::unique_ptr<DeviceSlot> make_slot() const = 0;
 
+  /// Whether the kernels are built. Until then `submit` waits for the compiler; the CPU can do the work
+  /// meanwhile. Throws DeviceError if they cannot be built.
+  virtual bool is_ready() const { return true; }
+  /// Waits for all kernels that submissions of up to so many frames use, also those without which they run
+  /// slower only: for measurements. Throws DeviceError.
+  virtual void wait_until_ready(std::size_t /*frames*/) const {}
+
   /// Prepares the slot, and a workspace in which the processor has prepared a frame, for the mapping
   /// `on_device`. Throws DeviceError.
   virtual void prepare(DeviceSlot& slot, Workspace& workspace, const StageSet& on_device) const = 0;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "detectors/network/interpreter.hpp"
 #include "detectors/network/opencl/device_levels.hpp"
@@ -68,44 +69,52 @@ opencl::ProgramCache& cache() {
   return cache;
 }
 
-// Levels of a plan on the device, a few frames at once.
+// Levels of a plan on the device, a few frames at once: with the kernels for one frame, and with those for
+// several.
 class DeviceRuns {
  public:
   DeviceRuns(const Plan& plan, int frames, const DeviceLevels::Manner& manner)
-      : plan_(plan),
-        frames_(frames),
-        queue_(*device()),
-        levels_(plan, *device(), &cache(), manner),
-        arena_(*device(), levels_.bytes(frames)) {}
+      : plan_(plan), frames_(frames), queue_(*device()), levels_(plan, *device(), &cache(), manner) {
+    levels_.wait_until_ready(frames);
+    for (const int tiles : {1, frames}) {
+      const DeviceLevels::Variant& variant = levels_.variant_for(tiles);
+      arenas_.try_emplace(&variant, *device(), variant.bytes(frames));
+    }
+  }
 
   // Values of the results that differ from those of the runner, which has run with the same input.
   std::int64_t different(Runner& runner) {
+    std::int64_t count = 0;
+    for (const auto& [variant, arena] : arenas_) count += different(runner, *variant, arena);
+    return count;
+  }
+
+ private:
+  std::int64_t different(Runner& runner, const DeviceLevels::Variant& variant, const opencl::Buffer& arena) {
     auto& input = runner.shared()[0];  // of a network that is constant: none, which drivers may refuse
     for (int frame = 0; frame < frames_ && input.bytes() > 0; ++frame)
-      queue_.wait(
-          queue_.write(arena_, input.data(), input.bytes(), levels_.place_of(kInputPool, frames_, frame)));
+      queue_.wait(queue_.write(arena, input.data(), input.bytes(), variant.place_of(kInputPool, frame)));
     for (const PlanSegment& segment : plan_.segments) {
       if (segment.suits_devices)
-        levels_.enqueue(queue_, kernels_, arena_, frames_, segment.first_level, segment.last_level,
+        levels_.enqueue(variant, queue_, kernels_, arena, frames_, segment.first_level, segment.last_level,
                         [](const opencl::Event&) {});
     }
     std::int64_t count = 0;
     for (int frame = 0; frame < frames_; ++frame) {
       for (const Storage& s : plan_.storages) {
         const std::size_t segment = static_cast<std::size_t>(s.pool - kFirstResultPool);
-        if (s.pool >= kFirstResultPool && plan_.segments[segment].suits_devices)
-          count += different(s, frame, runner.shared()[segment + 1]);
+        if (s.pool < kFirstResultPool || !plan_.segments[segment].suits_devices) continue;
+        std::vector<float> got(static_cast<std::size_t>(s.floats()));
+        queue_.wait(queue_.read(arena, got.data(), 4 * got.size(),
+                                variant.place_of(static_cast<std::size_t>(s.pool), frame) +
+                                    4 * static_cast<std::size_t>(s.offset)));
+        count += different(s, got, runner.shared()[segment + 1]);
       }
     }
     return count;
   }
 
- private:
-  std::int64_t different(const Storage& s, int frame, InterStageBuffer& expected) {
-    std::vector<float> got(static_cast<std::size_t>(s.floats()));
-    queue_.wait(queue_.read(arena_, got.data(), 4 * got.size(),
-                            levels_.place_of(static_cast<std::size_t>(s.pool), frames_, frame) +
-                                4 * static_cast<std::size_t>(s.offset)));
+  static std::int64_t different(const Storage& s, const std::vector<float>& got, InterStageBuffer& expected) {
     const float* const want = reinterpret_cast<const float*>(expected.data()) + s.offset;
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < s.floats(); ++i) {
@@ -123,7 +132,7 @@ class DeviceRuns {
   opencl::Queue queue_;
   DeviceLevels levels_;
   DeviceLevels::Kernels kernels_;
-  opencl::Buffer arena_;
+  std::map<const DeviceLevels::Variant*, opencl::Buffer> arenas_;
 };
 
 std::vector<std::unique_ptr<DeviceRuns>> runs_on_device(const Plan& plan, OnDevice on_device) {

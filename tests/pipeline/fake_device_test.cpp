@@ -210,6 +210,61 @@ TEST_F(FakeDevice, IsNotGivenUpWhileProgramsAreBuilt) {
   EXPECT_GE(test::run_in_order(pipeline, 1).retried, 1);
 }
 
+TEST_F(FakeDevice, LeavesFramesToTheCpuWhileItCompiles) {
+  for (const Schedule& schedule : schedules(4)) {
+    std::atomic<bool> is_compiled{false};
+    std::atomic<int> first{100}, last{-1};
+    const auto stages = device([&](int index) {
+      first = std::min<int>(first, index);
+      last = std::max<int>(last, index);
+      return Fate{Kind::done, 50us};
+    });
+    stages->is_compiled = [&] { return is_compiled.load(); };
+    Pipeline pipeline(detector_, stages.get(), schedule, {2});
+    Collector collector;
+    collector.on_result = [&](const FrameResult& result) { is_compiled = is_compiled || result.frame == 10; };
+    NumberedSource source(40);
+    const RunReport report = test::run(pipeline, source, collector);
+    expect_ordered(collector.results, 40);
+    EXPECT_EQ(report.failed + report.retried, 0);
+    EXPECT_GT(first, 10);
+    EXPECT_EQ(last, 39);
+    EXPECT_TRUE(pipeline.schedule().uses_device());
+  }
+}
+
+TEST_F(FakeDevice, IsDisabledWhereKernelsCannotBeCompiled) {
+  std::atomic<bool> has_failed{false};
+  const auto stages = device([](int) { return Fate{Kind::done, 50us}; });
+  stages->is_compiled = [&] { return has_failed ? throw Error(ExitCode::failed, "no such type") : false; };
+  Pipeline pipeline(detector_, stages.get(), schedules(4).front(), {2});
+  Collector collector;
+  collector.on_result = [&](const FrameResult& result) { has_failed = has_failed || result.frame == 10; };
+  NumberedSource source(40);
+  const RunReport report = test::run(pipeline, source, collector);
+  expect_ordered(collector.results, 40);
+  EXPECT_EQ(report.failed + report.retried, 0);
+  EXPECT_TRUE(pipeline.device_lost());
+  EXPECT_EQ(times_disabled(), 1) << log_.str();
+  EXPECT_THAT(log_.str(), HasSubstr("no such type"));
+}
+
+TEST_F(FakeDevice, IsWaitedForBeforeMeasurements) {
+  Schedule schedule = schedules(4).front();
+  schedule.batch = 2;
+  const auto stages = device([](int) { return Fate{Kind::done, 50us}; });
+  stages->together = 2;
+  int asked = 0;
+  stages->is_compiled = [&] { return ++asked > 3; };
+  Pipeline pipeline(detector_, stages.get(), schedule, {2});
+  pipeline.wait_until_ready();
+  EXPECT_EQ(stages->waited_for, 2U);
+  EXPECT_EQ(asked, 4);
+  stages->is_compiled = []() -> bool { throw Error(ExitCode::failed, "no such type"); };
+  pipeline.wait_until_ready();
+  EXPECT_TRUE(pipeline.device_lost());
+}
+
 // Errors of the CPU's stages around the device's cost their frame alone.
 TEST_F(FakeDevice, StagesOnTheCpuFailAroundIt) {
   for (const bool typed : {true, false}) {

@@ -172,12 +172,20 @@ class FakeStages : public DeviceStages {
   }
 
   std::size_t together = 1;  ///< most_together
+  /// Whether the kernels are compiled; may throw. Empty: they are.
+  std::function<bool()> is_compiled;
+  mutable std::size_t waited_for = 0;  ///< frames of the last `wait_until_ready`
   /// Called before the frames of a batch are submitted, with their values; may be empty.
   std::function<void(const std::vector<int>& indices)> on_batch;
 
   const FakeDevice& device() const override { return device_; }
   std::size_t most_together() const override { return together; }
   StageSet supported() const override { return supported_; }
+  bool is_ready() const override { return !is_compiled || is_compiled(); }
+  void wait_until_ready(std::size_t frames) const override {
+    waited_for = frames;
+    while (!is_ready()) std::this_thread::yield();
+  }
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<FakeDeviceSlot>(); }
   void prepare(DeviceSlot& slot, Workspace&, const StageSet&) const override {
     EXPECT_FALSE(static_cast<FakeDeviceSlot&>(slot).busy) << "prepared while the device works with it";

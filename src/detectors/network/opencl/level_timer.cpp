@@ -14,7 +14,8 @@ LevelTimer::LevelTimer(const Plan& plan, const opencl::OpenedDevice& device, int
     count_ = segment.last_level;
   }
   if (count_ == 0) return;
-  const std::size_t bytes = on_device_.bytes(frames);
+  on_device_.wait_until_ready(frames);
+  const std::size_t bytes = on_device_.variant_for(frames).bytes(frames);
   arena_ = opencl::Buffer(device, bytes);
   queue_.wait(queue_.fill(arena_, 0, bytes));
 }
@@ -24,7 +25,8 @@ std::vector<double> LevelTimer::run() {
   const std::string& name = device_->device().name;
   for (std::size_t level = 0; level < count_; ++level) {
     opencl::Event first, last;
-    on_device_.enqueue(queue_, kernels_, arena_, frames_, level, level + 1, [&](opencl::Event event) {
+    const DeviceLevels::Variant& levels = on_device_.variant_for(frames_);
+    on_device_.enqueue(levels, queue_, kernels_, arena_, frames_, level, level + 1, [&](opencl::Event event) {
       if (!first) first = event;
       last = std::move(event);
     });

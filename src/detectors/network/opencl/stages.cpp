@@ -83,7 +83,8 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
   const PlanSegment& segment = detector_->plan()->segments[number];
   auto& first = static_cast<OpenClSlot&>(*slots.front());
   const auto frames = static_cast<int>(slots.size());
-  first.fit(first.arena, static_cast<std::int64_t>(levels_.bytes(frames)));
+  const DeviceLevels::Variant& levels = levels_.variant_for(frames);
+  first.fit(first.arena, static_cast<std::int64_t>(levels.bytes(frames)));
   std::vector<opencl::Event> ready;
   for (int i = 0; i < frames; ++i) {
     OpenClSlotBase& slot = *slots[static_cast<std::size_t>(i)];
@@ -92,8 +93,8 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
       // Results of segments that are submitted with this one are there.
       if (pool >= kFirstResultPool && kFirstSegment + pool - kFirstResultPool >= slot.first_submitted())
         continue;
-      slot.launched(slot.queue.copy(slot.buffer(resource_of(read)), 0, first.arena,
-                                    levels_.place_of(pool, frames, i), levels_.pool_bytes(pool)));
+      slot.launched(slot.queue.copy(slot.buffer(resource_of(read)), 0, first.arena, levels.place_of(pool, i),
+                                    levels_.pool_bytes(pool)));
     }
     if (i == 0) continue;
     ready.push_back(slot.queue.marker());
@@ -101,8 +102,8 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
   }
   if (!ready.empty()) first.queue.marker_after(ready);
   opencl::Event done;
-  levels_.enqueue(first.queue, first.levels, first.arena, frames, segment.first_level, segment.last_level,
-                  [&](opencl::Event event) {
+  levels_.enqueue(levels, first.queue, first.levels, first.arena, frames, segment.first_level,
+                  segment.last_level, [&](opencl::Event event) {
                     for (OpenClSlotBase* slot : slots) slot->launched(event);
                     done = std::move(event);
                   });
@@ -116,8 +117,8 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
   for (int i = 0; i < frames; ++i) {
     OpenClSlotBase& slot = *slots[static_cast<std::size_t>(i)];
     if (i > 0 && done) slot.queue.marker_after({&done, 1});
-    opencl::Event event = slot.queue.copy(first.arena, levels_.place_of(pool, frames, i),
-                                          slot.buffer(results), 0, levels_.pool_bytes(pool));
+    opencl::Event event = slot.queue.copy(first.arena, levels.place_of(pool, i), slot.buffer(results), 0,
+                                          levels_.pool_bytes(pool));
     slot.launched(event);
     if (i == 0) continue;
     slot.queue.flush();

@@ -28,10 +28,15 @@ class OpenClSlot : public OpenClSlotBase {
 /// Thread-safety: as DeviceStages.
 class OpenClStages : public OpenClStagesOf<NetworkWorkspace, OpenClSlot> {
  public:
-  /// Builds the kernels. Everything passed must outlive the object; `cache` may be null. Throws DeviceError.
+  /// Begins to build the kernels (DeviceLevels). Everything passed must outlive the object; `cache` may be
+  /// null. Throws DeviceError.
   OpenClStages(const NetworkDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache);
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<OpenClSlot>(*this); }
+  bool is_ready() const override { return levels_.is_ready(); }
+  void wait_until_ready(std::size_t frames) const override {
+    levels_.wait_until_ready(static_cast<int>(frames));
+  }
   std::size_t most_together() const override { return DeviceLevels::kMostFrames; }
 
  private:
