@@ -76,7 +76,8 @@ class Expression {
                 std::size_t count) const;
 
  private:
-  int add(Node node);
+  int add(Node node);       ///< or finds an equal one
+  int add_call(Node node);  ///< whose type follows from its arguments
 
   std::vector<DataType> operands_;
   std::vector<Node> nodes_;

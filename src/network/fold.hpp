@@ -21,6 +21,8 @@ class Folder {
   int add_single(std::string name, Primitive primitive, std::vector<int> inputs);
 
  private:
+  std::vector<int> add_folded(std::string name, Primitive primitive, std::vector<int> inputs);
+
   Graph& graph_;
   std::int64_t memory_;
   std::int64_t work_ = std::int64_t{1} << 28;  ///< elements and multiply-adds that are left
