@@ -353,43 +353,7 @@ OnnxModel read_model(ExternalData external, std::span<const char> bytes, const s
   }
 }
 
-template <typename T>
-const T* attribute_of(const OnnxNode& node, std::string_view name) {
-  const auto found = node.attributes.find(name);
-  if (found == node.attributes.end()) return nullptr;
-  if (const T* value = std::get_if<T>(&found->second)) return value;
-  throw Problem("the attribute '" + std::string(name) + "' has a wrong type");
-}
-
-template <typename T>
-T attribute_or(const OnnxNode& node, std::string_view name, T fallback) {
-  const T* const value = attribute_of<T>(node, name);
-  return value ? *value : fallback;
-}
-
 }  // namespace
-
-std::int64_t OnnxNode::integer(std::string_view attribute, std::int64_t fallback) const {
-  return attribute_or(*this, attribute, fallback);
-}
-float OnnxNode::real(std::string_view attribute, float fallback) const {
-  return attribute_or(*this, attribute, fallback);
-}
-std::string OnnxNode::text(std::string_view attribute, std::string_view fallback) const {
-  return attribute_or(*this, attribute, std::string(fallback));
-}
-std::vector<std::int64_t> OnnxNode::integers(std::string_view attribute) const {
-  return attribute_or(*this, attribute, std::vector<std::int64_t>());
-}
-std::vector<float> OnnxNode::reals(std::string_view attribute) const {
-  return attribute_or(*this, attribute, std::vector<float>());
-}
-SharedTensor OnnxNode::tensor(std::string_view attribute) const {
-  return attribute_or(*this, attribute, SharedTensor());
-}
-SharedOnnxGraph OnnxNode::graph(std::string_view attribute) const {
-  return attribute_or(*this, attribute, SharedOnnxGraph());
-}
 
 OnnxModel parse_onnx(std::span<const char> bytes, const std::string& name) {
   return read_model(ExternalData(), bytes, name);

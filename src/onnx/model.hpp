@@ -66,6 +66,9 @@ struct OnnxNode {
   std::string title() const { return "'" + name + "' (" + op + ")"; }
 };
 
+/// What is wrong with a node whose operator is not supported. @param known  names of all that are
+std::string why_unknown(const OnnxNode& node, const std::string& known);
+
 struct OnnxValue {
   std::string name;
   SharedTensor constant;             ///< null for others

@@ -15,25 +15,11 @@ bool is_standard(const nn::OnnxNode& node) {
   return node.domain.empty() || (node.domain == "com.microsoft" && node.op.starts_with("QLinear"));
 }
 
-// Why an operator is not known, where that can be told.
-std::string why_unknown(const nn::OnnxNode& node) {
-  const std::string& op = node.op;
-  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, op) != names.end();
-  };
-  if (is_one_of({"DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "DynamicQuantizeLSTM"}))
-    return "is quantised dynamically, which is not supported; export the network in float32, or quantise it "
-           "statically";
-  if (is_one_of({"Loop", "Scan"}))
-    return "loops, which is not supported; simplify the network (onnxsim) or export it without "
-           "its last steps";
-  if (!is_standard(node))
-    return "is an operator of '" + node.domain +
-           "', not of ONNX, which is not supported; export the network without it";
-  std::string known;
+std::string known_operators() {
+  std::string names;
   for (const std::string_view name : operator_names())
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  return "has an operator that is not supported; supported are: " + known;
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
 }
 
 SharedTensor tensor_from(const nn::Tensor& tensor) {
@@ -122,7 +108,7 @@ class Builder {
     node.opset = graph_.opset;
     try {
       node.code = is_standard(from) ? find_operator(from.op) : nullptr;
-      if (!node.code) throw Problem(why_unknown(from));
+      if (!node.code) throw Problem(nn::why_unknown(from, known_operators()));
       add_links(from, node);
       for (const auto& [name, value] : from.attributes) node.attributes[name] = attribute(name, value, node);
       note_type(from, node);
