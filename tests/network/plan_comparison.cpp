@@ -14,9 +14,6 @@
 #include "detectors/network/plan.hpp"
 
 namespace sightline::test {
-namespace {
-
-using namespace network;
 
 float value_of(Fill fill, std::int64_t i) {
   const auto bits = static_cast<std::uint32_t>(i) * 2654435761U;
@@ -26,6 +23,10 @@ float value_of(Fill fill, std::int64_t i) {
   if (fill == Fill::special && i % 37 == 5) return bits % 3 == 0 ? NAN : bits % 3 == 1 ? INFINITY : -0.0F;
   return ordinary * 3;
 }
+
+namespace {
+
+using namespace network;
 
 // Values with other bits; NaN is NaN, whatever its bits.
 std::int64_t different(const Tensor& a, const Tensor& b) {
