@@ -18,6 +18,7 @@
 #include "network/plan_comparison.hpp"
 #include "network/random_chain.hpp"
 #include "network/random_network.hpp"
+#include "network/random_operator.hpp"
 #include "network/reference.hpp"
 #include "onnx/file.hpp"
 
@@ -120,6 +121,22 @@ std::string compared(const OnnxBuilder& builder, const std::vector<Fill>& fills)
 TEST(OnnxImport, OfChainsGivesTheInterpretersBits) {
   for (std::uint64_t seed = 0; seed < 1500; ++seed)
     EXPECT_EQ(compared(test::random_chain(seed), test::kAllFills), "") << "seed " << seed;
+}
+
+// Draws that the interpreter refuses are no operators.
+TEST(OnnxImport, OfOperatorsGivesTheInterpretersBits) {
+  for (const std::string_view name : test::random_operators()) {
+    int drawn = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      const OnnxBuilder builder = test::random_operator(name, seed);
+      try {
+        EXPECT_EQ(compared(builder, test::kAllFills), "") << name << ", seed " << seed;
+        ++drawn;
+      } catch (const network::Problem&) {
+      }
+    }
+    EXPECT_GT(drawn, 25) << name;
+  }
 }
 
 TEST(OnnxImport, OfNetworksGivesTheInterpretersBits) {
