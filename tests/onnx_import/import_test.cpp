@@ -14,13 +14,13 @@
 
 #include "base/error.hpp"
 #include "detectors/network/interpreter.hpp"
+#include "network/fill.hpp"
 #include "network/onnx_builder.hpp"
-#include "network/plan_comparison.hpp"
 #include "network/random_chain.hpp"
 #include "network/random_network.hpp"
-#include "network/random_operator.hpp"
 #include "network/reference.hpp"
 #include "onnx/file.hpp"
+#include "onnx_import/random_operator.hpp"
 
 namespace sightline::nn {
 namespace {

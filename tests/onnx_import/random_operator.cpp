@@ -1,4 +1,4 @@
-#include "network/random_operator.hpp"
+#include "onnx_import/random_operator.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -366,7 +366,7 @@ void draw_suppression(Draw& d) {
 }
 
 void draw_counts(Draw& d) {
-  const std::string x = d.input(d.shape(1, 1), Proto::INT64);
+  const std::string x = d.input({1 + d.below(2)}, Proto::INT64);
   const std::string value = d.node("ReduceMax", {x}, {{"keepdims", 0}});
   const std::string zero = d.builder.wholes(d.name(), {}, {d.below(4)});
   d.end("Range", {zero, value, d.builder.wholes(d.name(), {}, {1 + d.below(3)})});
