@@ -7,9 +7,9 @@
 namespace sightline::nn {
 namespace {
 
-class Run {
+class ReferenceRun {
  public:
-  Run(const Graph& graph, std::int64_t limit)
+  ReferenceRun(const Graph& graph, std::int64_t limit)
       : graph_(graph), limit_(limit), values_(graph.tensors().size()) {}
 
   std::vector<Tensor> outputs(Inputs inputs) {
@@ -68,7 +68,7 @@ std::vector<Tensor> run_reference(const Graph& graph, Inputs inputs, std::int64_
   const auto fits = [&](int tensor, const Tensor* value) { return value->type() == graph.type(tensor); };
   if (!std::ranges::equal(graph.inputs(), inputs, fits))
     throw std::logic_error("a graph runs with inputs of other types");
-  return Run(graph, memory_limit).outputs(inputs);
+  return ReferenceRun(graph, memory_limit).outputs(inputs);
 }
 
 }  // namespace sightline::nn
