@@ -53,24 +53,6 @@ const OnnxOperator& operator_of(const OnnxNode& node) {
   return *found->second;
 }
 
-// Whether a node would give its first input again.
-bool is_copy(const Primitive& primitive, const Shape& from, std::size_t inputs, const Shape& to) {
-  if (const auto* const map = std::get_if<Map>(&primitive)) {
-    const Expression& expression = map->expression;
-    const auto result = static_cast<std::size_t>(expression.results()[0]);
-    return inputs == 1 && expression.results().size() == 1 &&
-           expression.nodes()[result].function == Function::operand;
-  }
-  if (const auto* const transpose = std::get_if<Transpose>(&primitive))
-    return std::ranges::is_sorted(transpose->order);
-  if (std::holds_alternative<Concat>(primitive)) return inputs == 1;
-  if (!is_known(from) || from != to) return false;
-  if (const auto* const slice = std::get_if<Slice>(&primitive))
-    return std::ranges::all_of(slice->step, [](std::int64_t step) { return step == 1; });
-  return std::holds_alternative<Reshape>(primitive) || std::holds_alternative<Expand>(primitive) ||
-         std::holds_alternative<Pad>(primitive);
-}
-
 // Copies a graph without nodes that nobody needs, and with batch normalisations in the weights before them.
 class Normaliser {
  public:
