@@ -12,11 +12,12 @@ constexpr std::int64_t kMaxWindow = 1024;  // side of kernels, steps and pads
 
 // --- windows over maps
 
-// A batch of maps. One of rows becomes maps of one row.
+// A batch of maps, or weights for it. One of rows becomes maps of one row.
 int as_maps(Lowering& c, int x) {
   Shape shape = c.known_shape(x);
-  if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
-  if (shape.size() != 4) throw Problem("has an input of " + text_of(shape) + ", not a batch of pictures");
+  const bool is_batch = shape.size() == c.rank(c.in(0)) && (shape.size() == 3 || shape.size() == 4);
+  if (is_batch && shape.size() == 3) shape.insert(shape.begin() + 2, 1);
+  if (!is_batch) throw Problem("has an input of " + text_of(shape) + ", not a batch of pictures");
   return c.reshape(x, shape);
 }
 // What was computed of maps, in the rank of the first input.
