@@ -1,6 +1,6 @@
 // Operators that move elements, make shapes, and choose elements.
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -315,30 +315,28 @@ Made constant_of_shape(Lowering& c) {
   return c.add(Expand{Shape(static_cast<std::size_t>(c.known_shape(sizes).at(0)), kUnknown)}, {one, sizes});
 }
 
-// A limit that the frame decides is supported for integers.
+// Numbers from the start on before the limit, as i64.
+Term count_of_range(const Term& start, const Term& limit, const Term& step) {
+  const Term length = limit - start;
+  if (start.type() == DataType::f32)
+    return Term::call(Function::ceiling, {length / step}).cast(DataType::i64);
+  return ((length + step - Term::call(Function::sign, {step})) / step).cast(DataType::i64);
+}
+
 Made range(Lowering& c) {
   const int start = c.element(c.in(0)), limit = c.element(c.in(1)), step = c.element(c.in(2));
-  c.known(0);
-  c.known(2);
-  return with_type(c.data(start), [&]<typename T>() -> Made {
-    Iota iota{c.constant(start)->as<T>()[0], c.constant(step)->as<T>()[0], kUnknown};
-    if (const Tensor* const end = c.constant(limit)) {
-      const auto number = [](T x) { return static_cast<double>(x); };
-      const double count =
-          std::ceil((number(end->as<T>()[0]) - number(iota.start.as<T>())) / number(iota.step.as<T>()));
-      if (!(std::abs(count) <= static_cast<double>(kMaxElements))) throw Problem("makes too many numbers");
-      iota.count = std::max<std::int64_t>(0, static_cast<std::int64_t>(count));
-      return c.add(iota, {});
-    }
-    if (c.data(start) == DataType::f32 || iota.step.as<T>() == 0) c.known(1);
-    const auto counted = [&](const Term& end) {
-      const auto by = static_cast<std::int64_t>(iota.step.as<T>()), sign = std::int64_t{by < 0 ? -1 : 1};
-      const Term all =
-          (end.cast(DataType::i64) - static_cast<std::int64_t>(iota.start.as<T>()) + (by - sign)) / by;
-      return Term::call(Function::maximum, {all, 0});
-    };
-    return c.add(iota, {c.map(counted, limit)});
-  });
+  const auto counted = [](const Term& from, const Term& to, const Term& by) {
+    return Term::call(Function::maximum, {count_of_range(from, to, by), 0});
+  };
+  const int count = c.map(counted, start, limit, step);
+  Iota iota{std::int64_t{0}, std::int64_t{1}, kUnknown};
+  if (const Tensor* const known = c.constant(count)) iota.count = known->as<std::int64_t>()[0];
+  if (iota.count > kMaxElements) throw Problem("makes too many numbers");
+  const int places = c.add(iota, iota.count == kUnknown ? std::vector{count} : std::vector<int>());
+  const auto at = [](const Term& from, const Term& place, const Term& by) {
+    return from + place.cast(from.type()) * by;
+  };
+  return c.map(at, start, places, step);
 }
 
 // --- elements by index

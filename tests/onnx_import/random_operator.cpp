@@ -258,10 +258,12 @@ void draw_norm(Draw& d) {
   }
 }
 
+// Hardmax of the interpreter passes NaN over, unless it is the first number.
 void draw_softmax(Draw& d) {
   const Counts shape = d.shape();
-  d.end(d.text({"Softmax", "LogSoftmax", "Hardmax"}), {d.node("Tanh", {d.input(shape)})},
-        {{"axis", d.axis(shape)}});
+  const std::string op = d.text({"Softmax", "LogSoftmax", "Hardmax"}), x = d.input(shape);
+  const std::string number = d.node("Where", {d.node("IsNaN", {x}), d.weights({}), x});
+  d.end(op, {op == "Hardmax" ? number : x}, {{"axis", d.axis(shape)}});
 }
 void draw_grid_sample(Draw& d) {
   const Count n = 1 + d.below(2);
@@ -360,7 +362,8 @@ void draw_suppression(Draw& d) {
   const std::string flat = d.node("Reshape", {last, d.list({-1})});
   d.end("Gather", {d.node("Reshape", {scores, d.list({-1})}), flat});
   d.end("Concat", {flat, d.node("Shape", {flat})}, {{"axis", 0}});
-  d.end("Reshape", {chosen, d.node("Concat", {d.node("Shape", {flat}), d.list({-1})}, {{"axis", 0}})});
+  const std::string first = d.node("Slice", {d.node("Shape", {chosen}), d.list({0}), d.list({1})});
+  d.end("Reshape", {chosen, d.node("Concat", {first, d.list({-1})}, {{"axis", 0}})});
   d.end("Slice", {flat, d.list({-3}), d.list({d.below(5) - 2})});
   d.end("Slice", {flat, d.list({-1}), d.list({-5}), d.list({0}), d.list({-2})});
 }
