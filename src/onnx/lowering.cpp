@@ -35,7 +35,7 @@ int Term::node_like(const Term& typed) const {
   return typed.expression_->constant(value);
 }
 
-Term Term::call(Function function, std::initializer_list<Term> arguments) {
+Term Term::call(Function function, const std::vector<Term>& arguments) {
   const Term& typed =
       *std::ranges::find_if(arguments, [](const Term& one) { return one.expression_ != nullptr; });
   std::vector<int> nodes;
@@ -173,9 +173,7 @@ int Lowering::map(Function function, const std::vector<int>& tensors, std::initi
   const auto call = [&](const std::vector<Term>& x) {
     std::vector<Term> all = x;
     all.insert(all.end(), numbers.begin(), numbers.end());
-    if (all.size() == 1) return std::vector{Term::call(function, {all[0]})};
-    if (all.size() == 2) return std::vector{Term::call(function, {all[0], all[1]})};
-    return std::vector{Term::call(function, {all.at(0), all.at(1), all.at(2)})};
+    return std::vector{Term::call(function, all)};
   };
   return map_all(tensors, call).front();
 }

@@ -24,7 +24,7 @@ class Term {
   requires std::is_arithmetic_v<T> Term(T number) : number_(static_cast<double>(number)) {}
 
   /// A function of terms, at least one of which is no number.
-  static Term call(Function function, std::initializer_list<Term> arguments);
+  static Term call(Function function, const std::vector<Term>& arguments);
   static Term select(const Term& condition, const Term& a, const Term& b);
   Term cast(DataType type) const { return {*expression_, expression_->cast(node_, type)}; }
 

@@ -227,7 +227,7 @@ Made multiply_and_add(Lowering& c) {
   const int b = c.is_set("transB") ? c.swap_axes(c.in(1), 0, 1) : c.in(1);
   const float alpha = c.real("alpha", 1), beta = c.real("beta", 1);
   int added = c.has(2) ? c.in(2) : c.scalar(0.0F);
-  if (beta != 1) added = c.map([=](const Term& x) { return x * beta; }, added);
+  if (c.has(2) && beta != 1) added = c.map([=](const Term& x) { return x * beta; }, added);
   if (alpha == 1) return c.add(Product(), c.has(2) ? std::vector{a, b, added} : std::vector{a, b});
   const auto scaled = [=](const Term& x, const Term& more) {
     return Term::call(Function::multiply_add, {x, alpha, more});
