@@ -40,7 +40,7 @@ class WavePlan {
       placed_.push_back(node);
     }
     for (const int node : placed_) join_neighbours(node);
-    Fusion fusion{std::move(graph_), std::move(wave_), {}, 0, 0};
+    Fusion fusion{std::move(graph_), std::move(tensors_), std::move(wave_), {}, 0, 0};
     fusion.group.assign(fusion.wave.size(), kNone);
     std::map<int, int> numbers;
     for (const int node : placed_) {
