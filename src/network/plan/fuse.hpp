@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "network/graph.hpp"
-#include "network/plan/rewrite.hpp"
+#include "network/plan/planned_tensor.hpp"
 
 namespace sightline::nn {
 
