@@ -138,6 +138,20 @@ TEST(NetworkFusion, WhatTheFrameDecidesComesLast) {
             kNone);
 }
 
+TEST(NetworkFusion, RepeatedJoinsDoNotMultiply) {
+  NetworkBuilder b;
+  int channels = b.layer(b.picture(4), 1, 3), points = b.flattened(channels);
+  for (int i = 0; i < 20; ++i) {
+    channels = b.concat({channels, channels});
+    points = b.concat({points, points}, 2);
+  }
+  b.graph.add_output(b.map(Function::relu, {channels}));
+  b.graph.add_output(b.map(Function::relu, {points}));
+  const Fusion fusion = fuse(b.graph);
+  EXPECT_LT(fusion.graph.nodes().size(), 100U);
+  for (const PlannedTensor& one : fusion.tensors) EXPECT_LE(one.sources.size(), 1U);
+}
+
 TEST(NetworkFusion, TheCheckFindsNeighboursThatAreRead) {
   NetworkBuilder b;
   const int x = b.layer(b.picture(16), 8, 3);

@@ -1,6 +1,7 @@
 #include "network/plan/planned_tensor.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -90,13 +91,15 @@ Layout layout_of_concat(Known known, const std::vector<int>& inputs, std::size_t
 PlannedTensor shown_by_concat(Known known, const std::vector<int>& inputs, std::size_t axis,
                               const Shape& shape) {
   PlannedTensor shown{layout_of_concat(known, inputs, axis, shape), {}, false};
+  std::map<int, bool> are_aligned;  // by stored tensor, which may be shown several times
   for (const int input : inputs) {
     const bool is_aligned = differ_within(shown.layout, at(known, input).layout, axis);
-    for (Source source : at(known, input).sources) {
-      source.is_aligned = source.is_aligned && is_aligned;
-      shown.sources.push_back(source);
+    for (const Source& source : at(known, input).sources) {
+      bool& all = are_aligned.try_emplace(source.tensor, true).first->second;
+      all = all && source.is_aligned && is_aligned;
     }
   }
+  for (const auto& [tensor, is_aligned] : are_aligned) shown.sources.push_back({tensor, is_aligned});
   return shown;
 }
 

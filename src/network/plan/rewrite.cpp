@@ -8,6 +8,8 @@
 namespace sightline::nn {
 namespace {
 
+constexpr std::size_t kMostPieces = 16;  // strides of a head are fewer; each takes nodes of its own
+
 /// A tensor, or pieces of one along an axis, each with a domain of its own.
 struct Value {
   int tensor = kNone;  ///< kNone: not joined of the pieces yet
@@ -82,6 +84,7 @@ class Rewriting {
       if (one.sources.empty() || one.is_last || !one.layout.has_points(concat->axis)) return false;
       joined.pieces.push_back(whole(input));
     }
+    if (joined.pieces.size() > kMostPieces) return false;
     value(node.outputs[0]) = std::move(joined);
     return true;
   }
