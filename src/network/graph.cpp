@@ -68,8 +68,9 @@ std::vector<int> needed_nodes(const Graph& graph) {
   for (std::size_t n = graph.nodes().size(); n-- > 0;) {
     if (!is_needed[n]) continue;
     std::ranges::for_each(graph.nodes()[n].inputs, need);
-    nodes.insert(nodes.begin(), static_cast<int>(n));
+    nodes.push_back(static_cast<int>(n));
   }
+  std::ranges::reverse(nodes);
   return nodes;
 }
 

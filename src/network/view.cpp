@@ -217,6 +217,8 @@ View view_of_expand(const View& x, const Shape& shape) {
   return result;
 }
 
+constexpr std::size_t kMostRuns = 256;  // joins of joins would have any number
+
 std::optional<View> view_of_concat(std::span<const View* const> operands, std::size_t axis) {
   View result{axis, {}};
   for (const View* const operand : operands) {
@@ -226,7 +228,7 @@ std::optional<View> view_of_concat(std::span<const View* const> operands, std::s
     }
   }
   if (result.runs.size() < 2) result.axis = 0;
-  return result.runs.empty() ? std::nullopt : std::optional(result);
+  return result.runs.empty() || result.runs.size() > kMostRuns ? std::nullopt : std::optional(result);
 }
 
 }  // namespace

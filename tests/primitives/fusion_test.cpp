@@ -2,6 +2,7 @@
 #include "network/plan/fuse.hpp"
 #include "network/reference.hpp"
 #include "network_builder.hpp"
+#include "point_check.hpp"
 
 namespace sightline::nn {
 namespace {
@@ -10,13 +11,23 @@ int waves_of(const NetworkBuilder& network) {
   return fuse(network.graph).waves;
 }
 
+// The fusion of a network, of which groups are checked by trial.
+Fusion checked(const NetworkBuilder& network) {
+  Fusion fusion = fuse(network.graph);
+  const Tensor picture = made(network.graph.shape(0));
+  const Tensor* const input = &picture;
+  PointCheck check(fusion, {&input, 1});
+  for (std::uint32_t seed = 0; seed < 3; ++seed) EXPECT_EQ(check.violation(seed), "");
+  return fusion;
+}
+
 // Layers of a map, up to what `build` makes of it.
 template <typename Build>
 Fusion fused(const Build& build) {
   NetworkBuilder network;
-  const int x = network.layer(network.picture(16), 32, 3);
+  const int x = network.layer(network.picture(8), 32, 3);
   network.graph.add_output(build(network, x));
-  return fuse(network.graph);
+  return checked(network);
 }
 
 TEST(NetworkFusion, PointwiseNodesJoinTheirOperand) {
@@ -47,8 +58,8 @@ TEST(NetworkFusion, ViewsKeepPoints) {
   EXPECT_EQ(
       fused([](NetworkBuilder& b, int x) {
         const int both = b.concat({x, b.layer(x, 32, 1)});
-        const int turned = b.add(Transpose{{0, 2, 1, 3, 4}}, {b.add(Reshape{{1, 2, 32, 16, 16}}, {both})});
-        const int shuffled = b.add(Reshape{{1, 64, 16, 16}}, {turned});
+        const int turned = b.add(Transpose{{0, 2, 1, 3, 4}}, {b.add(Reshape{{1, 2, 32, 8, 8}}, {both})});
+        const int shuffled = b.add(Reshape{{1, 64, 8, 8}}, {turned});
         return b.sum(b.layer(b.slice(shuffled, 1, 0, 32), 32, 1), b.slice(shuffled, 1, 32, 32));
       }).waves,
       1);
@@ -70,7 +81,7 @@ TEST(NetworkFusion, AttentionIsAWaveByQuery) {
   const Fusion fusion = fused([](NetworkBuilder& b, int x) {
     const int tokens = b.add(Transpose{{0, 2, 1}}, {b.flattened(x)});
     const auto heads = [&](int of, const Axes& order) {
-      return b.add(Transpose{order}, {b.add(Reshape{{1, 256, 4, 8}}, {of})});
+      return b.add(Transpose{order}, {b.add(Reshape{{1, 64, 4, 8}}, {of})});
     };
     const auto projected = [&](int of) { return b.add(Product{}, {of, b.constant({32, 32})}); };
     const int queries = heads(projected(tokens), {0, 2, 1, 3}),
@@ -78,7 +89,7 @@ TEST(NetworkFusion, AttentionIsAWaveByQuery) {
     const int keys = heads(projected(tokens), {0, 2, 3, 1});
     const int scores = b.softmax(b.add(Product{}, {queries, keys}), 3);
     const int mixed = b.add(Transpose{{0, 2, 1, 3}}, {b.add(Product{}, {scores, values})});
-    return b.sum(tokens, projected(b.add(Reshape{{1, 256, 32}}, {mixed})));
+    return b.sum(tokens, projected(b.add(Reshape{{1, 64, 32}}, {mixed})));
   });
   EXPECT_EQ(fusion.waves, 2);
   EXPECT_EQ(fusion.groups, 2);
@@ -109,7 +120,7 @@ TEST(NetworkFusion, JoinedHeadsAreComputedByStride) {
   const int placed =
       b.map(Function::multiply, {b.sum(sides, b.constant({1, 4, 1344})), b.constant({1, 1, 1344})});
   b.graph.add_output(b.concat({placed, b.map(Function::sigmoid, {b.slice(all, 1, 16, 4)})}));
-  const Fusion fusion = fuse(b.graph);
+  const Fusion fusion = checked(b);
   EXPECT_EQ(fusion.waves, 3);
   EXPECT_EQ(fusion.groups, 3);
 }
@@ -121,10 +132,35 @@ TEST(NetworkFusion, WhatTheFrameDecidesComesLast) {
   const int flat = b.add(Reshape{{kUnknown}}, {places});
   b.graph.add_output(b.add(Gather{By::index, 0}, {b.add(Reshape{{2048}}, {map}), flat}));
   b.graph.add_output(b.layer(map, 8, 3));
-  const Fusion fusion = fuse(b.graph);
+  const Fusion fusion = checked(b);
   EXPECT_EQ(fusion.waves, 2);
   EXPECT_EQ(fusion.wave[static_cast<std::size_t>(fusion.graph.tensor(fusion.graph.outputs()[0]).maker)],
             kNone);
+}
+
+TEST(NetworkFusion, RepeatedJoinsDoNotMultiply) {
+  NetworkBuilder b;
+  int channels = b.layer(b.picture(4), 1, 3), points = b.flattened(channels);
+  for (int i = 0; i < 20; ++i) {
+    channels = b.concat({channels, channels});
+    points = b.concat({points, points}, 2);
+  }
+  b.graph.add_output(b.map(Function::relu, {channels}));
+  b.graph.add_output(b.map(Function::relu, {points}));
+  const Fusion fusion = fuse(b.graph);
+  EXPECT_LT(fusion.graph.nodes().size(), 100U);
+  for (const PlannedTensor& one : fusion.tensors) EXPECT_LE(one.sources.size(), 1U);
+}
+
+TEST(NetworkFusion, TheCheckFindsNeighboursThatAreRead) {
+  NetworkBuilder b;
+  const int x = b.layer(b.picture(16), 8, 3);
+  b.graph.add_output(b.max_pool(x, 3));
+  Fusion fusion = fuse(b.graph);
+  std::ranges::fill(fusion.wave, 1);
+  const Tensor picture = made(b.graph.shape(0));
+  const Tensor* const input = &picture;
+  EXPECT_NE(PointCheck(fusion, {&input, 1}).violation(1), "");
 }
 
 // --- networks

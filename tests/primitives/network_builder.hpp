@@ -1,6 +1,6 @@
 #pragma once
-/// Networks built of the blocks that detectors consist of, for tests of plans. Weights are 0: their values do
-/// not matter.
+/// Networks built of the blocks that detectors consist of, for tests of plans. All constants
+/// are 0.5: their values do not matter.
 
 #include <string>
 #include <utility>
@@ -17,9 +17,9 @@ class NetworkBuilder {
 
   int picture(std::int64_t side) { return graph.add_input("picture", {DataType::f32, {1, 3, side, side}}); }
   int constant(Shape shape) {
-    Tensor zeros(DataType::f32, std::move(shape));
-    std::ranges::fill(zeros.bytes(), std::byte{0});
-    return graph.add_constant("constant", std::move(zeros));
+    Tensor halves(DataType::f32, std::move(shape));
+    std::ranges::fill(halves.as<float>(), 0.5F);
+    return graph.add_constant("constant", std::move(halves));
   }
   int add(Primitive primitive, std::vector<int> inputs) {
     return graph.add_single("node " + std::to_string(graph.nodes().size()), std::move(primitive),

@@ -62,6 +62,10 @@ TEST(NetworkSlice, TakesElementsInStepsOfEitherSign) {
   expect_refused(Slice{{0, 2, 0}, {1, -1, 1}, {2, 4, 1}}, {kReal234});
   expect_refused(Slice{{0, 0, 0}, {1, 0, 1}, {1, 1, 1}}, {kReal234});
   expect_refused(Slice{{0, 0}, {1, 1}, {1, 1}}, {kReal234});
+  expect_refused(Slice{{0, 0, 0}, {1, INT64_MAX, 1}, {2, kUnknown, 4}}, {kReal234});
+  expect_refused(Slice{{0, INT64_MIN, 0}, {1, 1, 1}, {2, 1, 4}}, {kReal234});
+  EXPECT_THROW(run(by_frame, {x, Tensor::of<std::int64_t>({2, 3}, {INT64_MAX, 9, 9, INT64_MAX, 9, 3})}),
+               Problem);
 }
 
 TEST(NetworkExpand, RepeatsAxes) {
@@ -115,6 +119,7 @@ TEST(NetworkPad, FillsInAllModes) {
                      })));
   });
   expect_refused(Pad{{1}, {1}, Padding::edge, {}}, {kReal234});
+  expect_refused(Pad{{INT64_MAX, 0, 0}, {1, 0, 0}, Padding::edge, {}}, {kReal234});
   expect_refused(Pad{{-1, 0, 0}, {0, 0, 0}, Padding::edge, {}}, {kReal234});
   expect_refused(Pad{{1, 0, 0}, {0, 0, 0}, Padding::constant, Scalar(std::int64_t{1})}, {kReal234});
 }

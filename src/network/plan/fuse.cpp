@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "network/plan/rewrite.hpp"
@@ -40,7 +39,7 @@ class WavePlan {
       placed_.push_back(node);
     }
     for (const int node : placed_) join_neighbours(node);
-    Fusion fusion{std::move(graph_), std::move(wave_), {}, 0, 0};
+    Fusion fusion{std::move(graph_), std::move(tensors_), std::move(wave_), {}, 0, 0};
     fusion.group.assign(fusion.wave.size(), kNone);
     std::map<int, int> numbers;
     for (const int node : placed_) {
@@ -53,6 +52,8 @@ class WavePlan {
   }
 
  private:
+  using Place = std::pair<int, std::int64_t>;  // wave and points
+
   const PlannedTensor& planned(int tensor) const { return tensors_[static_cast<std::size_t>(tensor)]; }
   const Layout& layout_of(int node) const { return planned(graph_.node(node).outputs[0]).layout; }
   bool comes_last(int node) const { return planned(graph_.node(node).outputs[0]).is_last; }
@@ -97,34 +98,23 @@ class WavePlan {
     return true;
   }
 
-  bool may_join(int a, int b) const {
-    return wave_[static_cast<std::size_t>(a)] == wave_[static_cast<std::size_t>(b)] &&
-           layout_of(a).points == layout_of(b).points;
-  }
-
   // Groups of one wave and domain that share an operand or a reader are one.
   void join_neighbours(int node) {
-    std::vector<int> makers;
+    std::map<Place, int> makers;
     for (const Source& source : sources_of(node)) {
-      std::vector<int>& readers = readers_[source.tensor];
-      for (const int other : readers) {
-        if (may_join(node, other)) groups_.join(node, other);
-      }
-      readers.push_back(node);
+      groups_.join(node, readers_[source.tensor].try_emplace(place_of(node), node).first->second);
       const int maker = graph_.tensor(source.tensor).maker;
-      if (maker == kNone) continue;
-      for (const int other : makers) {
-        if (may_join(maker, other)) groups_.join(maker, other);
-      }
-      makers.push_back(maker);
+      if (maker != kNone) groups_.join(maker, makers.try_emplace(place_of(maker), maker).first->second);
     }
   }
+
+  Place place_of(int node) const { return {wave_[static_cast<std::size_t>(node)], layout_of(node).points}; }
 
   Graph graph_;
   std::vector<PlannedTensor> tensors_;
   std::vector<int> wave_;
   std::vector<int> placed_;
-  std::map<int, std::vector<int>> readers_;  ///< by stored tensor
+  std::map<int, std::map<Place, int>> readers_;  ///< one by stored tensor and place
   Groups groups_;
 };
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "network/graph.hpp"
+#include "network/plan/planned_tensor.hpp"
 
 namespace sightline::nn {
 
@@ -14,6 +15,7 @@ namespace sightline::nn {
 /// all that read them, come last, outside of waves.
 struct Fusion {
   Graph graph;
+  std::vector<PlannedTensor> tensors;  ///< by tensor
   std::vector<int>
       wave;  ///< from 1 on, by node; kNone: of a view, of a node that comes last, or of one that none needs
   std::vector<int> group;  ///< from 0 on, by node; kNone where `wave` is

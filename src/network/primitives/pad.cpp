@@ -22,9 +22,9 @@ std::int64_t source_of(std::int64_t at, std::int64_t side, Padding mode) {
 Types Pad::infer(InputTypes inputs) const {
   check_count(inputs, 1, 1);
   Shape shape = inputs[0].shape;
-  const auto is_negative = [](std::int64_t count) { return count < 0; };
+  const auto is_out_of_range = [](std::int64_t count) { return count < 0 || count > kMaxElements; };
   if (before.size() != shape.size() || behind.size() != shape.size() ||
-      std::ranges::any_of(before, is_negative) || std::ranges::any_of(behind, is_negative))
+      std::ranges::any_of(before, is_out_of_range) || std::ranges::any_of(behind, is_out_of_range))
     throw Problem("pads " + text_of(shape) + " by " + text_of(before) + " and " + text_of(behind));
   if (mode == Padding::constant && value.data() != inputs[0].data)
     throw Problem("pads " + text_of(inputs[0]) + " with " + std::string(text_of(value.data())));

@@ -12,9 +12,17 @@ std::int64_t side_to_end(std::int64_t first, std::int64_t step, std::int64_t sid
   return side == kUnknown ? kUnknown : std::max<std::int64_t>(0, (side - first + step - 1) / step);
 }
 
+// Whether sums and products with it do not overflow.
+bool is_small(std::int64_t number) {
+  return number >= -kMaxElements && number <= kMaxElements;
+}
+
 void check_part(const Slice& part, const Shape& from) {
   for (std::size_t axis = 0; axis < from.size(); ++axis) {
     const std::int64_t first = part.first[axis], side = part.shape[axis];
+    if (!is_small(first) || !is_small(side))
+      throw Problem("takes " + std::to_string(side) + " elements from " + std::to_string(first) + " of " +
+                    text_of(from));
     const std::int64_t last = first + (side - 1) * part.step[axis];
     if (side == 0 || side == kUnknown || from[axis] == kUnknown) continue;
     if (side < 0 || std::min(first, last) < 0 || std::max(first, last) >= from[axis])
@@ -29,8 +37,9 @@ Types Slice::infer(InputTypes inputs) const {
   check_count(inputs, 1, 2);
   const Shape& from = inputs[0].shape;
   if (first.size() != from.size() || step.size() != from.size() || shape.size() != from.size() ||
-      std::ranges::find(step, 0) != step.end())
-    throw Problem("takes a part of other dimensions from " + text_of(from));
+      std::ranges::find(step, 0) != step.end() || !std::ranges::all_of(step, is_small) ||
+      !std::ranges::all_of(first, is_small))
+    throw Problem("takes a part that does not fit " + text_of(from));
   Slice part = *this;
   if (inputs.size() > 1) {
     check_index(inputs, 1);
