@@ -1,5 +1,5 @@
 // Tensors whose data lies in files beside the model: what is read, and what is refused.
-#include "detectors/network/external_data.hpp"
+#include "onnx/external_data.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,17 +13,13 @@
 #include "detectors/network/npy.hpp"
 #include "media/decoded_picture.hpp"
 #include "media/reader.hpp"
+#include "support/shared_data.hpp"
 
 namespace sightline::network {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-fs::path shared_data() {
-  const char* elsewhere = std::getenv("SIGHTLINE_TEST_DATA");
-  return elsewhere ? fs::path(elsewhere) : fs::path(SIGHTLINE_SOURCE_DIR) / "../shared/data";
-}
 
 struct Reference {
   const char* name;
@@ -57,7 +52,7 @@ class ReferenceNetwork : public testing::TestWithParam<Reference> {
       outputs_[graph.value(graph.outputs[i]).name] = &runner.output(i);
   }
 
-  const fs::path folder_ = shared_data() / "networks";
+  const fs::path folder_ = test::shared_data() / "networks";
   Json json_;
   Settings settings_;
   std::unique_ptr<NetworkDetector> detector_;
@@ -116,7 +111,7 @@ TEST_P(ReferenceNetwork, FindsTheSameObjects) {
     if (picture.contains("nms") && picture["nms"].is_number())
       settings_.iou_threshold = picture["nms"].get<double>();
     const NetworkDetector detector(load_network(settings_));
-    media::Reader reader((shared_data() / file.substr(std::string("shared/data/").size())).string());
+    media::Reader reader((test::shared_data() / file.substr(std::string("shared/data/").size())).string());
     const auto frame = reader.read();
     ASSERT_TRUE(frame);
     const std::vector<std::uint8_t> rgb = media::to_rgb(*frame);

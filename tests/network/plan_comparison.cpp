@@ -15,18 +15,10 @@
 #include "detectors/network/plan.hpp"
 
 namespace sightline::test {
+
 namespace {
 
 using namespace network;
-
-float value_of(Fill fill, std::int64_t i) {
-  const auto bits = static_cast<std::uint32_t>(i) * 2654435761U;
-  const float ordinary = static_cast<float>(bits >> 8) / 8388608.0F - 1;
-  if (fill == Fill::tiny) return ordinary * 1e-40F;  // denormal
-  if (fill == Fill::huge) return ordinary * 1e37F;
-  if (fill == Fill::special && i % 37 == 5) return bits % 3 == 0 ? NAN : bits % 3 == 1 ? INFINITY : -0.0F;
-  return ordinary * 3;
-}
 
 // Values with other bits; NaN is NaN, whatever its bits.
 std::int64_t different(const Tensor& a, const Tensor& b) {

@@ -4,15 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "network/fill.hpp"
 #include "network/onnx_builder.hpp"
 
 namespace sightline::test {
 
 inline constexpr std::int64_t kPlanMemory = std::int64_t{1} << 28;
-
-/// Numbers that networks get.
-enum class Fill { ordinary, tiny, huge, special };
-inline const std::vector<Fill> kAllFills{Fill::ordinary, Fill::tiny, Fill::huge, Fill::special};
 
 /// How plans run on a device beside the CPU, if there is one: by the kernel that reads tables, and by kernels
 /// for each level, which CPU devices take long to build.

@@ -14,6 +14,7 @@
 #include "network/onnx_builder.hpp"
 #include "support/http_server.hpp"
 #include "support/program.hpp"
+#include "support/shared_data.hpp"
 #include "support/temp_dir.hpp"
 #include "support/thorough.hpp"
 
@@ -103,8 +104,7 @@ TEST_F(NetworkProgram, DownloadsOnlyTheFileThatIsListed) {
 
 // Each entry says where the file is, what it must be, and by whose leave.
 TEST(PublishedNetworks, AreDescribedIn80Columns) {
-  const char* const elsewhere = std::getenv("SIGHTLINE_TEST_DATA");
-  const fs::path real = elsewhere ? fs::path(elsewhere) : fs::path(SIGHTLINE_SOURCE_DIR) / "../shared/data";
+  const fs::path real = shared_data();
   std::set<std::string_view> names;
   for (const network::PublishedNetwork& one : network::published_networks()) {
     SCOPED_TRACE(one.name);

@@ -17,7 +17,7 @@ std::vector<fs::path> pictures(long count) {
   std::vector<fs::path> files;
   for (const char* folder : {"faces/cmu_mit_dev/img", "faces/caltech101_faces", "people/neg_test"}) {
     std::vector<fs::path> found;
-    for (const auto& entry : fs::directory_iterator(shared_data() / folder))
+    for (const auto& entry : fs::directory_iterator(test::shared_data() / folder))
       if (entry.path().extension() == ".jpg") found.push_back(entry.path());
     std::sort(found.begin(), found.end());
     found.resize(std::min(found.size(), static_cast<std::size_t>(count)));
@@ -39,7 +39,7 @@ class Parity : public testing::TestWithParam<Case> {};
 TEST_P(Parity, BoxesAreThoseOfOpenCv) {
   const fs::path file = opencv_cascade(GetParam().cascade);
   if (file.empty()) GTEST_SKIP() << "no opencv-data";
-  if (!fs::exists(shared_data())) GTEST_SKIP() << "no ../shared/data";
+  if (!fs::exists(test::shared_data())) GTEST_SKIP() << "no ../shared/data";
   cv::CascadeClassifier classifier(file.string());
   const Model model = load_model(file);
   std::size_t number = 0, windows = 0, objects = 0;

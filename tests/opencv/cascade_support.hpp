@@ -4,7 +4,6 @@
 #include <opencv2/objdetect.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <tuple>
@@ -16,6 +15,7 @@
 #include "image/pyramid.hpp"
 #include "media/decoded_picture.hpp"
 #include "media/reader.hpp"
+#include "support/shared_data.hpp"
 
 namespace sightline {
 
@@ -26,12 +26,6 @@ inline fs::path opencv_cascade(const std::string& name) {
   const std::string folder = name.starts_with("lbp") ? "lbpcascades" : "haarcascades";
   const fs::path file = fs::path("/usr/share/opencv4") / folder / (name + ".xml");
   return fs::exists(file) ? file : fs::path();
-}
-
-/// ../shared/data, or where $SIGHTLINE_TEST_DATA says.
-inline fs::path shared_data() {
-  const char* elsewhere = std::getenv("SIGHTLINE_TEST_DATA");
-  return elsewhere ? fs::path(elsewhere) : fs::path(SIGHTLINE_SOURCE_DIR) / "../shared/data";
 }
 
 /// A picture's luma, made smaller where a side is longer than `longest`.

@@ -1,5 +1,5 @@
 #pragma once
-/// Reads networks from ONNX files (https://onnx.ai), opsets 9 to 24.
+/// Reads networks from ONNX files.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,11 +7,12 @@
 
 #include "base/error.hpp"
 #include "detectors/network/graph.hpp"
+#include "onnx/file.hpp"
 
 namespace sightline::network {
 
-inline constexpr int kOldestOpset = 9;
-inline constexpr int kNewestOpset = 24;
+using nn::kNewestOpset;
+using nn::kOldestOpset;
 /// MiB of a file unless asked otherwise (see detection/keys.hpp).
 inline constexpr int kMaxModelSize = 512;
 

@@ -12,7 +12,7 @@ namespace onnx {
 class TensorProto;
 }
 
-namespace sightline::network {
+namespace sightline::nn {
 
 /// Reads only regular files in the folder of the model and below, once symbolic links are resolved. If the
 /// model is itself a link, the folder that it leads to counts, too. Thread-safety: one thread at a time.
@@ -46,4 +46,4 @@ class ExternalData {
   std::string data_;
 };
 
-}  // namespace sightline::network
+}  // namespace sightline::nn

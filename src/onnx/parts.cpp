@@ -1,4 +1,4 @@
-#include "detectors/network/onnx_parts.hpp"
+#include "onnx/parts.hpp"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "detectors/network/tensor.hpp"
+#include "network/tensor.hpp"
 
-namespace sightline::network {
+namespace sightline::nn {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -91,4 +91,4 @@ std::string short_name(const std::string& name) {
   return shown;
 }
 
-}  // namespace sightline::network
+}  // namespace sightline::nn

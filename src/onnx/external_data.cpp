@@ -1,4 +1,4 @@
-#include "detectors/network/external_data.hpp"
+#include "onnx/external_data.hpp"
 
 #include <onnx/onnx_pb.h>
 
@@ -7,10 +7,11 @@
 #include <optional>
 #include <string_view>
 
-#include "detectors/network/onnx_parts.hpp"
-#include "detectors/network/tensor.hpp"
+#include "base/error.hpp"
+#include "network/tensor.hpp"
+#include "onnx/parts.hpp"
 
-namespace sightline::network {
+namespace sightline::nn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,7 +63,8 @@ std::span<const char> ExternalData::read(const onnx::TensorProto& tensor, std::u
   if (length > max_bytes_ - taken_)
     throw Problem("has " + std::to_string(length) + " bytes of data in " + shown(*location) +
                   ", which together with the model and its other data exceed the limit of its size; "
-                  "raise it with --max-model-size"_message);
+                  "raise it with " +
+                  option("max_model_size").text(Words::command_line));
   taken_ += length;
   data_.resize(length);
   stream_.clear();
@@ -124,4 +126,4 @@ std::string ExternalData::why_too_short() {
   return head == kPointer ? "; it is only a pointer of Git LFS: get the file itself with `git lfs pull`" : "";
 }
 
-}  // namespace sightline::network
+}  // namespace sightline::nn
