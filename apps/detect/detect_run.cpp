@@ -147,7 +147,7 @@ class DetectRun {
     try {
       run_all();
     } catch (const Error& error) {
-      if (error.code() != ExitCode::input && error.code() != ExitCode::done) throw;
+      if (!keeps_outputs(error)) throw;
       ended = std::current_exception();
     }
     begin_to_finish();
@@ -172,6 +172,11 @@ class DetectRun {
   }
 
  private:
+  // Whether outputs of the frames before the error are finished: an input failed, or nobody reads on.
+  static bool keeps_outputs(const Error& error) {
+    return error.code() == ExitCode::input || error.code() == ExitCode::done;
+  }
+
   void run_all() {
     std::list<Input> inputs;
     for (const std::string& name : a_.inputs) {
@@ -254,12 +259,20 @@ class DetectRun {
       held.emplace_back(std::exchange(input.stream.sinks, {}));
       input.stream.sinks = {&held.back()};
     }
-    std::vector<pipeline::RunReport> reports = search(inputs);
+    std::vector<pipeline::RunReport> reports;
+    try {
+      reports = search(inputs);
+    } catch (const Error& error) {
+      if (keeps_outputs(error)) finish_crops(inputs);
+      throw;
+    }
     if (stop_) begin_to_finish();
     std::size_t whole = 0;  // inputs whose results are all passed on; none behind them may be
     for (; whole < reports.size(); ++whole) {
-      if (whole > 0 && stop_) break;
-      if (whole > 0) held.at(whole - 1).release();
+      if (whole > 0 && !a_.together) {
+        if (stop_) break;
+        held.at(whole - 1).release();
+      }
       if (reports[whole].error) break;
     }
     const std::exception_ptr error = whole < reports.size() && !stop_ ? reports[whole].error : nullptr;
@@ -313,8 +326,16 @@ class DetectRun {
     return reports;
   }
 
+  // Writes pictures of the tracks that have not ended.
+  static void finish_crops(std::list<Input>& inputs) {
+    for (Input& input : inputs) {
+      if (input.crops) input.crops->finish();
+    }
+  }
+
   // Ends the outputs of each input, and reports its damage and what was found.
   void finish(std::list<Input>& inputs) {
+    finish_crops(inputs);
     for (Input& input : inputs) {
       if (input.video) input.video->finish();
       const bool nothing = input.video && input.video->frames() == 0;
@@ -333,7 +354,6 @@ class DetectRun {
         spdlog::info("{}: {}", input.stream.name, input.answer->one_line());
     }
     for (Input& input : inputs) {
-      if (input.crops) input.crops->finish();
       if (input.counter) counts_->add(input.counter->counter());
       if (a_.digest) digests_.emplace_back(input.stream.name, pipeline::digits_of(input.digest.digest()));
     }
