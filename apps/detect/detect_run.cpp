@@ -135,6 +135,7 @@ class DetectRun {
     a_.reading.keep_colour = reads_colour(engine_.detector());
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
+    if (!a_.tiles.empty()) engine_.tiles = TileOptions{parse_tiles(a_.tiles), a_.tile_overlap};
     if (!a_.expected.empty()) comparison_.emplace(a_.expected, "this run");
     if (a_.counted) counts_.emplace(*a_.counted, engine_.detector().info().labels);
     if (!a_.crops.empty()) crops_.emplace(a_.crops, a_.inputs, a_.overwrite);
@@ -398,6 +399,7 @@ class DetectRun {
   }
 
   void add_sinks(Input& input) {
+    input.stream.tiles = engine_.tiles;
     const std::vector<std::string>& labels = engine_.detector().info().labels;
     const std::string& name = input.stream.name;
     const auto add = [&](std::unique_ptr<pipeline::Sink> sink) {
