@@ -31,10 +31,11 @@ Point point_of(const ConfigNode& node, const std::string& key) {
   return {values[0], values[1]};
 }
 
-const ConfigNode& needed(const TomlOptions& options, const std::string& key, const std::string& rule,
+// @param at  of the rule, for the error if there is no such node
+const ConfigNode& needed(const ConfigNode* node, const std::string& key, const std::string& rule,
                          const ConfigNode& at) {
-  if (const ConfigNode* const node = options.find(key)) return *node;
-  TomlOptions::fail(at, fmt::format("'{}' has no '{}'", rule, key));
+  if (!node) TomlOptions::fail(at, fmt::format("'{}' has no '{}'", rule, key));
+  return *node;
 }
 
 CountAnchor anchor_of(const TomlOptions& options) {
@@ -56,12 +57,13 @@ CountLine line_of(const std::string& name, const ConfigNode& node) {
   const TomlOptions given(table_in(node, name));
   CountLine line;
   line.name = name;
-  line.from = point_of(needed(given, "from", name, node), "from");
-  line.to = point_of(needed(given, "to", name, node), "to");
   line.frames = given.whole_number("frames", 1, 1000).value_or(line.frames);
   line.anchor = anchor_of(given);
   line.labels = given.texts("labels").value_or(std::vector<std::string>());
-  given.expect_all_known();
+  const ConfigNode *const from = given.find("from"), *const to = given.find("to");
+  given.expect_all_known();  // before keys are missed: one may be misspelt
+  line.from = point_of(needed(from, "from", name, node), "from");
+  line.to = point_of(needed(to, "to", name, node), "to");
   return line;
 }
 
@@ -69,16 +71,17 @@ CountZone zone_of(const std::string& name, const ConfigNode& node) {
   const TomlOptions given(table_in(node, name));
   CountZone zone;
   zone.name = name;
-  const ConfigNode& polygon = needed(given, "polygon", name, node);
-  const auto* const corners = polygon.as<std::vector<ConfigNode>>();
-  if (!corners || corners->size() > kMostCorners)
-    TomlOptions::fail(polygon, fmt::format("'polygon' must be a list of up to {} points", kMostCorners));
-  for (const ConfigNode& corner : *corners) zone.polygon.push_back(point_of(corner, "polygon"));
   zone.inertia = given.whole_number("inertia", 1, 1000).value_or(zone.inertia);
   zone.dwell = given.number("dwell", 0, 1e6).value_or(0);
   zone.anchor = anchor_of(given);
   zone.labels = given.texts("labels").value_or(std::vector<std::string>());
+  const ConfigNode* const given_polygon = given.find("polygon");
   given.expect_all_known();
+  const ConfigNode& polygon = needed(given_polygon, "polygon", name, node);
+  const auto* const corners = polygon.as<std::vector<ConfigNode>>();
+  if (!corners || corners->size() > kMostCorners)
+    TomlOptions::fail(polygon, fmt::format("'polygon' must be a list of up to {} points", kMostCorners));
+  for (const ConfigNode& corner : *corners) zone.polygon.push_back(point_of(corner, "polygon"));
   return zone;
 }
 

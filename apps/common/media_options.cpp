@@ -1,11 +1,14 @@
 #include "apps/common/media_options.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 
 #include "apps/cli/choices.hpp"
 #include "apps/cli/stop.hpp"
 #include "base/error.hpp"
+#include "detection/tiles.hpp"
 #include "image/size_text.hpp"
 
 namespace sightline::apps {
@@ -68,6 +71,13 @@ Size parse_size(const std::string& text, const std::string& option) {
 bool is_regular_file(const std::string& input) {
   std::error_code error;
   return input != "-" && std::filesystem::is_regular_file(input, error);
+}
+
+Size parse_tiles(const std::string& text) {
+  if (const std::optional<Size> size = tile_size(text)) return *size;
+  throw Error(ExitCode::usage, "--tiles '" + text + "' is not a size of tiles",
+              fmt::format("write it as 640 or 1280x720, each side from {} to {}", TileOptions::kSmallest,
+                          TileOptions::kLargest));
 }
 
 void require_present(const std::string& input) {

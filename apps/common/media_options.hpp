@@ -33,6 +33,9 @@ Size parse_size(const std::string& text, const std::string& option);
 /// Whether an input is a file that can be opened again, such as to be read in parts.
 bool is_regular_file(const std::string& input);
 
+/// The value of --tiles: "640" or "1280x720". Throws Error (usage).
+Size parse_tiles(const std::string& text);
+
 /// Throws Error (input) for the name of a file that is not there. What is no plain path (a URL, a pattern, a
 /// generator) is left to FFmpeg.
 void require_present(const std::string& input);

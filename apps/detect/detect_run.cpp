@@ -136,6 +136,7 @@ class DetectRun {
     a_.reading.keep_colour = reads_colour(engine_.detector());
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
+    if (!a_.tiles.empty()) engine_.tiles = TileOptions{parse_tiles(a_.tiles), a_.tile_overlap};
     if (!a_.expected.empty()) comparison_.emplace(a_.expected, "this run");
     if (a_.counted) counts_.emplace(*a_.counted, engine_.detector().info().labels);
     if (!a_.crops.empty()) crops_.emplace(a_.crops, a_.inputs, a_.overwrite);
@@ -148,7 +149,7 @@ class DetectRun {
     try {
       run_all();
     } catch (const Error& error) {
-      if (error.code() != ExitCode::input && error.code() != ExitCode::done) throw;
+      if (!keeps_outputs(error)) throw;
       ended = std::current_exception();
     }
     begin_to_finish();
@@ -173,6 +174,11 @@ class DetectRun {
   }
 
  private:
+  // Whether outputs of the frames before the error are finished: an input failed, or nobody reads on.
+  static bool keeps_outputs(const Error& error) {
+    return error.code() == ExitCode::input || error.code() == ExitCode::done;
+  }
+
   void run_all() {
     std::list<Input> inputs;
     for (const std::string& name : a_.inputs) {
@@ -190,11 +196,6 @@ class DetectRun {
       if (stop_) break;
     }
     run_inputs(inputs);
-  }
-
-  static bool is_regular_file(const std::string& name) {
-    std::error_code error;
-    return name != "-" && fs::is_regular_file(name, error);
   }
 
   // Whether the input may be searched beside others: its results are held until theirs are written.
@@ -250,12 +251,20 @@ class DetectRun {
       held.emplace_back(std::exchange(input.stream.sinks, {}));
       input.stream.sinks = {&held.back()};
     }
-    std::vector<pipeline::RunReport> reports = search(inputs);
+    std::vector<pipeline::RunReport> reports;
+    try {
+      reports = search(inputs);
+    } catch (const Error& error) {
+      if (keeps_outputs(error)) finish_crops(inputs);
+      throw;
+    }
     if (stop_) begin_to_finish();
     std::size_t whole = 0;  // inputs whose results are all passed on; none behind them may be
     for (; whole < reports.size(); ++whole) {
-      if (whole > 0 && stop_) break;
-      if (whole > 0) held.at(whole - 1).release();
+      if (whole > 0 && !a_.together) {
+        if (stop_) break;
+        held.at(whole - 1).release();
+      }
       if (reports[whole].error) break;
     }
     const std::exception_ptr error = whole < reports.size() && !stop_ ? reports[whole].error : nullptr;
@@ -312,8 +321,16 @@ class DetectRun {
     return reports;
   }
 
+  // Writes pictures of the tracks that have not ended.
+  static void finish_crops(std::list<Input>& inputs) {
+    for (Input& input : inputs) {
+      if (input.crops) input.crops->finish();
+    }
+  }
+
   // Ends the outputs of each input, and reports its damage and what was found.
   void finish(std::list<Input>& inputs) {
+    finish_crops(inputs);
     for (Input& input : inputs) {
       if (input.video) input.video->finish();
       const bool nothing = input.video && input.video->frames() == 0;
@@ -332,7 +349,6 @@ class DetectRun {
         spdlog::info("{}: {}", input.stream.name, input.answer->one_line());
     }
     for (Input& input : inputs) {
-      if (input.crops) input.crops->finish();
       if (input.counter) counts_->add(input.counter->counter());
       if (a_.digest) digests_.emplace_back(input.stream.name, pipeline::digits_of(input.digest.digest()));
     }
@@ -387,6 +403,7 @@ class DetectRun {
   }
 
   void add_sinks(Input& input) {
+    input.stream.tiles = engine_.tiles;
     const std::vector<std::string>& labels = engine_.detector().info().labels;
     const std::string& name = input.stream.name;
     const auto add = [&](std::unique_ptr<pipeline::Sink> sink) {

@@ -141,7 +141,17 @@ Planned EnginePipeline::plan(const std::vector<Frame>& frames, std::optional<std
 
 void EnginePipeline::plan_if_worthwhile(const std::vector<Frame>& samples, std::optional<std::int64_t> frames,
                                         std::int64_t enough_frames, const std::atomic<bool>& stop) {
-  controller_.follow_plan(planned_for(samples, frames, enough_frames, stop));
+  if (!engine_.tiles || samples.empty()) {
+    controller_.follow_plan(planned_for(samples, frames, enough_frames, stop));
+    return;
+  }
+  const TileLayout layout(samples.front().size(), *engine_.tiles);
+  const auto count = static_cast<std::int64_t>(layout.count());
+  std::vector<Frame> tiles;  // of one size
+  for (std::size_t i = layout.count() > 1; i < layout.count() && tiles.size() < kPlanFrames; ++i)
+    tiles.push_back(part_of(samples.front(), layout.place(i)));
+  if (frames) *frames *= count;
+  controller_.follow_plan(planned_for(tiles, frames, enough_frames, stop));
 }
 
 std::optional<Planned> EnginePipeline::planned_for(const std::vector<Frame>& samples,

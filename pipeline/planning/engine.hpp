@@ -49,7 +49,8 @@ struct Engine {
   std::unique_ptr<const FrameProcessor> processor;
   std::vector<std::unique_ptr<DeviceStages>> device_stages;  ///< by device; empty: the CPU alone
   ScheduleRequest schedule;
-  int threads = 0;       ///< of the CPU; 0: all
+  std::optional<TileOptions> tiles = {};  ///< Stream::tiles of its runs, which plans are made for
+  int threads = 0;                        ///< of the CPU; 0: all
   bool explain = false;  ///< the user wants to know why a schedule was chosen: then it is `auto`
 
   Devices devices() const;

@@ -145,6 +145,7 @@ class TeamRun {
     Stream stream = video_.stream(index);
     stream.name = stream_.name;
     stream.number = static_cast<int>(index);
+    stream.tiles = stream_.tiles;
     stream.stop = options_.stop;
     stream.traces = options_.traces;
     stream.on_progress = [this](const Progress&) {

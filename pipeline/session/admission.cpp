@@ -24,6 +24,13 @@ std::int64_t period(const StreamState& s) {
   return s.stream.rate > 0 ? static_cast<std::int64_t>(kSecond / s.stream.rate) : 0;
 }
 
+// As FrameSource::try_read; the frame may be a tile.
+bool try_read(StreamState& s, std::optional<Frame>& frame, Tile& tile) {
+  if (s.tiled) return s.tiled->try_read(*s.stream.source, frame, tile);
+  tile = {};
+  return s.stream.source->try_read(frame);
+}
+
 }  // namespace
 
 // --- with the mutex held -----------------------------------------------------------------------------------
@@ -187,7 +194,7 @@ Slot* Session::Impl::read_next(StreamState& s, bool& goes_on) noexcept {
     std::exception_ptr error;
     const std::int64_t asked = now_ns();
     try {
-      if (!ends && !s.stream.source->try_read(frame)) {
+      if (!ends && !try_read(s, frame, slot->tile)) {
         if (!wait_for_announcement(s, *slot)) return nullptr;
         continue;
       }
@@ -198,7 +205,10 @@ Slot* Session::Impl::read_next(StreamState& s, bool& goes_on) noexcept {
       slot->sequence = s.next++;
       slot->frame = std::move(*frame);
       set_times(*slot, asked);
+      if (slot->tile.index == 0) s.setting = s.program->setting;
+      slot->setting = s.setting;
       const std::lock_guard lock(mutex_);
+      if (!slot->tile.is_last()) s.due -= period(s);  // the rate is one of frames
       s.asks_again = s.reading != FrameSource::Reading::waits;
       goes_on = grant_or_park(s);
       return slot;

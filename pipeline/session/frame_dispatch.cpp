@@ -1,6 +1,7 @@
 // A frame's way: nodes of the graph, one for each stage on the CPU and one for each run of segments on
 // devices, then back into order.
 #include <algorithm>
+#include <utility>
 
 #include "pipeline/session/session_impl.hpp"
 
@@ -182,7 +183,6 @@ void Session::Impl::enter(Slot& slot) noexcept {
   slot.is_over = false;
   for (DevicePart& part : slot.parts) part.begin();
   slot.plan = slot.program.plan;
-  slot.setting = slot.program.setting;
   slot.ready = slot.decoded;
   guarded(slot, [this](Slot& one) {
     one.plan = plan_while_compiling(one.program);
@@ -429,7 +429,9 @@ void Session::Impl::deliver(Slot& slot) noexcept {
   const Stream& stream = s.stream;
   const std::int64_t start = now_ns();
   try {
-    if (!s.discards) {
+    const bool is_whole = !s.tiled || s.tiled->merge(slot.tile, slot.result);
+    if (is_whole && s.tiled) slot.frame = std::exchange(slot.tile.whole, {});
+    if (is_whole && !s.discards) {
       for (Sink* sink : stream.sinks) sink->accept(slot.frame, slot.result);
     }
     const std::int64_t end = now_ns();
@@ -448,24 +450,26 @@ void Session::Impl::deliver(Slot& slot) noexcept {
     trace.entered = slot.entered;
     trace.delivered = end;
     trace.status = slot.result.status;
+    trace.ends_frame = is_whole;
     trace.setting = static_cast<int>(slot.setting);
     trace.spans = s.spans;
     Progress progress;
     {
       const std::lock_guard lock(s.accounts_mutex);
-      s.accounts->add(slot.result, trace);
+      if (is_whole) s.accounts->count(slot.result, trace.setting);
+      s.accounts->add(trace);
       progress = s.accounts->progress();
     }
     if (!stream.traces.empty()) {
       const std::lock_guard lock(trace_mutex_);  // several streams deliver at once
       for (TraceSink* sink : stream.traces) sink->accept(trace);
     }
-    if (stream.on_progress && !s.discards) stream.on_progress(progress);
+    if (is_whole && stream.on_progress && !s.discards) stream.on_progress(progress);
   } catch (...) {
     const std::lock_guard lock(mutex_);
     end_with(s, std::current_exception(), false);
   }
-  slot.frame = Frame();  // back to the decoder's pool
+  slot.frame = slot.tile.whole = Frame();  // back to the decoder's pool
   release(slot);
 }
 

@@ -27,7 +27,7 @@ void RunHistory::accept(const FrameTrace& trace) {
   }
   const auto point = static_cast<std::size_t>(seconds / kept_.interval);
   if (point >= kept_.frames.size()) kept_.frames.resize(point + 1);
-  ++kept_.frames[point];
+  kept_.frames[point] += trace.ends_frame;
 }
 
 RunHistory::Summary RunHistory::summary() const {

@@ -65,11 +65,11 @@ void RunAccounts::add(std::size_t account, const Span& span) {
   if (span.processor < to.processors.size()) to.processors[span.processor] = true;
 }
 
-void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
+void RunAccounts::count(const FrameResult& result, int index) {
   ++counts_.frames;
   counts_.skipped += result.status == FrameStatus::skipped;
   counts_.objects += result.count();
-  const auto setting = static_cast<std::size_t>(trace.setting);
+  const auto setting = static_cast<std::size_t>(index);
   if (result.status == FrameStatus::ok && setting < counts_.settings.size())
     ++counts_.settings[setting].frames;
   if (result.status == FrameStatus::failed && counts_.failed++ == 0) {
@@ -78,6 +78,9 @@ void RunAccounts::add(const FrameResult& result, const FrameTrace& trace) {
                   result.picture.empty() ? fmt::format("frame {}", result.frame) : "'" + result.picture + "'",
                   result.message);
   }
+}
+
+void RunAccounts::add(const FrameTrace& trace) {
   use_.accept(trace);
   const std::size_t stages = info_.stages.size();
   for (const Span& span : trace.spans) {

@@ -34,7 +34,11 @@ class RunAccounts {
  public:
   explicit RunAccounts(const TraceInfo& info);
 
-  void add(const FrameResult& result, const FrameTrace& trace);
+  /// Counts a frame.
+  /// @param setting  FrameTrace::setting
+  void count(const FrameResult& result, int setting);
+  /// Adds the times of a frame, or of a tile.
+  void add(const FrameTrace& trace);
   Progress progress() const;
   RunReport report() const;
 

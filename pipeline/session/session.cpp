@@ -235,6 +235,8 @@ std::vector<StreamId> Session::Impl::add(Program& program, std::span<const Strea
       s.info = trace_info(program);
       s.accounts.emplace(s.info).total = stream.source->frames();
       s.reading = stream.source->reading();
+      s.tiled.reset();
+      if (stream.tiles) s.tiled.emplace(*stream.tiles);
       streams_.emplace(s.id, &s);
     }
   } catch (...) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "detection/tiles.hpp"
 #include "frame/frame_source.hpp"
 #include "pipeline/session/schedule.hpp"
 #include "pipeline/session/trace.hpp"
@@ -89,6 +90,9 @@ struct Stream {
   /// ready.
   double importance = 1;
   double rate = 0;  ///< frames per second at most; 0: no limit. Live sources drop what comes faster
+  /// Each frame is searched in tiles, which take slots like frames; only for detectors. Results, progress and
+  /// reports are those of whole frames, traces those of tiles.
+  std::optional<TileOptions> tiles = {};
   /// An error of the source or of a sink ends this stream only. Otherwise it ends all streams.
   bool fails_alone = false;
   const std::atomic<bool>* stop = nullptr;  ///< ends the stream early, cleanly, once it is set; may be null

@@ -20,6 +20,7 @@
 #include "pipeline/session/run_report.hpp"
 #include "pipeline/session/session.hpp"
 #include "pipeline/session/slot.hpp"
+#include "pipeline/session/tiled_frames.hpp"
 
 namespace sightline::pipeline {
 
@@ -83,6 +84,8 @@ struct StreamState {
   std::vector<Span> spans;            ///< spans of the frame being delivered; its own task's
   std::mutex accounts_mutex;
   std::optional<RunAccounts> accounts;  ///< guarded by accounts_mutex, but for `retried`
+  std::optional<TiledFrames> tiled;     ///< the reader's and the deliverer's; none: frames are searched whole
+  std::size_t setting = 0;              ///< operating point of the frame that was read last; the reader's
 
   // For all streams.
   std::int64_t next = 0;                           ///< sequence number of the next frame; the reader's

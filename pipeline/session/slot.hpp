@@ -12,6 +12,7 @@
 #include "frame/frame.hpp"
 #include "pipeline/session/now.hpp"
 #include "pipeline/session/schedule.hpp"
+#include "pipeline/session/tiled_frames.hpp"
 #include "pipeline/session/trace.hpp"
 #include "processing/device_stages.hpp"
 
@@ -107,6 +108,7 @@ struct Slot {
   StreamState* stream = nullptr;
   std::int64_t sequence = 0;  ///< the frame's number in the order of admission of its stream's nodes, from 0
   Frame frame;
+  Tile tile;  ///< that `frame` is, where frames are searched in tiles
   FrameResult result;
 
   Plan* plan = nullptr;

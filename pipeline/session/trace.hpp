@@ -54,6 +54,7 @@ struct FrameTrace {
   std::int64_t entered = 0;
   std::int64_t delivered = 0;
   FrameStatus status = FrameStatus::ok;
+  bool ends_frame = true;       ///< false: a tile, and others of its frame follow
   int setting = 0;              ///< index into TraceInfo::settings, if not empty
   std::span<const Span> spans;  ///< by start time; valid during the call
 };

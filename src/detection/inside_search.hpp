@@ -25,13 +25,6 @@ struct InsideDetector {
   BoxPart part;
 };
 
-/// Pixels of a frame.
-struct Crop {
-  int x = 0;
-  int y = 0;
-  Size size;
-};
-
 /// All whole pixels that touch the part of a box inside the frame. May be empty.
 Crop crop_of(const Box& box, const BoxPart& part, Size frame);
 

@@ -32,6 +32,18 @@ class RgbStorage : public FrameStorage {
   std::vector<std::uint8_t> pixels_;
 };
 
+class PartStorage : public FrameStorage {
+ public:
+  PartStorage(const Frame& whole, const Crop& part)
+      : whole_(whole), view_(part_of(whole.view(), part.x, part.y, part.size)) {}
+  PictureView view() const override { return view_; }
+  LumaRange luma_range() const override { return whole_.luma_range(); }
+
+ private:
+  const Frame whole_;
+  const PictureView view_;
+};
+
 void copy_rows(GrayView from, ImageView<std::uint8_t> to) {
   for (int y = 0; y < from.height(); ++y)
     std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.width()));
@@ -77,6 +89,11 @@ Frame frame_from_gray(GrayView gray, std::int64_t number, double time) {
 
 Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number, double time) {
   return Frame(std::make_shared<RgbStorage>(rgb, size), number, time);
+}
+
+Frame part_of(const Frame& frame, const Crop& part) {
+  return Frame(std::make_shared<PartStorage>(frame, part), frame.number(), frame.time(), frame.name())
+      .stamped(frame.times());
 }
 
 Image<std::uint8_t> to_gray(const Frame& frame) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "frame/frame_storage.hpp"
+#include "image/box.hpp"
 
 namespace sightline {
 
@@ -109,6 +110,10 @@ Frame frame_from_gray(GrayView gray, std::int64_t number = 1, double time = 0);
 
 /// A frame of RGB pixels, 3 bytes each, copied from `rgb` (row after row, no padding).
 Frame frame_from_rgb(const std::uint8_t* rgb, Size size, std::int64_t number = 1, double time = 0);
+
+/// A part of a frame, which lies in it, with the frame's number, time and name. Shares the pixels on the
+/// host. Throws as Frame::view.
+Frame part_of(const Frame& frame, const Crop& part);
 
 /// The luma of a frame, copied. Packed colour becomes BT.601 luma of full range by the integer formula of
 /// image/gray.hpp, as in a detector; it may differ by a few levels from what swscale makes of the same

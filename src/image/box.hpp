@@ -15,6 +15,13 @@ struct Box {
   friend bool operator==(const Box&, const Box&) = default;
 };
 
+/// Pixels of a frame.
+struct Crop {
+  int x = 0;
+  int y = 0;
+  Size size;
+};
+
 /// Area of the intersection of two boxes, in square pixels.
 double intersection_area(const Box& a, const Box& b);
 

@@ -31,6 +31,20 @@ std::string text_of_lines(const std::vector<Json>& lines) {
   return text;
 }
 
+std::set<std::int64_t> tracks_in(const std::string& detections) {
+  std::set<std::int64_t> tracks;
+  for (const Json& line : parse_lines(bytes_of(detections))) {
+    for (const Json& object : line.at("objects")) tracks.insert(object.at("track").get<std::int64_t>());
+  }
+  EXPECT_FALSE(tracks.empty());
+  return tracks;
+}
+
+std::size_t files_in(const std::string& folder) {
+  const fs::directory_iterator files(folder);
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
 // Results of a search, stored once, and places for others.
 class StoredResults : public testing::Test {
  protected:
@@ -162,12 +176,25 @@ TEST(DetectCrops, AreOfEveryObject) {
 TEST(DetectCrops, AreOneOfEachTrack) {
   TempDir folder;
   expect_run(0, search({"-q", "--track", "--crops", folder / "crops", "-d", folder / "d.jsonl"}));
-  std::set<int> tracks;
-  for (const Json& line : parse_lines(bytes_of(folder / "d.jsonl"))) {
-    for (const Json& object : line.at("objects")) tracks.insert(object.at("track").get<int>());
-  }
-  const fs::directory_iterator files(folder / "crops");
-  EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), tracks.size());
+  EXPECT_EQ(files_in(folder / "crops"), tracks_in(folder / "d.jsonl").size());
+}
+
+TEST(DetectCrops, AreOfEveryTrackWhenTheInputFails) {
+  TempDir folder;
+  const auto encode = [&](const std::string& name, const std::string& size) {
+    return media::test::load(media::test::encode_clip(
+        folder, {"-f", "lavfi", "-i", moving_clip(200, 240, 12).substr(6) + ",scale=" + size},
+        {"-c:v", "libx264", "-pix_fmt", "yuv420p"}, name));
+  };
+  std::vector<char> bytes = encode("small.ts", "200:240");
+  const std::vector<char> large = encode("large.ts", "400:480");  // more pixels than are allowed
+  bytes.insert(bytes.end(), large.begin(), large.end());
+  store(folder / "both.ts", bytes);
+  expect_run(3, "400x480",
+             Words{"detect", folder / "both.ts", "--max-pixels", "100000", "--track", "--crops",
+                   folder / "crops", "-d", folder / "d.jsonl"} +
+                 kFindsSome);
+  EXPECT_EQ(files_in(folder / "crops"), tracks_in(folder / "d.jsonl").size());
 }
 
 TEST(DetectCrops, DoNotMixWithInputs) {
@@ -186,9 +213,9 @@ TEST(DetectZones, CountTracks) {
                     "lines.far = { from = [5, 5], to = [6, 5] }\n"));
   const Outcome outcome = expect_run(0, search({"--track", "--zones", folder / "areas.toml", "-d",
                                                 folder / "d.jsonl", "--report", folder / "r.html"}));
-  std::set<std::int64_t> tracks, entered;
+  const std::set<std::int64_t> tracks = tracks_in(folder / "d.jsonl");
+  std::set<std::int64_t> entered;
   for (const Json& line : parse_lines(bytes_of(folder / "d.jsonl"))) {
-    for (const Json& object : line.at("objects")) tracks.insert(object.at("track").get<std::int64_t>());
     if (!line.contains("events")) continue;
     for (const Json& event : line.at("events")) {
       EXPECT_EQ(event.at("zone"), "all");
@@ -197,10 +224,29 @@ TEST(DetectZones, CountTracks) {
       entered.insert(event.at("track").get<std::int64_t>());
     }
   }
-  EXPECT_FALSE(tracks.empty());
   EXPECT_EQ(entered, tracks);
   EXPECT_THAT(outcome.err, HasSubstr("far: 0 in, 0 out; all: " + std::to_string(tracks.size()) + " entered"));
   EXPECT_THAT(bytes_of(folder / "r.html"), HasSubstr("Lines and zones"));
+}
+
+// Counts, digests and stored results of two inputs that are searched at the same time.
+TEST(DetectTogether, FindsTheSame) {
+  TempDir folder;
+  store(folder / "areas.toml",
+        std::string("zones.all = { polygon = [[-1,-1],[2,-1],[2,2],[-1,2]], inertia = 1 }\n"));
+  const Words words = Words{"detect",
+                            moving_clip(200, 240, 10),
+                            moving_clip(200, 240, 14),
+                            "--track",
+                            "--zones",
+                            folder / "areas.toml",
+                            "--digest"} +
+                      kFindsSome;
+  const Outcome apart = expect_run(0, words + Words{"-d", folder / "d.jsonl"});
+  const Outcome together = expect_run(0, words + Words{"--together", "--expect", folder / "d.jsonl"});
+  EXPECT_EQ(together.out, apart.out);
+  const auto counts = [](const Outcome& outcome) { return outcome.err.substr(outcome.err.find("all: ")); };
+  EXPECT_THAT(together.err, HasSubstr(counts(apart)));
 }
 
 TEST(DetectZones, RefuseWhatCannotBeCounted) {
@@ -212,6 +258,14 @@ TEST(DetectZones, RefuseWhatCannotBeCounted) {
        {"\nlines.a = { from = [0, 0], to = [1, 1], farmes = 2 }\n", "\nlines.a = 3\n", "\nlines.\n"}) {
     store(zones, std::string(bad));
     expect_run(2, "areas.toml:2", search({"--track", "--zones", zones}));
+  }
+  // The key that is misspelt comes before the one that is missing.
+  for (const auto& [bad, key] : {std::pair{"lines.a = { form = [0, 0], to = [1, 1] }\n", "from"},
+                                 std::pair{"lines.a = { from = [0, 0], t = [1, 1] }\n", "to"},
+                                 std::pair{"zones.a = { polygn = [[0, 0], [1, 0], [1, 1]] }\n", "polygon"}}) {
+    store(zones, std::string(bad));
+    EXPECT_THAT(expect_run(2, search({"--track", "--zones", zones})).err,
+                testing::AllOf(HasSubstr("areas.toml:1"), HasSubstr("mean '" + std::string(key) + "'")));
   }
   store(zones, std::string("lines.a = { from = [0, 0], to = [1, 1], labels = [\"persn\"] }\n"));
   expect_run(2, "persn", search({"--track", "--zones", zones}));

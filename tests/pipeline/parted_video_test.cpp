@@ -253,6 +253,12 @@ class PartedRun : public testing::Test {
     media::test::store(file, bytes);
     return file;
   }
+  /// The line with such an end; empty if there is none.
+  static std::string line_with(const std::string& text, const std::string& end) {
+    const std::size_t at = text.find(end);
+    if (at == std::string::npos) return {};
+    return text.substr(text.rfind('\n', at) + 1, at + end.size() - text.rfind('\n', at) - 1);
+  }
   /// The summary of decode errors.
   static std::string errors_in(const std::string& log) {
     const std::size_t at = log.find(" decode error");
@@ -285,6 +291,23 @@ TEST_F(PartedRun, WritesWhatSoftwareWrites) {
       EXPECT_EQ(parts.exit_code, software.exit_code) << decoder;
       EXPECT_TRUE(parts.out == software.out) << decoder;
     }
+  }
+}
+
+TEST_F(PartedRun, CountsDigestsAndComparesAsOneDecoder) {
+  store(*folder_ / "areas.toml",
+        std::string("zones.all = { polygon = [[-1,-1],[2,-1],[2,2],[-1,2]], inertia = 1 }\n"));
+  const Words options{"--track", "--zones", *folder_ / "areas.toml", "--digest"};
+  const Outcome one = detect(clip(), "software", options);
+  store(*folder_ / "golden.jsonl", one.out);
+  const Outcome parts = detect(clip(), "fake:", options + Words{"--expect", *folder_ / "golden.jsonl"});
+  EXPECT_THAT(parts.err, HasSubstr(" parts side by side"));
+  EXPECT_EQ(parts.exit_code, 0) << parts.err;
+  EXPECT_TRUE(parts.out == one.out);
+  for (const char* const end : {"inside\n", "clip.mkv\n"}) {  // counts, and the digest of the run
+    const std::string line = line_with(one.err, end);
+    EXPECT_NE(line, "");
+    EXPECT_THAT(parts.err, HasSubstr(line));
   }
 }
 

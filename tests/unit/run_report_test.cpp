@@ -19,7 +19,7 @@ void add_device_work(RunAccounts& accounts, std::int64_t start, std::int64_t end
   span.end = end * kOneMillisecond;
   FrameTrace trace;
   trace.spans = {&span, 1};
-  accounts.add(FrameResult(), trace);
+  accounts.add(trace);
 }
 
 TEST(RunAccounts, OverlappingWorkOfADeviceCountsOnce) {

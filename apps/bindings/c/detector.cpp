@@ -96,6 +96,7 @@ std::vector<ResultPtr> SharedDetector::search(const Images& images) {
   pipeline::Stream stream;
   stream.source = &source;
   stream.sinks = {&collector};
+  stream.tiles = tiles();
   stream.fails_alone = true;
   const pipeline::RunReport report = session().wait(session().add(program(), stream));
   if (report.error) std::rethrow_exception(report.error);

@@ -38,6 +38,8 @@ class SharedDetector {
   const std::shared_ptr<const DetectorFacts>& facts() const { return facts_; }
   const std::string& fingerprint() const { return opened_.fingerprint; }
   std::string explanation() const;
+  /// Stream::tiles of all searches.
+  const std::optional<TileOptions>& tiles() const { return opened_.engine.tiles; }
 
   /// Results of all images, in order. Throws CallError if an image cannot be searched.
   std::vector<ResultPtr> search(const Images& images);

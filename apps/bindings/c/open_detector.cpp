@@ -113,6 +113,7 @@ struct Wishes {
   std::vector<Setting> settings;
   std::string model;
   int threads = 0;
+  std::optional<TileOptions> tiles;
 
   bool has(std::string_view key) const {
     return std::ranges::any_of(settings, [&](const Setting& one) {
@@ -123,13 +124,34 @@ struct Wishes {
 
 std::vector<std::string> names_of(const std::vector<Row>& rows, const std::string& section) {
   std::set<std::string> names{"model"};
-  if (section.empty()) names.insert("threads");
+  if (section.empty()) names.insert({"threads", "tiles", "tile_overlap"});
   for (const Row& row : rows) {
     if (section.empty() ? row.section != recognition::kSection || *row.parameter->option
                         : row.section == section)
       names.insert(section.empty() ? variable_of(*row.parameter) : row.parameter->key);
   }
   return {names.begin(), names.end()};
+}
+
+// `tiles = 640`, "1280x720" or [1280, 720], and `tile_overlap`.
+TileOptions tiles_of(const TomlOptions& options) {
+  const ConfigNode& node = *options.find("tiles");
+  const auto side_text = [](const ConfigNode& side) {
+    const auto* const number = side.as<double>();
+    return number ? fmt::format("{}", *number) : "";
+  };
+  std::string text = side_text(node);
+  if (const auto* const both = node.as<std::string>()) text = *both;
+  if (const auto* const sides = node.as<std::vector<ConfigNode>>(); sides && sides->size() == 2)
+    text = side_text((*sides)[0]) + 'x' + side_text((*sides)[1]);
+  const std::optional<Size> size = tile_size(text);
+  if (!size)
+    TomlOptions::fail(node, "'tiles' is not a size of tiles",
+                      fmt::format("give 640, \"1280x720\" or [1280, 720], each side from {} to {}",
+                                  TileOptions::kSmallest, TileOptions::kLargest));
+  TileOptions tiles{*size};
+  tiles.overlap = options.number("tile_overlap", 0, TileOptions::kMostOverlap).value_or(tiles.overlap);
+  return tiles;
 }
 
 Wishes read_wishes(const TomlOptions& options) {
@@ -162,6 +184,10 @@ Wishes read_wishes(const TomlOptions& options) {
       wishes.model = options.text(name).value_or("");
     } else if (name == "threads") {
       wishes.threads = options.whole_number(name, 0, 1024).value_or(0);
+    } else if (name == "tiles") {
+      wishes.tiles = tiles_of(options);
+    } else if (name == "tile_overlap") {
+      if (!options.find("tiles")) TomlOptions::fail(node, "'tile_overlap' is for tiles", "give tiles, too");
     } else {
       const Row* row = find_row(rows, [&](const Row& one) { return variable_of(*one.parameter) == name; });
       if (!row) {
@@ -275,10 +301,12 @@ void apply(const Setting& setting, std::vector<Config>& configs) {
   }
 }
 
-std::string fingerprint_of(const std::vector<Config>& configs) {
-  if (configs.size() == 1) return configs.front().fingerprint();
+std::string fingerprint_of(const std::vector<Config>& configs, const std::optional<TileOptions>& tiles) {
+  if (configs.size() == 1 && !tiles) return configs.front().fingerprint();
   Fingerprint all;
   for (const Config& config : configs) all.add_all(config.fingerprint());
+  if (tiles)
+    all.add_all(fmt::format("tiles {}x{} {}", tiles->size.width, tiles->size.height, tiles->overlap));
   return all.text();
 }
 
@@ -301,7 +329,8 @@ OpenedDetector open_detector(const std::string& what, const TomlOptions& options
     config.expect_section("knob");
     branches.push_back(make_branch(config, recognition::detector_extensions()));
   }
-  opened.fingerprint = fingerprint_of(configs);
+  opened.engine.tiles = wishes.tiles;
+  opened.fingerprint = fingerprint_of(configs, wishes.tiles);
   opened.engine.processor = CompositeDetector::compose(std::move(branches));
   opened.engine.device_stages = pipeline::make_devices(opened.engine.schedule, *opened.engine.processor,
                                                        pipeline::cpu_devices_for(opened.engine.schedule));

@@ -187,7 +187,9 @@ SL_API void sl_result_free(sl_result* result);
  * options: keys of [detector] such as threshold, min_size or model; device ("auto", "none", "gpu", an index or a part of
  *          a name), schedule, map, in_flight, batch, split, goal, buffers; threads (of the CPU; default: all); gallery
  *          and false_accepts of detectors that recognise. They may stand in sections [detector], [schedule] and
- *          [recognition] under the names that a configuration file uses, too.
+ *          [recognition] under the names that a configuration file uses, too. tiles = 640, [1280, 720] or "1280x720"
+ *          searches each picture and overlapping tiles of it, in which networks find small objects; tile_overlap, 0 to
+ *          0.5, is the least overlap as a share of a side (0.2).
  * The first search, or the first stream, may measure schedules if schedule = "auto" is given. */
 SL_API sl_status sl_detector_open(const char* what, const char* options, sl_detector** detector, sl_error* error);
 /* Searches n images, which are borrowed for the call and not changed. The images of one call, and of calls of other

@@ -326,6 +326,7 @@ class ResultStream {
     stream.sinks = {channel_.get()};
     stream.importance = options.importance;
     stream.rate = options.rate;
+    stream.tiles = detector_->tiles();
     stream.fails_alone = true;
     id_ = detector_->session().add(detector_->program(), stream);
   }

@@ -28,6 +28,8 @@ class Detector:
         of these, which then search the same pictures.
     options: the keys of a configuration, such as ``threshold=0.6``, ``min_size=48`` or ``model="mine.onnx"``;
         ``device`` ("auto", "none", "gpu", an index or a part of a name), ``schedule``, ``threads``. None: not given.
+    tiles: searches the picture and overlapping tiles of it, in which networks find small objects: a side in pixels,
+        (width, height) or "1280x720". ``tile_overlap`` is the least overlap as a share of a side (0.2).
 
     Any number of threads may use one detector. Raises ConfigError and DeviceError.
 
