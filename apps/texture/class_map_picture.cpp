@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t kLongestSide = 1200;  // of the map, in pixels
 constexpr std::int64_t kLargestCell = 48;
-constexpr double kEdge = 24, kHeading = 62, kLegend = 300, kEntry = 46, kSwatch = 28;
-constexpr Color kFaint{0.58, 0.61, 0.66, 1};
+constexpr double kMapEdge = 24, kMapHeading = 62, kLegend = 300, kEntry = 46, kSwatch = 28;
+constexpr Color kMapFaint{0.58, 0.61, 0.66, 1};
 
 constexpr std::array<std::uint32_t, 12> kBaseColours{0x4E9AF1, 0xF2A541, 0x5BC489, 0xE4637C,
                                                      0xA98BEA, 0xF3DF63, 0x3FC1C9, 0xC98B5E,
@@ -54,14 +54,15 @@ class MapPicture {
         together_((std::max(map.columns, map.rows) + kLongestSide - 1) / kLongestSide),
         zoom_(std::clamp(kLongestSide / std::max(map.columns, map.rows), std::int64_t{1}, kLargestCell)),
         reduced_(reduce(map, together_)),
-        canvas_(static_cast<int>(3 * kEdge + std::max(map_width(), 320.0) + kLegend),
-                static_cast<int>(kHeading + kEdge + std::max(map_height(), legend_height())), kSheetPaper) {}
+        canvas_(static_cast<int>(3 * kMapEdge + std::max(map_width(), 320.0) + kLegend),
+                static_cast<int>(kMapHeading + kMapEdge + std::max(map_height(), legend_height())),
+                kSheetPaper) {}
 
   std::string png() {
     const std::string title = std::filesystem::path(map_.picture).filename().string();
-    canvas_.text(kEdge, 32, fitting(title, 20, canvas_.width() - 2 * kEdge), 20, kSheetInk, Align::left,
+    canvas_.text(kMapEdge, 32, fitting(title, 20, canvas_.width() - 2 * kMapEdge), 20, kSheetInk, Align::left,
                  FontWeight::bold);
-    canvas_.text(kEdge, 52, subtitle(), 13, kFaint);
+    canvas_.text(kMapEdge, 52, subtitle(), 13, kMapFaint);
     draw_cells();
     draw_legend();
     return canvas_.png();
@@ -101,11 +102,11 @@ class MapPicture {
           pixels.push_back(static_cast<std::uint8_t>(std::lround(255 * value)));
       }
     }
-    canvas_.draw_rgb(pixels.data(), size, kEdge, kHeading, size.width, size.height);
+    canvas_.draw_rgb(pixels.data(), size, kMapEdge, kMapHeading, size.width, size.height);
   }
 
   void draw_legend() {
-    double top = kHeading;
+    double top = kMapHeading;
     for (std::size_t i = 0; i < map_.classes.size(); ++i, top += kEntry) {
       const MappedClass& one = map_.classes[i];
       entry(top, class_colour(static_cast<int>(i)), one.name, shares_[i],
@@ -118,14 +119,14 @@ class MapPicture {
 
   void entry(double top, const Color& colour, const std::string& name, const ClassShare& share,
              const std::string& figures) {
-    const double left = canvas_.width() - kEdge - kLegend, right = canvas_.width() - kEdge;
+    const double left = canvas_.width() - kMapEdge - kLegend, right = canvas_.width() - kMapEdge;
     canvas_.fill_rectangle(left, top, kSwatch, kSwatch, colour);
     const std::string part = percent(share.share);
     canvas_.text(right, top + 13, part, 15, kSheetInk, Align::right, FontWeight::bold);
     const double room = kLegend - kSwatch - 24 - canvas_.text_width(part, 15, FontWeight::bold);
     canvas_.text(left + kSwatch + 12, top + 13, fitting(name, 15, room), 15, kSheetInk, Align::left,
                  FontWeight::bold);
-    canvas_.text(left + kSwatch + 12, top + 29, figures, 12, kFaint);
+    canvas_.text(left + kSwatch + 12, top + 29, figures, 12, kMapFaint);
   }
 
   const ClassMap& map_;
