@@ -56,6 +56,11 @@ std::string hex_of(const Color& colour) {
   return fmt::format("#{:02x}{:02x}{:02x}", byte(colour.red), byte(colour.green), byte(colour.blue));
 }
 
+// With the digits of a float, not of the double that it becomes.
+Json float_json(float value) {
+  return Json::parse(fmt::format("{}", value));
+}
+
 // The classes and what is unknown, without the cells.
 Json summary_json(const ClassMap& map) {
   const std::vector<ClassShare> shares = class_shares(map);
@@ -64,10 +69,10 @@ Json summary_json(const ClassMap& map) {
     classes.push_back({{"name", map.classes[i].name},
                        {"colour", hex_of(class_colour(static_cast<int>(i)))},
                        {"known_cells", map.classes[i].known_cells},
-                       {"limit", map.classes[i].limit},
+                       {"limit", float_json(map.classes[i].limit)},
                        {"cells", shares[i].cells},
                        {"share", shares[i].share},
-                       {"median_distance", shares[i].median}});
+                       {"median_distance", float_json(shares[i].median)}});
   }
   return {{"picture", map.picture},
           {"width", map.width},

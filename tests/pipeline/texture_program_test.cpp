@@ -293,6 +293,7 @@ TEST_F(TextureClassify, MapsAMadeSlide) {
   EXPECT_EQ(map.at("columns"), 8);
   EXPECT_EQ(map.at("classes")[1].at("name"), "fine");
   EXPECT_EQ(map.at("classes")[1].at("known_cells"), 2 * 4 * 3);
+  EXPECT_EQ(map.at("classes")[1].at("limit"), 0.8);
   EXPECT_DOUBLE_EQ(map.at("classes")[1].at("share").get<double>(), 20.0 / 48);
   EXPECT_EQ(map.at("unknown").at("cells"), 16);
   EXPECT_EQ(map.at("second")[0][0], 1);
