@@ -50,6 +50,7 @@ void add_model(CLI::App& app, Common& common);
 void add_samples(CLI::App& app, Common& common);
 void add_texture(CLI::App& app, Common& common);
 void add_texture_compare(CLI::App& texture, Common& common);
+void add_texture_classify(CLI::App& texture, Common& common);
 void add_tune(CLI::App& app, Common& common);
 void add_train(CLI::App& app, Common& common);
 

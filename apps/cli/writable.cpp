@@ -77,6 +77,16 @@ void refuse_same_outputs(const std::vector<std::string>& outputs) {
   }
 }
 
+void require_usable_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs,
+                            bool overwrite) {
+  for (const std::string& output : outputs) {
+    for (const std::string& input : inputs) refuse_input(input, output);
+    if (!overwrite) refuse_existing(output);
+    require_writable(output);
+  }
+  refuse_same_outputs(outputs);
+}
+
 ResultFormat detections_format(const std::string& file, const std::string& given) {
   const std::optional<ResultFormat> promised = guess_result_format(file);
   const ResultFormat format =

@@ -42,6 +42,11 @@ inline const std::vector<std::string> kDetectionsEndings{".jsonl", ".ndjson", ".
 /// number may go to /dev/null.
 void refuse_same_outputs(const std::vector<std::string>& outputs);
 
+/// Throws where a file that a command with these inputs would write is one of them, exists without
+/// `overwrite`, cannot be written or is named twice, as the functions above. Empty names are no files.
+void require_usable_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs,
+                            bool overwrite);
+
 /// The format of a detections file: the given one, or by the file's extension, else jsonl. A warning says
 /// where the name promises something else. Throws Error (usage) for an unknown format.
 ResultFormat detections_format(const std::string& file, const std::string& given);

@@ -49,12 +49,7 @@ void check_texture(const TextureArguments& a, const std::vector<std::string>& la
   if (!a.files.labels.empty()) {
     files.insert(files.end(), label_files.begin(), label_files.end());
   }
-  for (const std::string& file : files) {
-    for (const std::string& input : a.inputs) refuse_input(input, file);
-    if (!overwrite) refuse_existing(file);
-    require_writable(file);
-  }
-  refuse_same_outputs(files);
+  require_usable_outputs(files, a.inputs, overwrite);
 }
 
 // Bits that a pixel's bin tells at most: 0 where all pixels have one, log2 of the bins where none is rarer
@@ -167,6 +162,7 @@ void add_texture(CLI::App& app, Common& common) {
       add_command(app, common, "texture", "Measure texture: local binary patterns of pictures of any size",
                   options, [a, &common] { return run_texture(*a, common); });
   add_texture_compare(command, common);
+  add_texture_classify(command, common);
 }
 
 }  // namespace sightline::apps

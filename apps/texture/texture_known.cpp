@@ -17,10 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A picture that is to be described, or records that are read.
+// A picture that is to be described, or a record that is read.
 struct Entry {
-  std::string name;
-  std::string picture;
+  KnownPicture picture;
   std::optional<texture::TextureRecord> record;
 };
 
@@ -28,9 +27,9 @@ std::string stem_of(const fs::path& file) {
   return file.stem().string();
 }
 
-void add_pictures(const fs::path& folder, const std::string& name, std::vector<Entry>& entries) {
+void add_pictures(const fs::path& folder, const std::string& name, std::vector<KnownPicture>& pictures) {
   for (const fs::path& file : media::list_images(folder.string()))
-    entries.push_back({name.empty() ? stem_of(file) : name, file.string(), {}});
+    pictures.push_back({name.empty() ? stem_of(file) : name, file.string()});
 }
 
 void read_entries(const std::string& input, std::vector<Entry>& entries) {
@@ -38,24 +37,28 @@ void read_entries(const std::string& input, std::vector<Entry>& entries) {
   if (strcasecmp(fs::path(input).extension().c_str(), ".json") == 0) {
     for (texture::TextureRecord& record : texture::load_records(input)) {
       const std::string name = stem_of(record.picture);
-      entries.push_back({name, "", std::move(record)});
+      entries.push_back({{name, ""}, std::move(record)});
     }
     return;
   }
-  if (!fs::is_directory(input)) {
-    entries.push_back({stem_of(input), input, {}});
-    return;
-  }
+  for (KnownPicture& picture : list_known_pictures(input)) entries.push_back({std::move(picture), {}});
+}
+
+}  // namespace
+
+std::vector<KnownPicture> list_known_pictures(const std::string& input) {
+  require_present(input);
+  if (!fs::is_directory(input)) return {{stem_of(input), input}};
   std::vector<fs::path> folders;
   for (const auto& one : fs::directory_iterator(input)) {
     if (one.is_directory()) folders.push_back(one.path());
   }
   std::ranges::sort(folders);
-  if (folders.empty()) return add_pictures(input, "", entries);
-  for (const fs::path& folder : folders) add_pictures(folder, folder.filename().string(), entries);
+  std::vector<KnownPicture> pictures;
+  if (folders.empty()) add_pictures(input, "", pictures);
+  for (const fs::path& folder : folders) add_pictures(folder, folder.filename().string(), pictures);
+  return pictures;
 }
-
-}  // namespace
 
 std::vector<std::vector<NamedTexture>> load_textures(const std::vector<std::vector<std::string>>& lists,
                                                      TextureOptions options, int verbosity) {
@@ -78,10 +81,10 @@ std::vector<std::vector<NamedTexture>> load_textures(const std::vector<std::vect
       if (!entry.record) {
         // There may be hundreds: about each, only who asks for more is told.
         if (!runner) runner.emplace(options, choice, verbosity - 1);
-        entry.record = runner->run(entry.picture);
+        entry.record = runner->run(entry.picture.file);
       }
       report_damage(*entry.record);
-      textures[list].push_back({entry.name, std::move(*entry.record)});
+      textures[list].push_back({entry.picture.name, std::move(*entry.record)});
     }
   }
   return textures;

@@ -14,6 +14,16 @@ struct NamedTexture {
   texture::TextureRecord record;
 };
 
+/// A picture of a known texture.
+struct KnownPicture {
+  std::string name;  ///< as NamedTexture::name
+  std::string file;
+};
+
+/// The picture, the pictures of a folder, or those of its sub-folders. Throws Error (input) if it is not
+/// there or a folder has none.
+std::vector<KnownPicture> list_known_pictures(const std::string& input);
+
 /// Reads lists of pictures, folders of pictures or of folders of pictures, and files that `sightline texture
 /// --output FILE.json` has written. What pictures are to be described by is taken from the first record
 /// in such a file, of any of the lists, where the user says nothing else. All of a list's are in the order

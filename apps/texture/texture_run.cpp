@@ -98,7 +98,7 @@ class TextureSink : public pipeline::Sink {
  public:
   // @param first  row of tiles at which the files begin
   TextureSink(const TextureChoice& choice, const tiles::TileGrid& grid, int tile, std::int64_t first,
-              LabelFiles& labels, texture::CellsFile* cells)
+              LabelFiles& labels, texture::CellSink* cells)
       : grid_(grid),
         first_(first),
         top_(first * tile),
@@ -147,7 +147,7 @@ class TextureSink : public pipeline::Sink {
   std::size_t channels_;
   std::int64_t cells_in_tile_;
   LabelFiles& labels_;
-  texture::CellsFile* cells_;
+  texture::CellSink* cells_;
   texture::TextureTotals totals_;
   std::vector<tiles::Damage> lost_;
   std::vector<std::shared_ptr<const FrameOutput>> tile_;  ///< by channel
@@ -191,7 +191,9 @@ class TextureRunner::Impl {
     const std::int64_t height = std::min(end * tile_, grid.height()) - rows.first * tile_;
     LabelFiles labels(label_files(files.labels), choice_, grid.width(), height);
     const std::unique_ptr<texture::CellsFile> cells = cells_file(files.cells, grid.width(), height);
-    TextureSink sink(choice_, grid, tile_, rows.first, labels, cells.get());
+    texture::CellSink* const cell_sink = files.cell_sink ? files.cell_sink : cells.get();
+    if (cell_sink) cell_sink->begin(grid.width(), height);
+    TextureSink sink(choice_, grid, tile_, rows.first, labels, cell_sink);
     pipeline::TileSourceOptions reading = source_options();
     reading.first = rows.first * grid.columns();
     reading.count = (end - rows.first) * grid.columns();

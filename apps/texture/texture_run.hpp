@@ -9,6 +9,7 @@
 
 #include "apps/common/detector_engine.hpp"
 #include "apps/texture/texture_options.hpp"
+#include "texture/cell_sink.hpp"
 #include "texture/processor.hpp"
 #include "texture/record.hpp"
 
@@ -16,8 +17,9 @@ namespace sightline::apps {
 
 /// Files written for a picture beside its record; empty names: none.
 struct TextureFiles {
-  std::string labels;  ///< TIFF: each pixel's bin
-  std::string cells;   ///< .npy
+  std::string labels;                      ///< TIFF: each pixel's bin
+  std::string cells;                       ///< .npy
+  texture::CellSink* cell_sink = nullptr;  ///< takes the cells instead of a file; may be null
 };
 
 /// Rows of tiles: from `first` to before `end`.

@@ -32,8 +32,7 @@ CellsFile::CellsFile(const std::filesystem::path& file, const TextureSettings& s
                      std::int64_t columns, std::int64_t rows)
     : name_(file), file_(file), columns_(columns), rows_(rows) {
   for (const LbpOperator& op : settings.operators)
-    bins_.push_back(static_cast<std::size_t>(bins_of(op, settings.mapping)));
-  for (const std::size_t bins : bins_) features_ += static_cast<std::int64_t>(bins * channels);
+    features_ += bins_of(op, settings.mapping) * static_cast<std::int64_t>(channels);
   const std::string head = npy_head(rows, columns, features_);
   check(file_.write_at(0, head));
   start_ = static_cast<std::int64_t>(head.size());
@@ -49,16 +48,7 @@ void CellsFile::write(std::int64_t column, std::int64_t row, std::span<const Tex
   const Size cells = channels.front()->cells;
   for (int y = 0; y < cells.height; ++y) {
     line_.clear();
-    for (int x = 0; x < cells.width; ++x) {
-      for (const TextureOutput* channel : channels) {
-        for (std::size_t op = 0; op < bins_.size(); ++op) {
-          const auto from =
-              channel->operators[op].cells.begin() +
-              static_cast<std::ptrdiff_t>(bins_[op] * (static_cast<std::size_t>(y) * cells.width + x));
-          line_.insert(line_.end(), from, from + static_cast<std::ptrdiff_t>(bins_[op]));
-        }
-      }
-    }
+    for (int x = 0; x < cells.width; ++x) append_cell(channels, x, y, line_);
     check(file_.write_at(
         start_ + ((row + y) * columns_ + column) * features_ * std::int64_t{sizeof(std::uint32_t)},
         {reinterpret_cast<const char*>(line_.data()), line_.size() * sizeof(std::uint32_t)}));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/atomic_file.hpp"
-#include "texture/output.hpp"
+#include "texture/cell_sink.hpp"
 #include "texture/settings.hpp"
 
 namespace sightline::texture {
@@ -17,7 +17,7 @@ namespace sightline::texture {
 /// each cell its histograms, channel after channel, in each operator after operator, in each by bin. Written
 /// tile by tile in any order; holds a tile's in memory. The file gets its name when it is whole (`finish`),
 /// and is gone where that is not called. Thread-safety: none.
-class CellsFile {
+class CellsFile : public CellSink {
  public:
   /// @param columns, rows  cells of the whole picture
   /// Throws Error (failed) if it cannot be written.
@@ -30,7 +30,7 @@ class CellsFile {
 
   /// Writes all channels of a tile whose first cell is at (column, row). Throws Error (failed) if the disk is
   /// full.
-  void write(std::int64_t column, std::int64_t row, std::span<const TextureOutput* const> channels);
+  void write(std::int64_t column, std::int64_t row, std::span<const TextureOutput* const> channels) override;
   /// Appends all cells of a file of the same columns and features behind those that were appended before.
   /// Throws Error (failed).
   void append(const std::filesystem::path& file);
@@ -42,7 +42,6 @@ class CellsFile {
 
   std::filesystem::path name_;
   AtomicFile file_;
-  std::vector<std::size_t> bins_;  ///< bins by operator
   std::int64_t columns_, rows_, features_ = 0;
   std::int64_t start_ = 0;     ///< start of the array in the file
   std::int64_t appended_ = 0;  ///< rows

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "texture/cell_sink.hpp"
+
 namespace sightline::texture {
 
 namespace {
@@ -49,6 +51,19 @@ std::string TextureOutput::difference(const FrameOutput& other) const {
     }
   }
   return "";
+}
+
+void append_cell(std::span<const TextureOutput* const> channels, int x, int y,
+                 std::vector<std::uint32_t>& counts) {
+  for (const TextureOutput* channel : channels) {
+    const Size cells = channel->cells;
+    for (const OperatorCounts& op : channel->operators) {
+      const std::size_t bins = op.cells.size() / (static_cast<std::size_t>(cells.width) * cells.height);
+      const auto from = op.cells.begin() +
+                        static_cast<std::ptrdiff_t>(bins * (static_cast<std::size_t>(y) * cells.width + x));
+      counts.insert(counts.end(), from, from + static_cast<std::ptrdiff_t>(bins));
+    }
+  }
 }
 
 }  // namespace sightline::texture

@@ -256,6 +256,111 @@ TEST_F(TextureProgram, NearestIsNamedByItsFolder) {
   EXPECT_THAT(same.out, HasSubstr("0.png:  0 0.00000  p "));
 }
 
+// A slide of 8x6 cells of 32 pixels: coarse stripes, fine ones, and two rows of cells that are flat.
+class TextureClassify : public TextureProgram {
+ protected:
+  TextureClassify() {
+    for (const auto& [name, period] : {std::pair{"coarse", 9}, std::pair{"fine", 3}}) {
+      fs::create_directories(known() + "/" + name);
+      for (int i = 0; i < 2; ++i)
+        store_texture(known() + "/" + name + "/" + std::to_string(i) + ".png", {130, 100}, period, 60 + i);
+    }
+    const Image<std::uint8_t> coarse = made_up_texture({270, 200}, 9, 71);
+    const Image<std::uint8_t> fine = made_up_texture({270, 200}, 3, 72);
+    Image<std::uint8_t> slide(270, 200);
+    for (int y = 0; y < 200; ++y) {
+      for (int x = 0; x < 270; ++x)
+        slide.view().at(x, y) = y >= 128 ? 200 : (x < 96 ? coarse : fine).view().at(x, y);
+    }
+    media::write_gray_png(folder_ / "slide.png", slide.view());
+  }
+  std::string known() const { return folder_ / "known"; }
+  Words classify(const Words& more) const {
+    return Words{"-q", "texture", "classify", folder_ / "slide.png", "--known", known(), "--cells", "32"} +
+           more;
+  }
+
+  TempDir out_;
+};
+
+TEST_F(TextureClassify, MapsAMadeSlide) {
+  expect_run(0,
+             classify({"--limit", "0.8", "-o", out_ / "m.json", "-o", out_ / "m.csv", "-o", out_ / "m.png"}));
+  const Json map = load_json(out_ / "m.json");
+  const Json coarse_and_fine{0, 0, 0, 1, 1, 1, 1, 1}, flat{-1, -1, -1, -1, -1, -1, -1, -1};
+  EXPECT_EQ(map.at("class"),
+            (Json{coarse_and_fine, coarse_and_fine, coarse_and_fine, coarse_and_fine, flat, flat}));
+  EXPECT_EQ(map.at("columns"), 8);
+  EXPECT_EQ(map.at("classes")[1].at("name"), "fine");
+  EXPECT_EQ(map.at("classes")[1].at("known_cells"), 2 * 4 * 3);
+  EXPECT_EQ(map.at("classes")[1].at("limit"), 0.8);
+  EXPECT_DOUBLE_EQ(map.at("classes")[1].at("share").get<double>(), 20.0 / 48);
+  EXPECT_EQ(map.at("unknown").at("cells"), 16);
+  EXPECT_EQ(map.at("second")[0][0], 1);
+  EXPECT_LT(map.at("distances")[0][0].get<double>(), map.at("second_distances")[0][0].get<double>());
+  EXPECT_GT(map.at("distances")[5][0].get<double>(), 0.8);
+
+  std::istringstream csv(bytes_of(out_ / "m.csv"));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_EQ(line, "column,row,x,y,class,distance,nearest,second,second_distance");
+  for (int i = 0; i < 1 + 8 + 3; ++i) std::getline(csv, line);
+  EXPECT_THAT(line, testing::MatchesRegex("3,1,96,32,fine,0\\.[0-9]+,fine,coarse,[0-9.]+"));
+
+  // Each cell has the colour of its class.
+  const auto picture = tiles::open_picture(out_ / "m.png");
+  const auto colour_of = [&](std::int64_t column, std::int64_t row) {
+    using tiles::Channel;
+    const auto planes = read_planes(*picture, {24 + 48 * column + 24, 62 + 48 * row + 24, 1, 1},
+                                    {Channel::red, Channel::green, Channel::blue});
+    char text[8];
+    std::snprintf(text, sizeof text, "#%02x%02x%02x", planes[0].view().at(0, 0), planes[1].view().at(0, 0),
+                  planes[2].view().at(0, 0));
+    return std::string(text);
+  };
+  EXPECT_EQ(colour_of(2, 3), map.at("classes")[0].at("colour"));
+  EXPECT_EQ(colour_of(3, 3), map.at("classes")[1].at("colour"));
+  EXPECT_EQ(colour_of(3, 4), map.at("unknown").at("colour"));
+}
+
+TEST_F(TextureClassify, FilesDependOnNothingButThePictures) {
+  Words expected;
+  for (const Words& way :
+       {Words{}, Words{"--tile", "64", "--threads", "1"}, Words{"--tile", "32", "--in-flight", "7"}}) {
+    const TempDir out;
+    expect_run(0, classify(Words{"-o", out / "m.json", "-o", out / "m.csv", "-o", out / "m.png"} + way));
+    const Words found{bytes_of(out / "m.json"), bytes_of(out / "m.csv"), bytes_of(out / "m.png")};
+    if (expected.empty()) expected = found;
+    EXPECT_TRUE(found == expected) << testing::PrintToString(way);
+    EXPECT_EQ(Json::parse(found[0]).at("unknown").at("cells").get<int>() >= 16, true) << "the flat cells";
+  }
+}
+
+TEST_F(TextureClassify, Misuse) {
+  const auto refused = [&](int code, const Words& command) {
+    expect_run(code, command + Words{"-o", out_ / "m.png"});
+    EXPECT_TRUE(fs::is_empty(out_.path())) << testing::PrintToString(command);
+  };
+  const auto with_known = [&](const std::string& folder, const std::string& cells = "32") {
+    return Words{"texture", "classify", folder_ / "slide.png", "--known", folder, "--cells", cells};
+  };
+  refused(2, classify({"--cells", "8"}));  // operator 16,4 looks at 9x9 pixels
+  refused(2, classify({"-o", out_ / "m.xml"}));
+  refused(2, {"texture", "classify", folder_ / "slide.png"});
+  refused(3, with_known(known(), "128"));  // no whole cell in a sample
+  fs::create_directories(folder_ / "empty");
+  refused(3, with_known(folder_ / "empty"));
+  refused(3, with_known(folder_ / "missing"));
+  refused(3, with_known(known() + "/fine/0.png"));
+  fs::create_directories(folder_ / "broken");
+  std::ofstream(folder_ / "broken/a.png") << "no picture";
+  refused(3, with_known(folder_ / "broken"));
+  refused(3, {"texture", "classify", folder_ / "broken/a.png", "--known", known()});
+  refused(3, {"texture", "classify", known() + "/fine/0.png", "--known", known(), "--cells", "101"});
+  expect_run(0, {"-q", "texture", p(), "--output", folder_ / "p.json"});
+  refused(2, with_known(folder_ / "p.json"));
+}
+
 TEST_F(TextureProgram, EvaluateCountsWhatIsNearest) {
   fs::create_directories(folder_ / "textures");
   for (const int period : {3, 5, 9}) {
