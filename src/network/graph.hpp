@@ -29,7 +29,7 @@ struct GraphTensor {
   int maker = kNone;                       ///< number of the node
 };
 
-/// A graph is built from front to back (with constants computed at once: Folder, fold.hpp), so nodes always
+/// A graph is built from front to back (with constants computed at once: ConstantFolder), so nodes always
 /// stand in an order in which they can run. Nodes and tensors are numbered from 0 on in the order in which
 /// they were added. Thread-safety: as std::vector.
 class Graph {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "network/fold.hpp"
+#include "network/constant_folder.hpp"
 #include "network/graph.hpp"
 #include "onnx/model.hpp"
 
@@ -73,7 +73,7 @@ struct Import {
   explicit Import(std::int64_t memory_limit) : folder(graph, memory_limit) {}
 
   Graph graph;
-  Folder folder;
+  ConstantFolder folder;
   int opset = 0;
   std::vector<int> convolved;  ///< outputs of Conv
   std::vector<BatchNorm> norms;

@@ -1,7 +1,7 @@
 #include "network/graph.hpp"
 #include "base/error.hpp"
 #include "made_tensors.hpp"
-#include "network/fold.hpp"
+#include "network/constant_folder.hpp"
 #include "network/reference.hpp"
 
 namespace sightline::nn {
@@ -110,7 +110,7 @@ TEST(NetworkReference, ErrorsNameTheNode) {
 
 TEST(NetworkFolder, ComputesWhatIsConstant) {
   Graph graph;
-  Folder folder(graph, 1000);
+  ConstantFolder folder(graph, 1000);
   const int x = graph.add_input("x", {DataType::f32, {2, 3, kUnknown}});
   const int side = folder.add_single("side", Dimension{1}, {x});
   ASSERT_TRUE(graph.constant(side));
@@ -128,7 +128,7 @@ TEST(NetworkFolder, ComputesWhatIsConstant) {
 
 TEST(NetworkFolder, LeavesLongWorkToFrames) {
   Graph graph;
-  Folder folder(graph, std::int64_t{1} << 40);
+  ConstantFolder folder(graph, std::int64_t{1} << 40);
   const int a = graph.add_constant("a", Tensor(DataType::f32, {1024, 1024}));
   const int product = folder.add_single("product", Product{}, {a, a});
   EXPECT_FALSE(graph.constant(product));

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "network/primitives/checks.hpp"
-#include "network/primitives/folds.hpp"
+#include "network/primitives/fold.hpp"
 #include "network/strided.hpp"
 
 namespace sightline::nn {

@@ -1,5 +1,5 @@
 #include "network/primitives/checks.hpp"
-#include "network/primitives/folds.hpp"
+#include "network/primitives/fold.hpp"
 #include "network/primitives/rows.hpp"
 
 namespace sightline::nn {

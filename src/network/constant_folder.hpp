@@ -11,10 +11,10 @@ namespace sightline::nn {
 
 /// Adds nodes to a graph, or the constants that they compute. What would take too long or too much memory is
 /// added as a node instead.
-class Folder {
+class ConstantFolder {
  public:
   /// @param memory_limit  bytes of all constants that are computed
-  Folder(Graph& graph, std::int64_t memory_limit) : graph_(graph), memory_(memory_limit) {}
+  ConstantFolder(Graph& graph, std::int64_t memory_limit) : graph_(graph), memory_(memory_limit) {}
 
   /// As Graph::add. A Dimension that is known is computed, too, whatever its input.
   std::vector<int> add(std::string name, Primitive primitive, std::vector<int> inputs);

@@ -1,4 +1,4 @@
-#include "network/fold.hpp"
+#include "network/constant_folder.hpp"
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ std::int64_t work_of(const Graph& graph, const GraphNode& node) {
   return std::min(work + std::min(read, kMostWork / per_input) * per_input, kMostWork);
 }
 
-std::vector<int> Folder::add(std::string name, Primitive primitive, std::vector<int> inputs) {
+std::vector<int> ConstantFolder::add(std::string name, Primitive primitive, std::vector<int> inputs) {
   if (const auto* const dimension = std::get_if<Dimension>(&primitive)) {
     const Shape& shape = graph_.shape(inputs.at(0));
     if (dimension->axis < shape.size() && shape[dimension->axis] != kUnknown)
@@ -53,11 +53,11 @@ std::vector<int> Folder::add(std::string name, Primitive primitive, std::vector<
                : graph_.add(std::move(name), std::move(primitive), std::move(inputs));
 }
 
-int Folder::add_single(std::string name, Primitive primitive, std::vector<int> inputs) {
+int ConstantFolder::add_single(std::string name, Primitive primitive, std::vector<int> inputs) {
   return add(std::move(name), std::move(primitive), std::move(inputs)).front();
 }
 
-std::vector<int> Folder::add_folded(std::string name, Primitive primitive, std::vector<int> inputs) {
+std::vector<int> ConstantFolder::add_folded(std::string name, Primitive primitive, std::vector<int> inputs) {
   Graph alone;  // which infers the types
   std::vector<const Tensor*> values;
   GraphNode node{name, primitive, {}, {}};
