@@ -9,8 +9,8 @@
 namespace sightline {
 namespace {
 
-constexpr double kSameObject = 0.5;
-constexpr double kAtEdge = 0.01;  // of a tile's side
+constexpr double kMostInCommon = 0.5;
+constexpr double kNearEdge = 0.01;  // of a tile's side
 
 // Tiles that a side of a picture is divided into.
 std::size_t tiles_along(int length, int tile, double overlap) {
@@ -27,7 +27,7 @@ int start_of(std::size_t tile, std::size_t tiles, int length, int size) {
 
 // Whether a box ends at an edge of its tile within the picture, along one axis.
 bool is_cut_along(double begin, double end, int tile_begin, int tile_size, int picture) {
-  const double near = kAtEdge * tile_size;
+  const double near = kNearEdge * tile_size;
   const int tile_end = tile_begin + tile_size;
   return (tile_begin > 0 && begin < tile_begin + near) || (tile_end < picture && end > tile_end - near);
 }
@@ -71,8 +71,8 @@ void TileMerger::add(const TileLayout& layout, std::size_t tile, std::vector<Det
 bool TileMerger::is_same(const Found& kept, const Found& one) {
   const Box &a = kept.object.box, &b = one.object.box;
   if (kept.tile == one.tile || kept.object.label != one.object.label) return false;
-  return intersection_over_union(a, b) > kSameObject ||
-         (one.is_cut && intersection_area(a, b) > kSameObject * b.area());
+  return intersection_over_union(a, b) > kMostInCommon ||
+         (one.is_cut && intersection_area(a, b) > kMostInCommon * b.area());
 }
 
 std::vector<Detection> TileMerger::take() {

@@ -12,6 +12,7 @@ namespace {
 
 using sightline::test::expect_run;
 using sightline::test::Words;
+using sightline::test::operator+;
 using testing::ElementsAre;
 
 constexpr int kUnreadable = 200;  // a pixel of this value fails the search
@@ -50,7 +51,7 @@ class SpotDetector : public FakeDetector {
 
 Frame frame_with(const Box& spot, int value, std::int64_t number) {
   Image<std::uint8_t> image(200, 150);
-  image.fill(0);
+  for (int y = 0; y < 150; ++y) std::fill_n(image.view().row(y), 200, std::uint8_t{0});
   for (int y = 0; y < spot.height; ++y) {
     for (int x = 0; x < spot.width; ++x)
       image.view().at(int(spot.x) + x, int(spot.y) + y) = static_cast<std::uint8_t>(value);

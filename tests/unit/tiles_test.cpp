@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 const TileOptions kTiles{{100, 80}, 0.2};
 
-std::vector<Box> boxes(TileMerger& merger) {
+std::vector<Box> merged_boxes(TileMerger& merger) {
   std::vector<Box> boxes;
   for (const Detection& one : merger.take()) boxes.push_back(one.box);
   return boxes;
@@ -67,10 +67,10 @@ TEST_F(MergedTiles, KeepTheSurerOfTwoBoxesOfAnObject) {
   ASSERT_EQ(layout_.place(2).x, 60);
   add(1, {70, 20, 20, 40}, 1);
   add(2, {10, 21, 20, 40}, 2);
-  EXPECT_THAT(boxes(merger_), ElementsAre(Box{70, 21, 20, 40}));
+  EXPECT_THAT(merged_boxes(merger_), ElementsAre(Box{70, 21, 20, 40}));
   add(1, {70, 20, 20, 40}, 1);
   add(2, {10, 21, 20, 40}, 1);
-  EXPECT_THAT(boxes(merger_), ElementsAre(Box{70, 20, 20, 40}));
+  EXPECT_THAT(merged_boxes(merger_), ElementsAre(Box{70, 20, 20, 40}));
   EXPECT_THAT(merger_.take(), IsEmpty());
 }
 
@@ -78,19 +78,19 @@ TEST_F(MergedTiles, PreferWholeBoxesToCutOnes) {
   add(0, {80, 20, 40, 40}, 1);
   add(1, {80, 20, 20, 40}, 3);  // ends at the tile's right edge
   add(2, {20, 20, 40, 40}, 0.5);
-  EXPECT_THAT(boxes(merger_), ElementsAre(Box{80, 20, 40, 40}));
+  EXPECT_THAT(merged_boxes(merger_), ElementsAre(Box{80, 20, 40, 40}));
 }
 
 TEST_F(MergedTiles, KeepBoxesAtEdgesOfThePicture) {
   add(0, {0, 0, 80, 80}, 3);
   add(1, {0, 40, 20, 40}, 1);  // in a larger one, but not cut
-  EXPECT_EQ(boxes(merger_).size(), 2u);
+  EXPECT_EQ(merged_boxes(merger_).size(), 2u);
 }
 
 TEST_F(MergedTiles, KeepBoxesOfOneTileAndOfOtherLabels) {
   merger_.add(layout_, 1, {{{70, 20, 20, 40}, 1}, {{70, 20, 20, 40}, 2}, {{70, 20, 20, 40}, 3, 1}});
   add(2, {10, 20, 20, 40}, 0.5, 2);
-  EXPECT_EQ(boxes(merger_).size(), 4u);
+  EXPECT_EQ(merged_boxes(merger_).size(), 4u);
   // In the order of a detector that has its own.
   merger_.add(layout_, 0, {{{0, 0, 20, 40}, 1}, {{0, 0, 20, 40}, 2, 1}});
   EXPECT_EQ(merger_.take().front().score, 1);
