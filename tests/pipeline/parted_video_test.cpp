@@ -137,7 +137,9 @@ TEST_F(PartedVideo, DecodersArePlannedAsTheyRun) {
     ReadOptions reading;
     reading.decoder = decoder;
     const StreamInfo info = media::Reader(file, reading).info();
-    return pipeline::decoding_of({file, reading, info, threads, 0, beside}).measure(5, 1, nullptr);
+    return pipeline::decoding_of(
+               {.name = file, .reading = reading, .info = info, .threads = threads, .beside = beside})
+        .measure(5, 1, nullptr);
   };
   const auto expect = [&](const std::vector<pipeline::DecoderCost>& costs, const std::string& processor,
                           int count) {
