@@ -54,9 +54,8 @@ void add_decoding(pipeline::MeasureOptions& options, const std::string& input, m
     pipeline::RunOptions run;
     run.stop = &stop_requested();
     const pipeline::Stream stream{&source, input, {}, {}};
-    const auto decoders = static_cast<std::size_t>(threads);
-    return pipeline::run_in_parts(pipeline, stream, {input, limited, reader, threads, in_flight, decoders},
-                                  run);
+    auto decoders = static_cast<std::size_t>(threads);
+    return pipeline::run_in_parts(pipeline, stream, {limited, reader, in_flight}, run, decoders).run;
   };
 }
 
