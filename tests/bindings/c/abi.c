@@ -46,11 +46,11 @@ void sl_frame_free(sl_frame*);
 
 #define JOIN(a, b) a##b
 #define NAME(line) JOIN(check_, line)
-#define CHECK(condition) extern char NAME(__LINE__)[(condition) ? 1 : -1]
-#define STRUCT(name, size) CHECK(sizeof(name) == (size))
+#define FIXED(condition) extern char NAME(__LINE__)[(condition) ? 1 : -1]
+#define STRUCT(name, size) FIXED(sizeof(name) == (size))
 #define MEMBER(name, member, place, size) \
-  CHECK(offsetof(name, member) == (place) && sizeof(((name*)0)->member) == (size))
-#define VALUE(name, value) CHECK((int)(name) == (value))
+  FIXED(offsetof(name, member) == (place) && sizeof(((name*)0)->member) == (size))
+#define VALUE(name, value) FIXED((int)(name) == (value))
 
 #if UINTPTR_MAX == 0xFFFFFFFFFFFFFFFFU
 STRUCT(sl_error, 1032);
