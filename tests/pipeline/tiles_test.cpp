@@ -98,9 +98,9 @@ TEST(DetectTiles, GiveTheSameUnderEverySchedule) {
     return expect_run(0, Words{"detect", picture, "-q", "-d", "-"} + options).out;
   };
   EXPECT_EQ(search({"--tiles", "16000"}), search({}));
-  const std::string tiled = search({"--tiles", "320", "--min-size", "64", "--threads", "1"});
-  EXPECT_EQ(search({"--tiles", "320x320", "--min-size", "64", "--in-flight", "5"}), tiled);
-  EXPECT_NE(search({"--min-size", "64"}), tiled);  // as is the order of boxes that are cut
+  const std::string tiled = search({"--tiles", "640", "--min-size", "64", "--threads", "1"});
+  EXPECT_EQ(search({"--tiles", "640x640", "--min-size", "64", "--in-flight", "5"}), tiled);
+  EXPECT_NE(search({"--min-size", "64"}), tiled);
 }
 
 TEST(DetectTiles, RefuseBadSizes) {
