@@ -356,14 +356,16 @@ std::optional<Event> Session::Impl::next_event(std::chrono::milliseconds timeout
 // The session's own thread, for what nobody else notices.
 void Session::Impl::keep(const std::stop_token& stop) {
   Lock lock(mutex_);
+  std::int64_t looked = 0;
   while (!stop.stop_requested()) {
     if (!changed_.wait(lock, stop, [&] { return running_ > 0; })) return;
     std::int64_t due = now_ns() + std::chrono::nanoseconds(kKeeperInterval).count();
     for (const auto& [id, s] : streams_) {
-      if (s->is_parked && s->due > 0) due = std::min(due, s->due);
+      if (s->is_parked && s->due > looked) due = std::min(due, s->due);  // else it waits for a slot
     }
     changed_.wait_for(lock, stop, std::chrono::nanoseconds(due - now_ns()), [] { return false; });
     lock.unlock();
+    looked = now_ns();
     look_after_all();
     lock.lock();
   }
