@@ -68,11 +68,6 @@ Size parse_size(const std::string& text, const std::string& option) {
   throw Error(ExitCode::usage, option + " '" + text + "' is not a size", "write it as 1280x720");
 }
 
-bool is_regular_file(const std::string& input) {
-  std::error_code error;
-  return input != "-" && std::filesystem::is_regular_file(input, error);
-}
-
 Size parse_tiles(const std::string& text) {
   if (const std::optional<Size> size = tile_size(text)) return *size;
   throw Error(ExitCode::usage, "--tiles '" + text + "' is not a size of tiles",

@@ -30,9 +30,6 @@ void prepare_reading(std::string& input, media::ReadOptions& reading);
 /// "1280x720". Throws Error (usage) that says what `option` should have been.
 Size parse_size(const std::string& text, const std::string& option);
 
-/// Whether an input is a file that can be opened again, such as to be read in parts.
-bool is_regular_file(const std::string& input);
-
 /// The value of --tiles: "640" or "1280x720". Throws Error (usage).
 Size parse_tiles(const std::string& text);
 

@@ -174,7 +174,8 @@ class DetectRun {
   }
 
  private:
-  // Whether outputs of the frames before the error are finished: an input failed, or nobody reads on.
+  // Whether the outputs of the frames before an error are finished: if an input failed, or the reader of
+  // standard output has gone away.
   static bool keeps_outputs(const Error& error) {
     return error.code() == ExitCode::input || error.code() == ExitCode::done;
   }
@@ -182,7 +183,7 @@ class DetectRun {
   void run_all() {
     std::list<Input> inputs;
     for (const std::string& name : a_.inputs) {
-      if (!a_.together && !is_regular_file(name)) run_inputs(inputs);  // to open it may take time
+      if (!a_.together && !media::is_regular_file(name)) run_inputs(inputs);  // to open it may take time
       open(inputs, name);
       if (!a_.together && !inputs.empty() && !is_short(inputs.back())) {
         std::list<Input> last;
@@ -310,11 +311,9 @@ class DetectRun {
       streams.back().fails_alone = inputs.size() > 1 && !a_.together;
     }
     const std::clock_t before_run = std::clock();
-    // Other outputs need pixels or times of frames in order.
     std::vector<pipeline::RunReport> reports =
-        inputs.size() == 1 && !has_other_outputs()
-            ? std::vector{run_in_parts(inputs.front(), streams.front(), options)}
-            : pipeline_.run(streams, options);
+        may_be_parted(inputs) ? std::vector{run_in_parts(inputs.front(), streams.front(), options)}
+                              : pipeline_.run(streams, options);
     load_.cpu_seconds += static_cast<double>(std::clock() - before_run) / CLOCKS_PER_SEC;
     total_.sources = std::max(total_.sources, streams.size());
     display.end();
@@ -363,6 +362,7 @@ class DetectRun {
     return limit_text(total_, load);
   }
 
+  // Other outputs need pixels or times of frames in order.
   bool may_be_parted(const std::list<Input>& inputs) const {
     return inputs.size() == 1 && !has_other_outputs() &&
            pipeline::may_have_several_decoders(inputs.front().stream.name, a_.reading);
@@ -371,7 +371,7 @@ class DetectRun {
   // A live source decodes whatever the schedule is.
   pipeline::InputDecoding decoding_of(const std::list<Input>& inputs) const {
     const Input& input = inputs.front();
-    if (input.reader.info().is_pictures || !is_regular_file(input.stream.name)) return {};
+    if (input.reader.info().is_pictures || !media::is_regular_file(input.stream.name)) return {};
     return pipeline::decoding_of({.name = input.stream.name,
                                   .reading = a_.reading,
                                   .info = input.reader.info(),

@@ -37,7 +37,7 @@ class LoopedFile : public FrameSource {
 // How `detect` reads a video file.
 void add_decoding(pipeline::MeasureOptions& options, const std::string& input, media::ReadOptions reading,
                   const DetectorEngine& engine) {
-  if (!is_regular_file(input)) return;
+  if (!media::is_regular_file(input)) return;
   const StreamInfo info = media::Reader(input, reading).info();
   const double rate = info.frame_rate.value();
   if (info.is_pictures || rate <= 0) return;

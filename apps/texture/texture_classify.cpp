@@ -285,18 +285,16 @@ void add_texture_classify(CLI::App& texture, Common& common) {
   options.add("picture", &a->picture, "Picture of any size, as for `sightline texture`").require();
   options
       .add("--known FOLDER", &a->known,
-           "Pictures of known textures; sub-folders give their names to their pictures, else each picture is "
-           "a "
-           "class")
+           "Pictures of known textures; sub-folders give their names to their pictures, else each picture "
+           "is a class")
       .require();
   options.add("--cells PX", &a->cell, "Side of the square cells that are classified, in pixels")
       .between(3, 4096)
       .show_default();
   options
       .add("--limit DISTANCE", &a->limit,
-           "Distance above which a cell is unknown (default: for each class, the distance to the nearest "
-           "other "
-           "cell of the class that 99% of its known cells do not exceed)")
+           "Distance above which a cell is unknown (default: for each class, the distance to the "
+           "nearest other cell of the class that 99% of its known cells do not exceed)")
       .between(0, 1000);
   options.add("--distance MEASURE", &a->distance, "Distance between histograms, as shares of the pixels")
       .one_of({"chi-square", "intersection", "hellinger"})
@@ -304,9 +302,8 @@ void add_texture_classify(CLI::App& texture, Common& common) {
   options.group("Output");
   options
       .add("-o,--output FILE", &a->outputs,
-           "Map of the classes: .png (a picture with a legend), .csv or .json (a table of the cells), or - "
-           "for "
-           "JSON on standard output; may be given several times")
+           "Map of the classes: .png (a picture with a legend), .csv or .json (a table of the cells), or "
+           "- for JSON on standard output; may be given several times")
       .checked_by(OutputFile())
       .one_at_a_time();
   options.group("Texture");

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -353,8 +352,7 @@ DecoderTeam choose_decoders(const FileToDecode& file, const std::string& device)
 }
 
 bool may_have_several_decoders(const std::string& input, const media::ReadOptions& reading) {
-  std::error_code error;
-  return reading.loop == 0 && input != "-" && std::filesystem::is_regular_file(input, error);
+  return reading.loop == 0 && media::is_regular_file(input);
 }
 
 PartedReport run_in_parts(Pipeline& pipeline, const Stream& stream, const PartedInput& input,

@@ -49,9 +49,8 @@ DecoderTeam choose_decoders(const FileToDecode& file, const std::string& device)
 
 struct PartedReport {
   RunReport run;
-  /// What decoders side by side have read, if that is everything behind the frames that Stream::source has
-  /// delivered (`first` is the frame behind these). None: Stream::source has read to its end, or the run was
-  /// stopped.
+  /// The frames that several decoders have read, if these are all frames behind those of Stream::source
+  /// (`first` is the frame behind these). None: Stream::source has read to its end, or the run was stopped.
   std::optional<media::FrameSpan> in_parts;
 };
 

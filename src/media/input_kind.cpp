@@ -54,4 +54,9 @@ bool is_live(const std::string& input) {
   return kind == InputKind::camera || kind == InputKind::screen || kind == InputKind::network;
 }
 
+bool is_regular_file(const std::string& input) {
+  std::error_code error;
+  return input != "-" && std::filesystem::is_regular_file(input, error);
+}
+
 }  // namespace sightline::media

@@ -29,9 +29,9 @@ struct ReadOptions {
   int every = 1;                   ///< deliver every n-th frame, beginning with the first
   int threads = 0;                 ///< decoder threads; 0: FFmpeg's choice
   /// Decoder of videos: `software`; `cuda` or `cuda:1` (NVIDIA's decoder of that device); `vaapi` or
-  /// `vaapi:/dev/dri/renderD129`; `auto` (the first of these that is there, if it decodes the beginning of the
-  /// source as software does, else software). Frames are the same with every decoder: software decodes what
-  /// hardware does not decode exactly, and takes over after a fault of the device.
+  /// `vaapi:/dev/dri/renderD129`; `auto` (the first of these that is there, if it decodes the beginning of
+  /// the source as software does, else software). Frames are the same with every decoder: software decodes
+  /// what hardware does not decode exactly, and takes over after a fault of the device.
   std::string decoder = "software";
   /// With `auto`: compare the beginning of the source. Otherwise the device decodes it, for measurements.
   bool tests_device = true;
@@ -80,6 +80,9 @@ void check_decoder(const std::string& text);
 /// cameras (plugged in or not), screens and network URLs; false for files, folders, patterns, generators and
 /// standard input.
 bool is_live(const std::string& input);
+
+/// Whether an input is a file that can be opened again, such as to be read in parts.
+bool is_regular_file(const std::string& input);
 
 /// A source of frames.
 ///
