@@ -16,7 +16,7 @@ std::string describe_stream(const std::string& input, const StreamInfo& info);
 /// @param unit  what the run counts: "frame", "tile"
 std::string stage_times_text(const pipeline::RunReport& report, const std::string& unit = "frame");
 
-/// What helps where software decoding limits a run.
+/// Advice for runs that software decoding limits.
 inline constexpr const char* kDecoderHelps = "--decoder auto has a GPU decode, if there is one";
 
 /// Use of the processors in a run.

@@ -26,9 +26,10 @@ struct MeasureOptions {
   double split = 0;   ///< of schedule `split`; 0: the ratio at which both are done at once
   int timeline_frames = 40;
   PlanOptions plan;  ///< of `auto`
-  /// Of a video file, to be compared with frames in memory; both empty for other inputs.
+  /// For a video file, whose rate with decoding is compared with that of frames in memory; both are empty for
+  /// other inputs.
   InputDecoding decoding;
-  /// Searches the file's first frames, at most so many, decoded as `detect` decodes it.
+  /// Searches at most `frames` frames from the file's beginning, decoded as `detect` decodes them.
   std::function<RunReport(Pipeline& pipeline, std::int64_t frames)> run_decoding;
   MeterOptions meters;
   std::function<void(const std::string&)> progress;  ///< receives a line per step; may be empty

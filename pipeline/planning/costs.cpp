@@ -109,7 +109,7 @@ void deal_out(std::vector<DeviceSums>& all, const DeviceSet& dealt) {
   }
 }
 
-// What decoding takes of one frame.
+// Cost of decoding a frame.
 struct Decoding {
   double busy = 0;     // of the busiest decoders
   double seconds = 0;  // from start to end
@@ -145,7 +145,7 @@ Decoding decoding_of(const FrameCosts& machine, double work) {
   return all;
 }
 
-// Of the stages on the CPU.
+// Sums over the stages on the CPU.
 Sums cpu_sums(const FrameCosts& machine, const Schedule& schedule) {
   return schedule.split > 0 ? rest_of(machine, schedule) : sums_of(machine, schedule);
 }

@@ -68,7 +68,7 @@ constexpr std::int64_t kFewestDecoded = 4;
 constexpr double kDecodingSeconds = 0.15;   // of the decoders of each processor
 constexpr std::int64_t kShareDecoded = 50;  // of a short run, one frame in so many
 
-// What decoding of the input costs; nothing where that cannot be measured, as the run itself will tell.
+// Costs of decoding the input. Empty if they cannot be measured: then the run reports the error.
 std::vector<DecoderCost> decoders_of(const PlanOptions& options,
                                      const std::optional<StageEnergies>& energies) {
   if (!options.decoding.measure) return {};

@@ -75,8 +75,8 @@ struct Planned {
 /// Decoding as a stage of plans.
 struct InputDecoding {
   std::string key;  ///< tells inputs and decoders of different costs apart; part of the key of stored plans
-  /// Measures the decoders (FrameCosts::decode) within so many frames and seconds each; their joules are
-  /// those of the meter, if it is not null. Empty: frames in memory, or a live source.
+  /// Measures each decoder (FrameCosts::decode) with at most `frames` frames and for at most `seconds`.
+  /// `energy` measures the joules; null: they stay unknown. Empty: frames in memory, or a live source.
   std::function<std::vector<DecoderCost>(std::int64_t frames, double seconds, EnergyCounter* energy)> measure;
 };
 
@@ -133,8 +133,8 @@ DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const
                       const std::vector<Frame>& frames, const std::atomic<bool>* stop = nullptr,
                       const std::vector<TransferModel>& transfers = {}, CalibrationLimit* limit = nullptr);
 
-/// Cost of reading a source whose decoder is open, for at most so many frames and seconds, by one decoder
-/// with nothing else running. Its joules are those of the meter, unless it is null.
+/// Measures one decoder, which is open, with at most `frames` frames and for at most `seconds`. Nothing else
+/// should run. `energy` measures the joules; null: they stay unknown.
 DecoderCost measure_decoder(FrameSource& source, std::int64_t frames, double seconds,
                             EnergyCounter* energy = nullptr);
 
@@ -167,7 +167,7 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
 /// devices.
 std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices);
 
-/// Table of the best `rows` alternatives, and the stage `decode` where the run has one, for people.
+/// Table for people: the best `rows` alternatives, and the stage `decode` if the run has one.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
 /// Whether the CPU decodes, and it or its decoders limit the chosen schedule: a device's decoder may help.
 bool is_limited_by_software_decoding(const Planned& planned);

@@ -44,7 +44,7 @@ double ScheduleObjective::cost(const Alternative& a) const {
 }
 
 void rank(std::vector<Alternative>& alternatives, const ScheduleObjective& objective) {
-  // Of schedules that decoding limits alike, the one is best that is the fastest without it.
+  // If decoding limits several schedules to the same rate, the one that is fastest without it is best.
   const auto in_memory = [](const Alternative& a) {
     return a.predicted_in_memory && a.achieved_fps > 0 ? a.achieved_fps : a.predicted_in_memory.value_or(0);
   };
