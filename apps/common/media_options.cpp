@@ -70,7 +70,7 @@ Size parse_size(const std::string& text, const std::string& option) {
 
 Size parse_tiles(const std::string& text) {
   if (const std::optional<Size> size = tile_size(text)) return *size;
-  throw Error(ExitCode::usage, "--tiles '" + text + "' is not a size of tiles",
+  throw Error(ExitCode::usage, "'" + text + "' is not a size of tiles",
               fmt::format("write it as 640 or 1280x720, each side from {} to {}", TileOptions::kSmallest,
                           TileOptions::kLargest));
 }
