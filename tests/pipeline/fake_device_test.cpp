@@ -227,7 +227,7 @@ TEST_F(FakeDevice, LeavesFramesToTheCpuWhileItCompiles) {
     const RunReport report = test::run(pipeline, source, collector);
     expect_ordered(collector.results, 40);
     EXPECT_EQ(report.failed + report.retried, 0);
-    EXPECT_GT(first, 10);
+    EXPECT_GE(first, 10);  // frame 11's value: frame 10 was found on the CPU
     EXPECT_EQ(last, 39);
     EXPECT_TRUE(pipeline.schedule().uses_device());
   }

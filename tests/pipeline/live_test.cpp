@@ -54,8 +54,12 @@ Account account_of(const std::string& summary) {
   Account account;
   std::smatch found;
   if (std::regex_search(summary, found,
-                        std::regex(R"((\d+) frames? captured .*, (\d+) searched .*, dropped: (\d+))"))) {
-    account = {std::stoll(found[1]), std::stoll(found[2]), std::stoll(found[3]), -1, -1};
+                        std::regex(R"((\d+) frames? captured .*, (\d+) searched .*, dropped: (.*))"))) {
+    account = {std::stoll(found[1]), std::stoll(found[2]), 0, -1, -1};
+    const std::string reasons = found[3];  // "1 (busy), 1 (ended), 6 skipped by --every" or "0"
+    const std::regex number(R"(\d+ \()");
+    for (std::sregex_iterator at(reasons.begin(), reasons.end(), number), end; at != end; ++at)
+      account.dropped += std::stoll(at->str());
   }
   if (std::regex_search(summary, found, std::regex(R"((\d+) frames? shown, (\d+) replaced)"))) {
     account.shown = std::stoll(found[1]);
