@@ -6,7 +6,8 @@ import ctypes
 import json
 import os
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, overload
+
+import numpy as np
 
 from . import _library as lib
 from ._errors import StateError, wrong_argument, wrong_type
@@ -15,10 +16,13 @@ from ._options import to_toml
 from ._result import Result
 from ._stream import Stream
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Mapping, Optional, Sequence, Union, overload
+
     from ._image import Image
 
-Path = Union[str, "os.PathLike[str]"]
+    Path = Union[str, os.PathLike[str]]
 
 
 class Detector:
@@ -54,13 +58,15 @@ class Detector:
             for i in range(lib.library().sl_detector_labels(out))
         )
 
-    @overload
-    def __call__(
-        self, images: Union[list[Any], tuple[Any, ...]], *, color: str = ..., time: float = ...
-    ) -> list[Result]: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def __call__(self, images: Image, *, color: str = ..., time: float = ...) -> Result: ...
+        @overload
+        def __call__(
+            self, images: Union[list[Any], tuple[Any, ...]], *, color: str = ..., time: float = ...
+        ) -> list[Result]: ...
+
+        @overload
+        def __call__(self, images: Image, *, color: str = ..., time: float = ...) -> Result: ...
 
     def __call__(
         self, images: Union[Image, list[Any], tuple[Any, ...]], *, color: str = "bgr", time: float = 0.0
@@ -77,6 +83,8 @@ class Detector:
         """
         if color not in ("bgr", "rgb"):
             raise wrong_argument(f"there is no color {color!r}", "give 'bgr' or 'rgb'")
+        if isinstance(images, np.ndarray):
+            return self._search([images], color, time)[0]
         if not isinstance(images, (list, tuple)):
             if isinstance(images, (str, os.PathLike)):
                 return self._search_file(os.fspath(images))
@@ -173,12 +181,12 @@ class Detector:
         if not images:
             return []
         alive = []  # the pixels, for the call
-        made = (lib.CImage * len(images))()
+        made = lib.array_of(lib.CImage, len(images))()
         for i, image in enumerate(images):
-            made[i], array, copied = to_image(image, color, time)
+            array, copied = to_image(image, color, time, made, i)
             self._copied += copied
             alive.append(array)
-        out = (c_void_p * len(images))()
+        out = lib.array_of(c_void_p, len(images))()
         lib.call("sl_detector_search", self._pointer(), made, len(images), out)
         return [Result._of(pointer, self._names) for pointer in out]
 

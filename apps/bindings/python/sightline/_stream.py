@@ -8,7 +8,6 @@ import os
 import threading
 import time as clock
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, TypeVar, Union
 
 from . import _library as lib
 from ._errors import InputError, StateError
@@ -16,8 +15,13 @@ from ._options import to_toml
 from ._result import Result
 from ._tracking import Counter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Iterator, Mapping, Optional, TypeVar, Union
+
     from ._detector import Detector
+
+    Name = TypeVar("Name")
 
 _SLICE = 100  # milliseconds: how long Ctrl-C may have to wait
 
@@ -165,9 +169,6 @@ class Stream:
         self._lost = status == lib.LOST or (self._lost and status != lib.BACK)
         self._ended = status == lib.END
         return None
-
-
-Name = TypeVar("Name")
 
 
 def gather(streams: Mapping[Name, Stream]) -> Iterator[tuple[Name, Result]]:

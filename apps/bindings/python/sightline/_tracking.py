@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import json
+from collections.abc import Mapping
 from ctypes import POINTER, c_size_t, c_void_p
-from typing import Any, Mapping, Optional
 
 from . import _library as lib
 from ._options import to_toml
 from ._result import Crossing, Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional
 
 _KINDS = {1: "in", 2: "out", 3: "entered", 4: "left", 5: "dwell"}
 
