@@ -10,7 +10,7 @@ from ctypes import c_void_p
 import numpy as np
 
 from . import _library as lib
-from ._errors import StateError, wrong_argument, wrong_type
+from ._errors import Error, StateError, wrong_argument, wrong_type
 from ._image import to_image
 from ._options import to_toml
 from ._result import Result
@@ -51,7 +51,7 @@ class Detector:
             to_toml(options),
             ctypes.byref(out),
         )
-        self._handle = lib.Handle(out.value, "sl_detector_free")
+        self._handle: Optional[lib.Handle] = lib.Handle(out.value, "sl_detector_free")
         self._copied = 0
         self._names = tuple(
             lib.library().sl_detector_label(out, i).decode("utf-8", "replace")
@@ -142,21 +142,23 @@ class Detector:
     @property
     def fingerprint(self) -> str:
         """Hexadecimal hash of models and settings, but not of devices and schedules."""
-        text: bytes = lib.library().sl_detector_fingerprint(self._pointer())
+        handle = self._opened()
+        text: bytes = lib.library().sl_detector_fingerprint(handle.pointer)
         return text.decode()
 
     def explain(self) -> dict[str, Any]:
         """Model, labels, threshold, schedule with the processor of each stage, devices, threads; ``copied`` is the
         number of images whose memory could not be used as it was."""
-        text = c_void_p()
-        lib.call("sl_detector_explain", self._pointer(), ctypes.byref(text))
+        handle, text = self._opened(), c_void_p()
+        lib.call("sl_detector_explain", handle.pointer, ctypes.byref(text))
         explanation: dict[str, Any] = json.loads(lib.take_text(text))
         explanation["copied"] = self._copied + explanation.pop("converted_images", 0)
         return explanation
 
     def close(self) -> None:
-        """Frees the detector, as the end of its life does. Streams keep what they need of it."""
-        self._handle.close()
+        """Frees the detector, as the end of its life does, after calls of other threads. Streams keep what they
+        need of it."""
+        self._handle = None
 
     def __enter__(self) -> Detector:
         return self
@@ -172,14 +174,17 @@ class Detector:
 
     # --- inside ---
 
-    def _pointer(self) -> int:
-        if not self._handle.pointer:
+    def _opened(self) -> lib.Handle:
+        """To be kept while its pointer is used: another thread may close the detector."""
+        handle = self._handle
+        if handle is None:
             raise StateError("the detector was closed", "", "open another one", "SL_E_STATE")
-        return self._handle.pointer
+        return handle
 
     def _search(self, images: Sequence[Any], color: str, time: float) -> list[Result]:
         if not images:
             return []
+        handle = self._opened()
         alive = []  # the pixels, for the call
         made = lib.array_of(lib.CImage, len(images))()
         for i, image in enumerate(images):
@@ -187,7 +192,7 @@ class Detector:
             self._copied += copied
             alive.append(array)
         out = lib.array_of(c_void_p, len(images))()
-        lib.call("sl_detector_search", self._pointer(), made, len(images), out)
+        lib.call("sl_detector_search", handle.pointer, made, len(images), out)
         return [Result._of(pointer, self._names) for pointer in out]
 
     def _search_file(self, path: str) -> Result:
@@ -201,10 +206,15 @@ class Detector:
 
     def _search_bytes(self, content: bytes) -> Result:
         file = os.memfd_create("picture")
+        path = f"/proc/self/fd/{file}"
         try:
             with os.fdopen(file, "wb", closefd=False) as out:
                 out.write(content)
-            return self._search_file(f"/proc/self/fd/{file}")
+            return self._search_file(path)
+        except Error as error:
+            error.what = error.what.replace(f"'{path}'", "the picture")
+            error.where = error.where.replace(path, "")
+            raise
         finally:
             os.close(file)
 
@@ -213,10 +223,10 @@ def _reopened(what: Any, options: dict[str, Any]) -> Detector:
     return Detector(what, **options)
 
 
-def check_detector(detector: Any) -> Optional[int]:
-    """The detector's pointer for the library; None for no detector."""
+def check_detector(detector: Any) -> Optional[lib.Handle]:
+    """The detector's handle; None for no detector."""
     if detector is None:
         return None
     if not isinstance(detector, Detector):
         raise wrong_type(f"{type(detector).__name__} is no detector")
-    return detector._pointer()
+    return detector._opened()

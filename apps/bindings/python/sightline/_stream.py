@@ -49,7 +49,7 @@ class Stream:
 
         self._handle: Optional[lib.Handle] = None
         self._url = os.fspath(url)
-        pointer = check_detector(detector)
+        opened = check_detector(detector)
         self._names: tuple[str, ...] = detector._names if detector is not None else ()
         self._counter = Counter(**counts) if counts else None
         self._images = images and not deliver
@@ -61,7 +61,7 @@ class Stream:
         lib.call(
             "sl_stream_open",
             self._url.encode("utf-8", "surrogateescape"),
-            pointer,
+            None if opened is None else opened.pointer,
             to_toml(options),
             ctypes.byref(out),
         )
@@ -134,7 +134,7 @@ class Stream:
             return
         lib.library().sl_stream_stop(handle.pointer)  # ends a call of another thread
         with self._busy:
-            handle.close()
+            del handle  # frees it, unless another thread asks for its state
 
     def __enter__(self) -> Stream:
         return self
