@@ -79,7 +79,7 @@ void LiveSession::open_outputs() {
     results_ =
         ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector().operating_points().empty());
   if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
-  for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i]->begin(shared_sinks(i + 1));
+  for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i]->begin(shared_sinks(i + 1), engine_.tiles);
 }
 
 std::vector<std::unique_ptr<pipeline::Sink>> LiveSession::shared_sinks(std::size_t input) {
@@ -144,7 +144,7 @@ void LiveSession::plan() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::optional<pipeline::Planned> planned;
-  if (!frames.empty()) planned = pipeline_.plan(frames, std::nullopt, plan_ends_);
+  if (!frames.empty()) planned = pipeline_.plan(frames, plan_ends_);
 
   const std::lock_guard lock(schedule_mutex_);
   planning_ = false;

@@ -51,6 +51,7 @@ void WindowMeter::add(const FrameTrace& trace) {
   together_ += together;
   on_device_ += together > 0 ? 1 : 0;
   ++frames_;
+  whole_frames_ += trace.ends_frame;
 }
 
 std::optional<RunWindow> WindowMeter::take(const WindowRule& rule) {
@@ -59,6 +60,7 @@ std::optional<RunWindow> WindowMeter::take(const WindowRule& rule) {
     return std::nullopt;
   const auto per_frame = [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / frames_; };
   RunWindow window{static_cast<double>(frames_), per_frame(length), per_frame(cpu_), per_frame(device_)};
+  window.tiles = static_cast<double>(frames_) / std::max(whole_frames_, 1);
   if (busy_ > 0) window.possible_fps = 1 / per_frame(busy_);
   window.idle_share = 1 - per_frame(busy_) / window.seconds;
   if (on_device_ > 0) window.batch = static_cast<double>(together_) / on_device_;
