@@ -49,6 +49,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
         for (const auto& stream : streams_) rate += stream->rate();
         return rate;
       })) {
+  static_cast<void>(a_.tracking.make(engine_.detector()));  // refused before an output is opened
   plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
   // What is seen is to be what happens now: throughput beyond the source's rate is worth nothing.
   if (engine_.schedule.goal.empty()) engine_.schedule.goal = "latency";
