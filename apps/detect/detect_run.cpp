@@ -130,7 +130,7 @@ class DetectRun {
         engine_(a_.detector.make()),
         tracking_(a_.tracking.make(engine_.detector())),
         pipeline_(make_pipeline(engine_, engine_.quality)),
-        answer_(engine_.detector().info().labels) {
+        answer_(engine_.detector().info()) {
     if (!a_.tiles.empty()) require_boxes(engine_.detector().info(), "tiles");
     if (!a_.crops.empty()) require_boxes(engine_.detector().info(), "crops");
     a_.reading.stop = &stop_;
@@ -461,7 +461,7 @@ class DetectRun {
     }
     add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
     if (a_.several) {
-      input.answer = std::make_unique<Answer>(labels);
+      input.answer = std::make_unique<Answer>(engine_.detector().info());
       add(std::make_unique<AnswerSink>(*input.answer, 1, input.reader.info().is_pictures));
     }
     if (tracking_) {

@@ -43,7 +43,7 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
-      answer_(engine_.detector().info().labels, true),
+      answer_(engine_.detector().info(), true),
       pipeline_(make_pipeline(engine_, engine_.quality, live_schedule(engine_, a_.inputs.size()), [this] {
         double rate = 0;
         for (const auto& stream : streams_) rate += stream->rate();

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "detectors/network/detector.hpp"
+#include "drawing/canvas.hpp"
 #include "network/made_outputs.hpp"
 #include "network/onnx_builder.hpp"
 #include "support/errors.hpp"
@@ -199,6 +200,26 @@ TEST_F(ClassificationProgram, RefusesOptionsThatNeedBoxes) {
   EXPECT_FALSE(std::filesystem::exists(found));
   small_yolox(64, 2).save(folder_ / "boxes.onnx");
   expect_run(2, "--top", {"detect", picture_, "--model", folder_ / "boxes.onnx", "--top", "2"});
+}
+
+// A picture of a brown wall is red, and not blue.
+TEST_F(ClassificationProgram, IsEvaluatedOnFoldersOfClasses) {
+  for (const std::string name : {"red", "blue"}) {
+    std::filesystem::create_directories(folder_ / ("in/" + name));
+    Canvas(40, 30, {0.8, 0.4, 0.1, 1}).write_png(folder_ / ("in/" + name + "/a.png"));
+  }
+  const std::string json = folder_ / "classes.json";
+  const Words evaluate{"evaluate", "classes", folder_ / "in", "--model", model_, "--labels", labels_};
+  expect_run(0, evaluate + Words{"--top", "2", "--json", json});
+  const Json found = Json::parse(load(json));
+  EXPECT_EQ(found["all"], (Json{{"pictures", 2}, {"top_1", 0.5}, {"top_k", 0.5}}));
+  EXPECT_EQ(found["classes"][0]["class"], "red");
+  EXPECT_EQ(found["classes"][0]["top_1"], 1);
+  std::filesystem::create_directory(folder_ / "in/reds");
+  expect_run(3, "'red'", evaluate);
+  small_yolox(64, 2).save(folder_ / "boxes.onnx");
+  expect_run(2, "evaluate frames",
+             {"evaluate", "classes", folder_ / "in", "--model", folder_ / "boxes.onnx"});
 }
 
 TEST_F(ClassificationProgram, IsExplained) {
