@@ -16,7 +16,7 @@ FamilyInfo describe_family() {
   info.one = "a network";
   info.commands =
       "Download published networks (ONNX); explain how a network is read; compare it with other engines";
-  info.model_file = "a network that detects or classifies (.onnx)";
+  info.model_file = "a network (.onnx)";
   info.parameters = {keys::kModel,     kInputSize,
                      kModelType,       kResizeType,
                      kPadValue,        kReverseInputChannels,
