@@ -128,8 +128,11 @@ class DetectRun {
         verbosity_(verbosity),
         stop_(stop_requested()),
         engine_(a_.detector.make()),
+        tracking_(a_.tracking.make(engine_.detector())),
         pipeline_(make_pipeline(engine_, engine_.quality)),
-        answer_(engine_.detector().info().labels) {
+        answer_(engine_.detector().info()) {
+    if (!a_.tiles.empty()) require_boxes(engine_.detector().info(), "tiles");
+    if (!a_.crops.empty()) require_boxes(engine_.detector().info(), "crops");
     a_.reading.stop = &stop_;
     a_.reading.deliver_damaged = true;
     a_.reading.keep_going = a_.keep_going;
@@ -469,11 +472,11 @@ class DetectRun {
     }
     add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
     if (a_.several) {
-      input.answer = std::make_unique<Answer>(labels);
+      input.answer = std::make_unique<Answer>(engine_.detector().info());
       add(std::make_unique<AnswerSink>(*input.answer, 1, input.reader.info().is_pictures));
     }
-    if (const auto tracking = a_.tracking.make(engine_.detector())) {
-      auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
+    if (tracking_) {
+      auto sink = std::make_unique<pipeline::TrackingSink>(*tracking_, std::move(input.stream.sinks));
       input.stream.sinks = {sink.get()};
       input.sinks.push_back(std::move(sink));
     }
@@ -552,6 +555,7 @@ class DetectRun {
   int verbosity_;
   const std::atomic<bool>& stop_;
   DetectorEngine engine_;
+  const std::optional<TrackerOptions> tracking_;
   pipeline::EnginePipeline pipeline_;
   pipeline::RunHistory history_;
   std::optional<RunFinds> finds_;  ///< for the page

@@ -43,12 +43,13 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
-      answer_(engine_.detector().info().labels, true),
+      answer_(engine_.detector().info(), true),
       pipeline_(make_pipeline(engine_, engine_.quality, live_schedule(engine_, a_.inputs.size()), [this] {
         double rate = 0;
         for (const auto& stream : streams_) rate += stream->rate();
         return rate;
       })) {
+  static_cast<void>(a_.tracking.make(engine_.detector()));  // refused before an output is opened
   plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
   // What is seen is to be what happens now: throughput beyond the source's rate is worth nothing.
   if (engine_.schedule.goal.empty()) engine_.schedule.goal = "latency";
