@@ -49,6 +49,15 @@ std::optional<SourceFrame> DecodingSource::next() {
   return SourceFrame{std::move(picture), time, {}, times};
 }
 
+void DecodingSource::release() {
+  decoder_.reset();
+  ahead_.reset();
+  any_time_ = false;
+  rebase_ = 0;
+  last_time_ = -std::numeric_limits<double>::infinity();
+  frames = flagged_ = told_ = 0;  // damage that was not told of is decoded again
+}
+
 StreamInfo DecodingSource::info() const {
   AVFormatContext& context = input_->context();
   StreamInfo info;

@@ -15,6 +15,7 @@ namespace sightline::media {
 class DecodingSource : public Source, private Concealments {
  public:
   std::optional<SourceFrame> next() override;
+  void release() override;
   StreamInfo info() const override;
   std::string device() const override { return decoder_ ? decoder_->device() : ""; }
   bool tests_device() const override { return decoder_ && decoder_->tests_device(); }
