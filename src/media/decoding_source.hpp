@@ -66,6 +66,7 @@ class DecodingSource : public Source, private Concealments {
   void give_orientation(AVPacket& packet) const;
   std::shared_ptr<const AVFrame> end();
   void feed();
+  void note_damage();
   FrameTimes times_of(const AVFrame& picture) const;
   double time_of(const AVFrame& picture);
 

@@ -116,7 +116,7 @@ class Stream final : public DecodingSource {
       const AVIndexEntry* const last = avformat_index_get_entry(video_, indexed - 1);
       if (last && avio_size(file) < last->pos + last->size) return true;
     }
-    return is_container_cut(*file, container, *video_->codecpar);
+    return is_container_cut(*file, container, *video_->codecpar, input_->take_skipped_blocks());
   }
 
   void take(AVPacket& packet) override {
