@@ -320,8 +320,7 @@ std::set<std::string> search(const FrameArguments& a, const DetectorEngine& engi
   if (report.run.failed > 0) throw Error(ExitCode::failed, report.run.first_failure);
   throw_if_stopped();
   std::set<std::string> names = source.names();
-  for (std::int64_t i = 1; report.in_parts && i <= report.in_parts->frames; ++i)
-    names.insert(std::to_string(i));
+  for (std::int64_t i = 1; i <= report.in_parts.frames; ++i) names.insert(std::to_string(i));
   return names;
 }
 

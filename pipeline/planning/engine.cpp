@@ -163,7 +163,11 @@ std::optional<Planned> EnginePipeline::planned_for(const std::vector<Frame>& sam
                                                    std::optional<std::int64_t> frames,
                                                    std::int64_t enough_frames,
                                                    const std::atomic<bool>& stop) {
-  if (!engine_.is_auto()) return std::nullopt;
+  if (!engine_.is_auto()) {
+    if (engine_.explain && hooks_.explain_decoding)
+      hooks_.explain_decoding(measure_decoders(plan_options(frames)));
+    return std::nullopt;
+  }
   const bool asked = engine_.schedule.name == "auto" || !engine_.schedule.goal.empty();
   if (!asked && frames && *frames < enough_frames) {
     take_unplanned(samples, *frames);

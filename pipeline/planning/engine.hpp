@@ -70,6 +70,8 @@ struct PlanHooks {
   std::function<void(PlanOptions&, int threads)> complete;
   /// Tells the user about a plan that was made or remembered; may be empty.
   std::function<void(const Planned&)> explain;
+  /// Tells the user what decoding costs, where the schedule is not planned; may be empty.
+  std::function<void(const std::vector<DecoderCost>&)> explain_decoding;
 };
 
 /// The pipeline of an engine: its schedule is planned where that is asked for, and kept by a controller.

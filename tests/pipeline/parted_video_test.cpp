@@ -42,6 +42,7 @@ struct Searched {
   std::vector<FrameResult> results;
   bool is_complete = true;
   std::int64_t number = 0;
+  pipeline::PartedVideo::Continuation continuation = {};
 };
 
 class PartedVideo : public testing::Test {
@@ -72,7 +73,7 @@ class PartedVideo : public testing::Test {
     const bool is_complete = video.finish();
     EXPECT_EQ(is_complete, video.problem().empty()) << video.problem();
     EXPECT_EQ(video.counts().frames, std::ssize(collector.results));
-    return {collector.results, is_complete, video.number()};
+    return {collector.results, is_complete, video.number(), video.continuation()};
   }
 
   /// The results from `first` to `last` (one past) of the whole file are those of the parts.
@@ -181,6 +182,8 @@ TEST_F(PartedVideo, EndsInFrontOfPartsThatDoNotMeet) {
   const Searched some = search_parts(file, {}, "fake:wrong@51", parts, {}, 3, "fake:wrong@51");
   EXPECT_FALSE(some.is_complete);
   EXPECT_EQ(some.number, 75);
+  EXPECT_EQ(some.continuation.number, 25);
+  EXPECT_NEAR(some.continuation.start, 1, 1e-6);
   expect_same(some, search_whole(file, {}), 0, 75);
 }
 
@@ -194,6 +197,7 @@ TEST_F(PartedVideo, EndsWhereFramesToBeLeftOutAreUnknown) {
   const Searched some = search_parts(file, options, "fake:", parts);
   EXPECT_FALSE(some.is_complete);
   EXPECT_EQ(some.number, 50);
+  EXPECT_EQ(some.continuation.number, 25);
   expect_same(some, search_whole(file, options), 0, 8);
 }
 
