@@ -163,7 +163,7 @@ template <int P>
 HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool is_added, float* out) {
   const Kind kind = is_simple(finish, is_added) ? finish.activation.kind : Kind::none;
   const auto store = [&](const auto& finished) HWY_ATTR {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int p = 0; p < P; ++p) hn::StoreU(finished(sums[p]), Floats(), out + p * kBlock);
   };
   if (kind == Kind::none) return store([](Vector x) HWY_ATTR { return x; });
