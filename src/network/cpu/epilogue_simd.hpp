@@ -22,8 +22,6 @@ namespace {
 
 using Kind = Activation::Kind;
 
-constexpr int kLanes = HWY_LANES(float) < 16 ? HWY_LANES(float) : 16;
-constexpr int kVectors = 16 / kLanes;          // of a block
 constexpr int kGroup = kVectors == 1 ? 4 : 3;  // vectors whose activations are computed together
 
 // --- activations
