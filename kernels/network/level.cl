@@ -29,7 +29,7 @@
 #define AVERAGE 12
 #define PAD 13
 
-// Operations of BINARY; mirror Binary of src/detectors/network/kernels.hpp.
+// Operations of BINARY; mirror Binary of src/network/cpu/rows.hpp.
 #define ADD_QUADS 0
 #define SUBTRACT_QUADS 1
 #define MULTIPLY_QUADS 2

@@ -10,43 +10,15 @@
 #include <hwy/highway.h>
 
 #include "detectors/network/functions.hpp"
+#include "network/cpu/vector_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sightline::network::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::ScalableTag<float>;
-using Vector = hn::VFromD<Floats>;
-
-HWY_INLINE Vector constant(float value) {
-  return hn::Set(Floats(), value);
-}
-
-// logistic() of N vectors, step by step together: one alone waits for each of its results.
-template <int N>
-HWY_INLINE void logistic_of(Vector (&x)[N]) {
-  const hn::RebindToUnsigned<Floats> bits;
-  const Vector limit = constant(kLogisticLimit), magic = constant(kRoundingMagic);
-  const Vector scale = constant(-kLog2E), one = constant(1.0F);
-  Vector t[N], y[N];
-  const auto each = [](const auto& step) HWY_ATTR {
-#pragma GCC unroll 8
-    for (int n = 0; n < N; ++n) step(n);
-  };
-  // What NaN becomes does not matter.
-  each([&](int n) HWY_ATTR { x[n] = hn::Max(hn::Min(x[n], limit), hn::Neg(limit)); });
-  each([&](int n) HWY_ATTR { t[n] = hn::MulAdd(x[n], scale, magic); });
-  each([&](int n) HWY_ATTR { x[n] = hn::MulAdd(x[n], scale, hn::Sub(magic, t[n])); });
-  each([&](int n)
-           HWY_ATTR { y[n] = hn::MulAdd(constant(kExp2Polynomial[0]), x[n], constant(kExp2Polynomial[1])); });
-#pragma GCC unroll 8
-  for (std::size_t i = 2; i < 6; ++i)
-    each([&](int n) HWY_ATTR { y[n] = hn::MulAdd(y[n], x[n], constant(kExp2Polynomial[i])); });
-  each([&](int n) HWY_ATTR {
-    const auto scaled = hn::Add(hn::BitCast(bits, y[n]), hn::ShiftLeft<23>(hn::BitCast(bits, t[n])));
-    x[n] = hn::Div(one, hn::Add(one, hn::BitCast(Floats(), scaled)));
-  });
-}
+using nn::HWY_NAMESPACE::constant;
+using nn::HWY_NAMESPACE::Floats;
+using nn::HWY_NAMESPACE::Vector;
 
 HWY_INLINE Vector exponential_of(Vector x) {
   const hn::RebindToSigned<Floats> whole;

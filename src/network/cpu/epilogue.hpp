@@ -1,0 +1,33 @@
+#pragma once
+/// Common parts of the kernels on rows of feature maps. Kernels are SIMD, dispatched at run time. They give
+/// the same bits as the scalar reference on processors with fused multiply-adds, and are not for others.
+///
+/// Maps lie in blocks of 16 channels, whose values at one pixel are 16 floats in a row. A row of a block is
+/// `width` such groups, one behind the other.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sightline::nn {
+
+inline constexpr std::ptrdiff_t kBlock = 16;  ///< channels
+
+/// Whether the processor's instruction set in use has fused multiply-adds.
+bool has_fused_multiply_add();
+
+/// A function of one value, as the ONNX operator of that name defines it.
+struct Activation {
+  enum class Kind : std::uint8_t { none, relu, leaky_relu, clip, sigmoid, silu, hard_sigmoid, hard_swish };
+  Kind kind = Kind::none;
+  float a = 0, b = 0;  ///< slope; limits, of which b wins; alpha and beta
+
+  bool operator==(const Activation&) const = default;
+};
+
+/// Operations on a block's row after its sums.
+struct Finish {
+  Activation activation;
+  bool adds_first = false;  ///< whether `added` comes before the activation
+};
+
+}  // namespace sightline::nn

@@ -1,0 +1,191 @@
+// Tiles of a row, and operations on its sums. Included by *_simd.cpp once for
+// each instruction set.
+#if defined(SIGHTLINE_NN_EPILOGUE_SIMD) == defined(HWY_TARGET_TOGGLE)
+#ifdef SIGHTLINE_NN_EPILOGUE_SIMD
+#undef SIGHTLINE_NN_EPILOGUE_SIMD
+#else
+#define SIGHTLINE_NN_EPILOGUE_SIMD
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+#include "network/cpu/epilogue.hpp"
+#include "network/cpu/vector_simd.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace sightline::nn::HWY_NAMESPACE {
+namespace {
+
+using Kind = Activation::Kind;
+
+constexpr int kGroup = kVectors == 1 ? 4 : 3;  // vectors whose activations are computed together
+
+// --- activations
+
+HWY_INLINE Vector hard_sigmoid_of(Vector x, float alpha, float beta) {
+  const Vector zero = hn::Zero(Floats()), one = constant(1.0F);
+  const Vector y = hn::MulAdd(constant(alpha), x, constant(beta));
+  return hn::IfThenElse(hn::Lt(y, zero), zero, hn::IfThenElse(hn::Gt(y, one), one, y));
+}
+
+// An activation of N vectors.
+template <Kind kind, int N>
+HWY_INLINE void activate_all(Vector (&x)[N], const Activation& activation) {
+  const Vector zero = hn::Zero(Floats()), a = constant(activation.a), b = constant(activation.b);
+  if constexpr (kind == Kind::sigmoid || kind == Kind::silu) {
+    Vector y[N];
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n) y[n] = x[n];
+    logistic_of(y);
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n)
+      x[n] = kind == Kind::silu ? hn::Mul(x[n], y[n]) : hn::IfThenElse(hn::Eq(x[n], x[n]), y[n], x[n]);
+    return;
+  }
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) {
+    if constexpr (kind == Kind::relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), zero, x[n]);
+    if constexpr (kind == Kind::leaky_relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), hn::Mul(a, x[n]), x[n]);
+    if constexpr (kind == Kind::clip) {
+      x[n] = hn::IfThenElse(hn::Lt(x[n], a), a, x[n]);
+      x[n] = hn::IfThenElse(hn::Gt(x[n], b), b, x[n]);
+    }
+    if constexpr (kind == Kind::hard_sigmoid) x[n] = hard_sigmoid_of(x[n], activation.a, activation.b);
+    if constexpr (kind == Kind::hard_swish) x[n] = hn::Mul(x[n], hard_sigmoid_of(x[n], 1.0F / 6, 0.5F));
+  }
+}
+
+// Calls `work` with the kind as a constant.
+template <typename Work>
+HWY_INLINE void with_kind(Kind kind, const Work& work) {
+  switch (kind) {
+    case Kind::relu:
+      return work(std::integral_constant<Kind, Kind::relu>());
+    case Kind::leaky_relu:
+      return work(std::integral_constant<Kind, Kind::leaky_relu>());
+    case Kind::clip:
+      return work(std::integral_constant<Kind, Kind::clip>());
+    case Kind::sigmoid:
+      return work(std::integral_constant<Kind, Kind::sigmoid>());
+    case Kind::silu:
+      return work(std::integral_constant<Kind, Kind::silu>());
+    case Kind::hard_sigmoid:
+      return work(std::integral_constant<Kind, Kind::hard_sigmoid>());
+    case Kind::hard_swish:
+      return work(std::integral_constant<Kind, Kind::hard_swish>());
+    case Kind::none:
+      return work(std::integral_constant<Kind, Kind::none>());
+  }
+}
+
+// out[i] = after(i, activation(before(i))), for N vectors.
+template <Kind kind, int N, typename Before, typename After>
+HWY_INLINE void activate_group(std::ptrdiff_t i, const Activation& activation, float* out,
+                               const Before& before, const After& after) {
+  Vector x[N];
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) x[n] = before(i + n * kLanes);
+  activate_all<kind>(x, activation);
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) hn::StoreU(after(i + n * kLanes, x[n]), Floats(), out + i + n * kLanes);
+}
+
+// The same for whole vectors.
+template <typename Before, typename After>
+HWY_INLINE void activate_vectors(std::ptrdiff_t count, const Activation& activation, float* out,
+                                 const Before& before, const After& after) {
+  with_kind(activation.kind, [&](auto kind) HWY_ATTR {
+    std::ptrdiff_t i = 0;
+    for (; i + kGroup * kLanes <= count; i += kGroup * kLanes)
+      activate_group<kind, kGroup>(i, activation, out, before, after);
+    for (; i < count; i += kLanes) activate_group<kind, 1>(i, activation, out, before, after);
+  });
+}
+
+// Finishes pixels of a row whose sums are in `out`. @param added  may be null
+[[maybe_unused]] HWY_NOINLINE void finish_pixels(float* out, const float* added, int pixels,
+                                                 const Finish& finish) {
+  const Floats d;
+  const std::ptrdiff_t count = pixels * kBlock;
+  const auto sums = [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(d, out + i); };
+  const auto as_is = [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; };
+  if (!added) {
+    if (finish.activation.kind == Kind::none) return;
+    activate_vectors(count, finish.activation, out, sums, as_is);
+  } else if (finish.adds_first) {
+    const auto both = [&](std::ptrdiff_t i) HWY_ATTR { return hn::Add(sums(i), hn::LoadU(d, added + i)); };
+    activate_vectors(count, finish.activation, out, both, as_is);
+  } else {
+    const auto add = [&](std::ptrdiff_t i, Vector y) HWY_ATTR { return hn::Add(y, hn::LoadU(d, added + i)); };
+    activate_vectors(count, finish.activation, out, sums, add);
+  }
+}
+
+// Hides where an address comes from: otherwise GCC keeps a register for each constant that is added to it.
+HWY_INLINE const float* one_register(const float* address) {
+#if defined(__GNUC__)
+  __asm__("" : "+r"(address));
+#endif
+  return address;
+}
+
+// Whether a finish costs so little that sums get it while they are in registers.
+inline bool is_simple(const Finish& finish, bool is_added) {
+  const Kind kind = finish.activation.kind;
+  return !is_added &&
+         (kind == Kind::none || kind == Kind::relu || kind == Kind::clip || kind == Kind::leaky_relu);
+}
+
+// x < low ? low : x and x > high ? high : x: NaN stays, and so does -0 beside 0.
+HWY_INLINE Vector at_least(Vector x, Vector low) {
+#if HWY_ARCH_X86
+  return hn::Max(low, x);  // the second one unless the first is greater
+#else
+  return hn::IfThenElse(hn::Lt(x, low), low, x);
+#endif
+}
+HWY_INLINE Vector at_most(Vector x, Vector high) {
+#if HWY_ARCH_X86
+  return hn::Min(high, x);
+#else
+  return hn::IfThenElse(hn::Gt(x, high), high, x);
+#endif
+}
+
+// Stores a tile's sums of one vector a pixel, finished if the finish is simple.
+template <int P>
+HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool is_added, float* out) {
+  const Kind kind = is_simple(finish, is_added) ? finish.activation.kind : Kind::none;
+  const auto store = [&](const auto& finished) HWY_ATTR {
+#pragma GCC unroll 32
+    for (int p = 0; p < P; ++p) hn::StoreU(finished(sums[p]), Floats(), out + p * kBlock);
+  };
+  if (kind == Kind::none) return store([](Vector x) HWY_ATTR { return x; });
+  const Vector a = constant(finish.activation.a);
+  if (kind == Kind::leaky_relu)
+    return store([&](Vector x)
+                     HWY_ATTR { return hn::IfThenElse(hn::Lt(x, hn::Zero(Floats())), hn::Mul(a, x), x); });
+  const Vector low = kind == Kind::clip ? a : hn::Zero(Floats());
+  const Vector high =
+      constant(kind == Kind::clip ? finish.activation.b : std::numeric_limits<float>::infinity());
+  store([&](Vector x) HWY_ATTR { return at_most(at_least(x, low), high); });
+}
+
+// Cuts a row into tiles of as equal sizes as can be, and calls `run(size, first pixel, count)` for those of a
+// size.
+template <typename Run>
+HWY_INLINE void cut_into_tiles(int width, int most, const Run& run) {
+  const int tiles = (width + most - 1) / most, size = width / tiles, larger = width % tiles;
+  if (larger > 0) run(size + 1, 0, larger);
+  run(size, larger * (size + 1), tiles - larger);
+}
+
+}  // namespace
+}  // namespace sightline::nn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
