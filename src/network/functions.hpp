@@ -40,34 +40,6 @@ namespace sightline::nn::functions {
 #define SHR(a, n) ((a) >> (n))
 #define REAL_FROM(a) static_cast<float>(a)
 #include "kernels/network/functions.inc"
-#undef REAL
-#undef WHOLE
-#undef MASK
-#undef FN
-#undef FN_DECLARE
-#undef K
-#undef I
-#undef ADD
-#undef SUB
-#undef MUL
-#undef DIV
-#undef FMA
-#undef NEG
-#undef ABS
-#undef SQRT
-#undef FLOOR
-#undef LT
-#undef EQ
-#undef SEL
-#undef BITS
-#undef REAL_OF
-#undef IADD
-#undef ISUB
-#undef IAND
-#undef IOR
-#undef SHL
-#undef SHR
-#undef REAL_FROM
 
 inline float multiply_add(float a, float b, float c) {
   return std::fma(a, b, c);
