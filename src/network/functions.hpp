@@ -11,6 +11,14 @@ namespace sightline::nn::functions {
 
 // --- functions of floats
 
+/// The greater one; the second where one is NaN or both are equal.
+inline float greater(float a, float b) {
+  return b < a ? a : b;
+}
+inline float lesser(float a, float b) {
+  return a < b ? a : b;
+}
+
 #define REAL float
 #define WHOLE std::int32_t
 #define MASK bool
@@ -30,6 +38,8 @@ namespace sightline::nn::functions {
 #define LT(a, b) ((a) < (b))
 #define EQ(a, b) ((a) == (b))
 #define SEL(mask, a, b) ((mask) ? (a) : (b))
+#define GREATER(a, b) greater(a, b)
+#define LESSER(a, b) lesser(a, b)
 #define BITS(a) std::bit_cast<std::int32_t>(a)
 #define REAL_OF(a) std::bit_cast<float>(a)
 #define IADD(a, b) static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b))

@@ -205,7 +205,7 @@ TEST_P(NetworkMapRows, AllAccessesAndCounts) {
   choice.add_result(choice.cast(choice.operand(2), kReal));
   choice.add_result(choice.results()[0]);
   constexpr MapAccess kAll[] = {MapAccess::row, MapAccess::channels, MapAccess::single};
-  for (const std::size_t count : {0, 1, 15, 16, 17, 48, 63, 64, 80, 255, 256, 257, 1000}) {
+  for (const std::size_t count : {0, 1, 15, 16, 17, 48, 63, 64, 80, 255, 256, 257, 1100}) {
     for (int i = 0; i < 27; ++i) {
       const std::vector<MapAccess> accesses{kAll[i % 3], kAll[i / 3 % 3], kAll[i / 9]};
       expect_equal(sum, accesses, count, count);
@@ -260,9 +260,6 @@ TEST_P(NetworkMapRows, FrequentFormsTakeOnePass) {
       built([&](E& e) {
         return e.call(multiply, {0, e.call(multiply, {six(e), e.constant(1.0F / 6)})});
       }),
-      built([&](E& e) {
-        return e.call(multiply, {e.call(multiply, {0, six(e)}), e.constant(1.0F / 6)});
-      }),
   };
   const Tensor x = floats_of_all_sizes();
   for (const Expression& form : forms) {
@@ -281,14 +278,13 @@ TEST_P(NetworkMapRows, DividesByConstants) {
     expect_equal(expression, MapKernel(expression, {MapAccess::row}), {x},
                  static_cast<std::size_t>(x.size()));
   }
-  EXPECT_EQ(is_exact_divisor(6.0F), has_fused_multiply_add());
 }
 
 TEST_P(NetworkMapRows, MayOverwriteAnOperand) {
   Expression expression = built([](Expression& e) {
     return e.call(Function::add, {e.call(Function::exponential, {0}), e.call(Function::floor, {0})});
   });
-  for (const std::size_t count : {5, 256, 1000}) {
+  for (const std::size_t count : {5, 1024, 2500}) {
     Draw draw(count);
     Tensor x = draw.tensor(kReal, count), wanted = x;
     const MapKernel kernel(expression, {MapAccess::row});
@@ -362,7 +358,7 @@ Expression random_expression(Draw& draw, bool integers) {
 }
 
 TEST_P(NetworkMapRows, RandomExpressions) {
-  const std::vector<std::size_t> counts = {1, 13, 16, 31, 64, 208, 256, 259, 600};
+  const std::vector<std::size_t> counts = {1, 13, 16, 31, 64, 208, 1024, 1039, 2500};
   const std::vector<MapAccess> accesses = {MapAccess::row, MapAccess::row, MapAccess::channels,
                                            MapAccess::single};
   for (std::uint64_t seed = 0; seed < (has_fused_multiply_add() ? 1'500 : 100); ++seed) {

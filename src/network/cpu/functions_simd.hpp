@@ -121,6 +121,24 @@ HWY_INLINE Masks<N> bit_not(Masks<N> a) {
   return EACH(Masks, hn::Not(a.v[n]));
 }
 
+// On x86, the instructions take the second number where the first one is not greater, or not less.
+template <int N>
+HWY_INLINE Reals<N> greater(Reals<N> a, Reals<N> b) {
+#if HWY_ARCH_X86
+  return EACH(Reals, hn::Max(a.v[n], b.v[n]));
+#else
+  return select(less(b, a), a, b);
+#endif
+}
+template <int N>
+HWY_INLINE Reals<N> lesser(Reals<N> a, Reals<N> b) {
+#if HWY_ARCH_X86
+  return EACH(Reals, hn::Min(a.v[n], b.v[n]));
+#else
+  return select(less(a, b), a, b);
+#endif
+}
+
 #define REAL Reals<N>
 #define WHOLE Wholes<N>
 #define MASK Masks<N>
@@ -142,6 +160,8 @@ HWY_INLINE Masks<N> bit_not(Masks<N> a) {
 #define LT(a, b) less(a, b)
 #define EQ(a, b) equal(a, b)
 #define SEL(mask, a, b) select(mask, a, b)
+#define GREATER(a, b) greater(a, b)
+#define LESSER(a, b) lesser(a, b)
 #define BITS(a) bits_of(a)
 #define REAL_OF(a) reals_of_bits(a)
 #define IADD(a, b) add(a, b)

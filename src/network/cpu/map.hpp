@@ -43,8 +43,8 @@ class MapKernel {
 
   void run_program(const std::byte* const* operands, std::byte* const* results, std::size_t count,
                    std::byte* scratch) const;
-  void run_blocks(const MapMemory& memory, std::size_t blocks) const;
-  void run_rest(const MapMemory& memory, std::size_t first, std::size_t count) const;
+  void run_rest(std::byte* const* results, std::byte** memories, std::byte* copies, std::size_t first,
+                std::size_t count) const;
   void evaluate(const std::byte* const* operands, std::byte* const* results, std::size_t count,
                 std::byte* scratch) const;
 

@@ -34,20 +34,18 @@ enum class MapOperation : std::uint8_t {
   multiply_sum,       ///< a * b + c, each rounded
   square,
   cube,
-  divide_exactly,           ///< a / b, where c = 1 / b and is_exact_divisor(b)
-  hard_swish_inner,         ///< x * (clip(x + 3, 0, 6) / 6)
-  hard_swish_outer,         ///< x * clip(x + 3, 0, 6) / 6
-  hard_swish_scaled_inner,  ///< x * (clip(x + 3, 0, 6) * (1 / 6))
-  hard_swish_scaled_outer,  ///< x * clip(x + 3, 0, 6) * (1 / 6)
+  hard_swish_divided,  ///< x * clip(x + 3, 0, 6) / 6
+  hard_swish_inner,    ///< x * (clip(x + 3, 0, 6) / 6)
+  hard_swish_scaled,   ///< x * (clip(x + 3, 0, 6) * (1 / 6))
 };
 
-/// Where values of a step are.
+/// Where values of a step are: at `offset` of one of the program's memories, and for value i of a row `bytes`
+/// * i further.
 struct MapValue {
-  enum class Place : std::uint8_t { operand, result, constant, scratch };
-  Place place = Place::scratch;
-  bool repeats = false;    ///< one block for all points
-  std::uint8_t bytes = 4;  ///< of a value of an operand or result
-  std::size_t offset = 0;  ///< number of the operand or result, else offset in bytes
+  std::uint16_t memory = 0;
+  std::uint16_t bytes = 0;  ///< of a value of an operand's or result's row; else 0
+  std::uint32_t offset = 0;
+  std::uint32_t step = 0;  ///< bytes from block to block; 0: one block repeats
 };
 
 struct MapStep {
@@ -56,21 +54,9 @@ struct MapStep {
   MapValue result;
 };
 
-/// Memory that steps read and write.
-struct MapMemory {
-  const std::byte* const* operands;
-  std::byte* const* results;
-  const std::byte* constants;
-  std::byte* scratch;
-};
-
-/// Runs steps on `blocks` blocks of the operands from value `first` on; those in scratch begin at their
-/// offsets.
-void run_map_steps(std::span<const MapStep> steps, const MapMemory& memory, std::size_t first,
+/// Runs steps on `blocks` blocks from value `first` on.
+/// @param memories  by MapValue::memory
+void run_map_steps(std::span<const MapStep> steps, std::byte* const* memories, std::size_t first,
                    std::size_t blocks);
-
-/// Whether x / divisor is what `divide_exactly` computes for all x, which is tried for all mantissas (a few
-/// milliseconds, once for each divisor). Thread-safe.
-bool is_exact_divisor(float divisor);
 
 }  // namespace sightline::nn

@@ -5,14 +5,9 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <map>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 
-#include "network/cpu/epilogue.hpp"
 #include "network/cpu/functions_simd.hpp"
 #include "network/cpu/map_program.hpp"
 
@@ -25,7 +20,7 @@ namespace {
 
 constexpr int kStepLanes = HWY_LANES(float) < 16 ? HWY_LANES(float) : 16;
 constexpr int kBlockVectors = 16 / kStepLanes;
-constexpr int kBlocksTogether = kBlockVectors == 1 ? 4 : 1;
+constexpr int kBlocksTogether = kBlockVectors == 1 ? 4 : 2;
 
 // @param step  bytes from block to block; 0: the block repeats
 struct StepArgument {
@@ -97,46 +92,21 @@ HWY_INLINE Reals<N> cube(Reals<N> x) {
   return multiply(multiply(x, x), x);
 }
 
-// x / divisor, where |x| is 0, NaN, or from 2^-100 to 2^100.
-template <int N>
-HWY_INLINE Reals<N> exact_quotient(Reals<N> x, Reals<N> divisor, Reals<N> inverse) {
-  const Reals<N> q = multiply(x, inverse);
-  const Reals<N> rest = multiply_add(negate(q), divisor, x);
-  return select(equal(rest, constants<N>(0.0F)), q, multiply_add(rest, inverse, q));
-}
-template <int N>
-HWY_INLINE Reals<N> divide_exactly(Reals<N> x, Reals<N> divisor, Reals<N> inverse) {
-  const Reals<N> size = absolute(x), zero = constants<N>(0.0F);
-  const Masks<N> is_small = bit_and(less(size, constants<N>(0x1p-100F)), less(zero, size));
-  const Masks<N> is_far = bit_or(is_small, less(constants<N>(0x1p100F), size));
-  auto any = is_far.v[0];
-#pragma GCC unroll 8
-  for (int n = 1; n < N; ++n) any = hn::Or(any, is_far.v[n]);
-  if (HWY_UNLIKELY(!hn::AllFalse(Floats(), any))) return divide(x, divisor);
-  return exact_quotient(x, divisor, inverse);
-}
-
 template <int N>
 HWY_INLINE Reals<N> clipped_sum(Reals<N> x) {
   return clip(add(x, constants<N>(3.0F)), constants<N>(0.0F), constants<N>(6.0F));
 }
-constexpr float kInverseOfSix = 1.0F / 6;  // 6 is an exact divisor
+template <int N>
+HWY_INLINE Reals<N> hard_swish_divided(Reals<N> x) {
+  return divide(multiply(x, clipped_sum(x)), constants<N>(6.0F));
+}
 template <int N>
 HWY_INLINE Reals<N> hard_swish_inner(Reals<N> x) {
-  // The clipped sum is 0, or at least 2^-22.
-  return multiply(x, exact_quotient(clipped_sum(x), constants<N>(6.0F), constants<N>(kInverseOfSix)));
+  return multiply(x, divide(clipped_sum(x), constants<N>(6.0F)));
 }
 template <int N>
-HWY_INLINE Reals<N> hard_swish_outer(Reals<N> x) {
-  return divide_exactly(multiply(x, clipped_sum(x)), constants<N>(6.0F), constants<N>(kInverseOfSix));
-}
-template <int N>
-HWY_INLINE Reals<N> hard_swish_scaled_inner(Reals<N> x) {
-  return multiply(x, multiply(clipped_sum(x), constants<N>(kInverseOfSix)));
-}
-template <int N>
-HWY_INLINE Reals<N> hard_swish_scaled_outer(Reals<N> x) {
-  return multiply(multiply(x, clipped_sum(x)), constants<N>(kInverseOfSix));
+HWY_INLINE Reals<N> hard_swish_scaled(Reals<N> x) {
+  return multiply(x, multiply(clipped_sum(x), constants<N>(1.0F / 6)));
 }
 
 }  // namespace map_functions
@@ -249,11 +219,9 @@ OPERATION(map_functions, subtract_multiply)
 OPERATION(map_functions, multiply_sum)
 OPERATION(map_functions, square)
 OPERATION(map_functions, cube)
-OPERATION(map_functions, divide_exactly)
+OPERATION(map_functions, hard_swish_divided)
 OPERATION(map_functions, hard_swish_inner)
-OPERATION(map_functions, hard_swish_outer)
-OPERATION(map_functions, hard_swish_scaled_inner)
-OPERATION(map_functions, hard_swish_scaled_outer)
+OPERATION(map_functions, hard_swish_scaled)
 }  // namespace operations
 
 #define STEP_number(name, arguments) step_of<operations::name, Reals, arguments>()
@@ -282,67 +250,28 @@ constexpr RunStep kRunSteps[] = {
     STEP_real(multiply_sum, 3),
     STEP_real(square, 1),
     STEP_real(cube, 1),
-    STEP_real(divide_exactly, 3),
+    STEP_real(hard_swish_divided, 1),
     STEP_real(hard_swish_inner, 1),
-    STEP_real(hard_swish_outer, 1),
-    STEP_real(hard_swish_scaled_inner, 1),
-    STEP_real(hard_swish_scaled_outer, 1),
+    STEP_real(hard_swish_scaled, 1),
 };
 #undef FUNCTION
 
-std::byte* resolved(const MapValue& value, const MapMemory& memory, std::size_t first) {
-  const std::size_t ahead = value.repeats ? 0 : first * value.bytes;
-  switch (value.place) {
-    case MapValue::Place::operand:
-      return const_cast<std::byte*>(memory.operands[value.offset] + ahead);  // NOLINT: arguments are read
-    case MapValue::Place::result:
-      return memory.results[value.offset] + ahead;
-    case MapValue::Place::constant:
-      return const_cast<std::byte*>(memory.constants + value.offset);  // NOLINT
-    case MapValue::Place::scratch:
-      break;
-  }
-  return memory.scratch + value.offset;
-}
-
-void run_steps(std::span<const MapStep> steps, const MapMemory& memory, std::size_t first,
+void run_steps(std::span<const MapStep> steps, std::byte* const* memories, std::size_t first,
                std::size_t blocks) {
+  const auto address = [&](const MapValue& value) {
+    return memories[value.memory] + value.offset + first * value.bytes;
+  };
   for (const MapStep& step : steps) {
     StepArgument from[3];
-    for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-      const MapValue& value = step.arguments[i];
-      from[i] = {resolved(value, memory, first), value.repeats ? 0 : std::ptrdiff_t{kMapBlock} * value.bytes};
-    }
-    kRunSteps[static_cast<std::size_t>(step.operation)](from, resolved(step.result, memory, first), blocks);
+    for (std::size_t i = 0; i < 3; ++i) from[i] = {address(step.arguments[i]), step.arguments[i].step};
+    kRunSteps[static_cast<std::size_t>(step.operation)](from, address(step.result), blocks);
   }
-}
-
-bool try_mantissas(float divisor) {
-  using Numbers = Reals<4>;
-  const Numbers c = functions::constants<4>(divisor), inverse = functions::constants<4>(1 / divisor);
-  HWY_ALIGN float lanes[HWY_LANES(float)];
-  for (std::size_t i = 0; i < hn::Lanes(Floats()); ++i) lanes[i] = static_cast<float>(i);
-  const Vector numbers = hn::Load(Floats(), lanes);
-  const auto vector = static_cast<int>(hn::Lanes(Floats()));
-  for (int first = 1 << 23; first < 1 << 24; first += 4 * vector) {
-    const Numbers x = each<Reals, 4>(
-        [&](int n) HWY_ATTR { return hn::Add(constant(static_cast<float>(first + n * vector)), numbers); });
-    const Masks<4> same =
-        functions::equal(map_functions::exact_quotient(x, c, inverse), functions::divide(x, c));
-    for (int n = 0; n < 4; ++n) {
-      if (!hn::AllTrue(Floats(), same.v[n])) return false;
-    }
-  }
-  return true;
 }
 
 #else
 
-void run_steps(std::span<const MapStep> /*steps*/, const MapMemory& /*memory*/, std::size_t /*first*/,
+void run_steps(std::span<const MapStep> /*steps*/, std::byte* const* /*memories*/, std::size_t /*first*/,
                std::size_t /*blocks*/) {}
-bool try_mantissas(float /*divisor*/) {
-  return false;
-}
 
 #endif
 
@@ -354,24 +283,10 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::nn {
 
 HWY_EXPORT(run_steps);
-HWY_EXPORT(try_mantissas);
 
-void run_map_steps(std::span<const MapStep> steps, const MapMemory& memory, std::size_t first,
+void run_map_steps(std::span<const MapStep> steps, std::byte* const* memories, std::size_t first,
                    std::size_t blocks) {
-  HWY_DYNAMIC_DISPATCH(run_steps)(steps, memory, first, blocks);
-}
-
-bool is_exact_divisor(float divisor) {
-  // Here, nothing between the dividend (see divide_exactly) and the quotient overflows or is rounded as a
-  // denormal.
-  const float size = std::fabs(divisor);
-  if (!has_fused_multiply_add() || !(size >= 0x1p-20F && size <= 0x1p20F)) return false;
-  static std::mutex mutex;
-  static std::map<std::uint32_t, bool> tried;
-  const std::scoped_lock lock(mutex);
-  const auto [place, is_new] = tried.try_emplace(std::bit_cast<std::uint32_t>(divisor));
-  if (is_new) place->second = HWY_DYNAMIC_DISPATCH(try_mantissas)(divisor);
-  return place->second;
+  HWY_DYNAMIC_DISPATCH(run_steps)(steps, memories, first, blocks);
 }
 
 }  // namespace sightline::nn
