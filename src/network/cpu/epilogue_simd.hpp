@@ -22,8 +22,6 @@ namespace {
 
 using Kind = Activation::Kind;
 
-constexpr int kLanes = HWY_LANES(float) < 16 ? HWY_LANES(float) : 16;
-constexpr int kVectors = 16 / kLanes;          // of a block
 constexpr int kGroup = kVectors == 1 ? 4 : 3;  // vectors whose activations are computed together
 
 // --- activations
@@ -163,7 +161,7 @@ template <int P>
 HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool is_added, float* out) {
   const Kind kind = is_simple(finish, is_added) ? finish.activation.kind : Kind::none;
   const auto store = [&](const auto& finished) HWY_ATTR {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int p = 0; p < P; ++p) hn::StoreU(finished(sums[p]), Floats(), out + p * kBlock);
   };
   if (kind == Kind::none) return store([](Vector x) HWY_ATTR { return x; });

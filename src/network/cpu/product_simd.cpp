@@ -18,9 +18,31 @@ bool has_fused() {
   return HWY_NATIVE_FMA != 0;
 }
 
-// Output pixels of a tile with one and with two blocks: as many sums as registers hold.
-constexpr int kPixels1 = kVectors == 1 ? 14 : kVectors == 2 ? 6 : 3;
-constexpr int kPixels2 = kVectors == 1 ? 13 : 0;
+// Output pixels of a tile of `blocks` blocks: as many sums as registers hold beside the weights.
+constexpr int most_pixels(int blocks) {
+  constexpr int kSums[] = {0, 28, 13, 9};
+  if (kVectors == 1) return blocks <= 3 ? kSums[blocks] : 1;
+  if (kVectors == 2) return blocks == 1 ? 6 : 1;
+  return blocks == 1 ? 3 : 1;
+}
+
+// Blocks of a tile of one pixel: so many that no sum waits for the one before it.
+constexpr int kBlocksOfOne = kVectors == 1 ? 8 : kVectors == 2 ? 4 : 2;
+
+// The sums' first values.
+template <int P>
+HWY_INLINE void start_sums(const ConvolutionRow& row, int block, int lane, int first, Vector (&sums)[P]) {
+  const Floats d;
+  if (row.starts) {
+    const float* const from = row.starts[block] + first * kBlock + lane;
+#pragma GCC unroll 32
+    for (int p = 0; p < P; ++p) sums[p] = hn::LoadU(d, from + p * kBlock);
+    return;
+  }
+  const Vector bias = row.bias ? hn::LoadU(d, row.bias + block * kBlock + lane) : hn::Zero(d);
+#pragma GCC unroll 32
+  for (int p = 0; p < P; ++p) sums[p] = bias;
+}
 
 // Sums of tiles of P pixels and B blocks, side by side from pixel `first` on. Step: floats from pixel to
 // pixel; 0: as the row says.
@@ -28,16 +50,12 @@ template <int P, int B, int Step>
 void convolve_tiles(const ConvolutionRow& row, int block, int first, int tiles) {
   const Floats d;
   const std::ptrdiff_t step = Step > 0 ? Step : row.pixel_step;
-  const std::ptrdiff_t depth = std::ptrdiff_t{row.kernel_rows} * row.kernel_columns * row.inputs;
   constexpr int V = kVectors;
   for (const int end = first + tiles * P; first < end; first += P) {
     Vector sums[B * V][P];
-    for (int v = 0; v < B * V; ++v) {
-      const Vector bias = hn::LoadU(d, row.bias + block * kBlock + v * kLanes);
-#pragma GCC unroll 16
-      for (int p = 0; p < P; ++p) sums[v][p] = bias;
-    }
-    const float* weights = row.weights + block * depth * kBlock;
+#pragma GCC unroll 8
+    for (int v = 0; v < B * V; ++v) start_sums<P>(row, block + v / V, v % V * kLanes, first, sums[v]);
+    const float* weights = row.weights + block * row.weights_step;
     const float* const* taps = row.taps;
     for (int ky = 0; ky < row.kernel_rows; ++ky, taps += row.inputs) {
       for (int kx = 0; kx < row.kernel_columns; ++kx) {
@@ -45,19 +63,19 @@ void convolve_tiles(const ConvolutionRow& row, int block, int first, int tiles) 
         for (int c = 0; c < row.inputs; ++c, weights += kBlock) {
           const float* const in = one_register(taps[c] + offset);
           Vector w[B * V];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
           for (int v = 0; v < B * V; ++v)
-            w[v] = hn::LoadU(d, weights + (v / V) * depth * kBlock + (v % V) * kLanes);
-#pragma GCC unroll 16
+            w[v] = hn::LoadU(d, weights + (v / V) * row.weights_step + (v % V) * kLanes);
+#pragma GCC unroll 32
           for (int p = 0; p < P; ++p) {
             const Vector x = constant(in[p * step]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (int v = 0; v < B * V; ++v) sums[v][p] = hn::MulAdd(x, w[v], sums[v][p]);
           }
         }
       }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int v = 0; v < B * V; ++v)
       store_sums<P>(sums[v], row.finish, row.added != nullptr,
                     row.out[block + v / V] + first * kBlock + (v % V) * kLanes);
@@ -70,9 +88,10 @@ constexpr std::array<Tiles, sizeof...(P)> tiles_of(std::index_sequence<P...>) {
   return {&convolve_tiles<static_cast<int>(P) + 1, B, Step>...};
 }
 
+// Computes B blocks from number `block` on.
 template <int B, int Step>
 void convolve_blocks(const ConvolutionRow& row, int block) {
-  constexpr int kMost = B == 2 ? kPixels2 : kPixels1;
+  constexpr int kMost = most_pixels(B);
   static constexpr auto kTiles = tiles_of<B, Step>(std::make_index_sequence<kMost>());
   cut_into_tiles(row.width, kMost, [&](int size, int first, int count) {
     kTiles[static_cast<std::size_t>(size - 1)](row, block, first, count);
@@ -85,17 +104,22 @@ void convolve_blocks(const ConvolutionRow& row, int block) {
 template <int Step>
 void convolve_step(const ConvolutionRow& row) {
   int block = 0;
-  if constexpr (kPixels2 > 0) {
-    for (; block + 2 <= row.blocks; block += 2) convolve_blocks<2, Step>(row, block);
+  if (row.width == 1) {
+    for (; block + kBlocksOfOne <= row.blocks; block += kBlocksOfOne)
+      convolve_blocks<kBlocksOfOne, 0>(row, block);
+  }
+  if constexpr (kVectors == 1) {
+    for (; block + 4 <= row.blocks || block + 2 == row.blocks; block += 2)
+      convolve_blocks<2, Step>(row, block);
+    if (block + 3 == row.blocks) return convolve_blocks<3, Step>(row, block);
   }
   for (; block < row.blocks; ++block) convolve_blocks<1, Step>(row, block);
 }
 
-void convolve(const ConvolutionRow& row) {
-  if (row.pixel_step == kBlock) return convolve_step<16>(row);
-  if (row.pixel_step == 2 * kBlock) return convolve_step<32>(row);
-  if (row.pixel_step == 2) return convolve_step<2>(row);  // of planes
-  convolve_step<0>(row);
+void convolve(ConvolutionRow row) {
+  if (row.weights_step == 0)
+    row.weights_step = std::ptrdiff_t{row.kernel_rows} * row.kernel_columns * row.inputs * kBlock;
+  row.pixel_step == kBlock ? convolve_step<16>(row) : convolve_step<0>(row);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::ScalableTag<float>;
 using Vector = hn::VFromD<Floats>;
 
+constexpr int kLanes = HWY_LANES(float) < 16 ? HWY_LANES(float) : 16;
+constexpr int kVectors = 16 / kLanes;  // of a block
+
 HWY_INLINE Vector constant(float value) {
   return hn::Set(Floats(), value);
 }

@@ -1,0 +1,43 @@
+#pragma once
+/// Kernels that move f32 between blocks, planes and plain tensors, SIMD, dispatched at run time, and copies
+/// of other types by strides. Pointers need no alignment; results must not overlap what is read. All bits are
+/// kept. Thread-safety: no shared data.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "network/cpu/epilogue.hpp"
+#include "network/strided.hpp"
+#include "network/view.hpp"
+
+namespace sightline::nn {
+
+/// Channels of a tile of points, each anywhere: channel c of point p is first[c][p * steps[c]]. Fast are
+/// channels side by side (a block, a row of [points, channels]) and points side by side (steps of 1: planes),
+/// in runs of channels as long as possible.
+template <typename T>
+struct Channels {
+  T* const* first = nullptr;
+  const std::ptrdiff_t* steps = nullptr;  ///< floats from point to point
+};
+/// Copies `channels` channels of `points` points.
+void copy_channels(const Channels<const float>& from, const Channels<float>& to, int channels, int points);
+/// Sets lanes of a block from `first` on to +0.
+void clear_lanes(float* block, int first, int points);
+/// out[p * 16 + lane] = values[p]: one value a point as an operand of blocks.
+void spread_points(const float* values, int points, float* out);
+
+/// to[j * to_row + i] = from[i * from_row + j], of which i is below `rows`, and j below `columns`.
+void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
+                      std::int64_t rows, std::int64_t columns);
+
+/// Copies what a view shows into a tensor.
+/// @param bytes       of an element: 1, 4 or 8
+/// @param from        the element at the view's first place
+/// @param axes        the view: strides in elements
+/// @param to          the first element of the target
+/// @param to_strides  by axis, in elements
+void copy_view(std::size_t bytes, const void* from, const FactoredAxes& axes, void* to,
+               const Strides& to_strides);
+
+}  // namespace sightline::nn

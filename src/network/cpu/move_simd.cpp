@@ -1,0 +1,168 @@
+// Moves between layouts, compiled once for each instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "network/cpu/move_simd.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "network/cpu/move.hpp"
+#include "network/cpu/rest_simd.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace sightline::nn::HWY_NAMESPACE {
+namespace {
+
+// --- transposed matrices
+
+using Quad = hn::FixedTag<float, 4>;
+
+// Column j of out's rows is row j of the input. `from(i)` and `to(j)` give addresses of 4 floats.
+template <typename From, typename To>
+HWY_INLINE void transpose_quad(const From& from, const To& to) {
+  const Quad d;
+  const auto a = hn::LoadU(d, from(0)), b = hn::LoadU(d, from(1)), c = hn::LoadU(d, from(2)),
+             e = hn::LoadU(d, from(3));
+  const auto ab = hn::InterleaveLower(d, a, b), ab2 = hn::InterleaveUpper(d, a, b),
+             ce = hn::InterleaveLower(d, c, e), ce2 = hn::InterleaveUpper(d, c, e);
+  hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, to(0));
+  hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, to(1));
+  hn::StoreU(hn::ConcatLowerLower(d, ce2, ab2), d, to(2));
+  hn::StoreU(hn::ConcatUpperUpper(d, ce2, ab2), d, to(3));
+}
+
+// to(j)[i] = from(i)[j], where `from` and `to` give addresses of rows.
+template <typename From, typename To>
+HWY_INLINE void transpose_rows(std::int64_t rows, std::int64_t columns, const From& from, const To& to) {
+  constexpr std::int64_t kAtOnce = 8;  // columns, so that what is read and written stays in the cache
+  const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
+  for (std::int64_t begin = 0; begin < whole_columns; begin += kAtOnce) {
+    const std::int64_t end = std::min(begin + kAtOnce, whole_columns);
+    for (std::int64_t i = 0; i < whole_rows; i += 4) {
+      for (std::int64_t j = begin; j < end; j += 4)
+        transpose_quad([&](int r) { return from(i + r) + j; }, [&](int r) { return to(j + r) + i; });
+    }
+  }
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) to(j)[i] = from(i)[j];
+  }
+}
+
+void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row, std::int64_t rows,
+               std::int64_t columns) {
+  transpose_rows(
+      rows, columns, [&](std::int64_t i) { return from + i * from_row; },
+      [&](std::int64_t j) { return to + j * to_row; });
+}
+
+// --- channels
+
+// How many channels from `c` on, up to 16, lie side by side with the same step.
+template <typename T>
+int side_by_side(const Channels<T>& all, int c, int channels) {
+  const int most = std::min(channels - c, static_cast<int>(kBlock));
+  int n = 1;
+  while (n < most && all.first[c + n] == all.first[c] + n && all.steps[c + n] == all.steps[c]) ++n;
+  return n;
+}
+// How many have their points side by side.
+template <typename T>
+int planes(const Channels<T>& all, int c, int channels) {
+  const int most = std::min(channels - c, static_cast<int>(kBlock));
+  int n = 0;
+  while (n < most && all.steps[c + n] == 1) ++n;
+  return n;
+}
+
+// Copies N lanes of each point.
+template <int N>
+void copy_whole_lanes(const float* from, std::ptrdiff_t from_step, float* to, std::ptrdiff_t to_step,
+                      int points) {
+  const Floats d;
+  for (int p = 0; p < points; ++p, from += from_step, to += to_step) {
+#pragma GCC unroll 4
+    for (int lane = 0; lane < N; lane += kLanes) hn::StoreU(hn::LoadU(d, from + lane), d, to + lane);
+  }
+}
+void copy_lanes(const float* from, std::ptrdiff_t from_step, float* to, std::ptrdiff_t to_step, int lanes,
+                int points) {
+  if (lanes == kBlock) return copy_whole_lanes<kBlock>(from, from_step, to, to_step, points);
+  if (lanes == 1) {
+    for (int p = 0; p < points; ++p) to[p * to_step] = from[p * from_step];
+    return;
+  }
+  for (int p = 0; p < points; ++p, from += from_step, to += to_step) {
+    for (int lane = 0; lane < lanes; lane += kLanes)
+      store_first(load_first(from + lane, lanes - lane), to + lane, lanes - lane);
+  }
+}
+
+void copy(const Channels<const float>& from, const Channels<float>& to, int channels, int points) {
+  for (int c = 0; c < channels;) {
+    const int from_lanes = side_by_side(from, c, channels), to_lanes = side_by_side(to, c, channels);
+    const int from_planes = planes(from, c, channels), to_planes = planes(to, c, channels);
+    const int rows = std::min(from_planes, to_planes), lanes = std::min(from_lanes, to_lanes);
+    const int into_lanes = std::min(from_planes, to_lanes), into_planes = std::min(from_lanes, to_planes);
+    const int most = std::max({rows, lanes, into_lanes, into_planes});
+    const auto from_channel = [&](std::int64_t i) { return from.first[c + i]; };
+    const auto to_channel = [&](std::int64_t i) { return to.first[c + i]; };
+    if (rows == most) {
+      for (int i = 0; i < most; ++i) std::copy_n(from_channel(i), points, to_channel(i));
+    } else if (lanes == most) {
+      copy_lanes(from.first[c], from.steps[c], to.first[c], to.steps[c], most, points);
+    } else if (into_lanes == most) {
+      transpose_rows(most, points, from_channel,
+                     [&](std::int64_t p) { return to.first[c] + p * to.steps[c]; });
+    } else {
+      transpose_rows(
+          points, most, [&](std::int64_t p) { return from.first[c] + p * from.steps[c]; }, to_channel);
+    }
+    c += most;
+  }
+}
+
+void clear(float* block, int first, int points) {
+  const Floats d;
+  for (int p = 0; p < points; ++p, block += kBlock) {
+    for (int lane = first; lane < kBlock; lane += kLanes)
+      store_first(hn::Zero(d), block + lane, kBlock - lane);
+  }
+}
+
+void spread(const float* values, int points, float* out) {
+  const Floats d;
+  for (int p = 0; p < points; ++p, out += kBlock) {
+    const Vector value = constant(values[p]);
+#pragma GCC unroll 4
+    for (int lane = 0; lane < kBlock; lane += kLanes) hn::StoreU(value, d, out + lane);
+  }
+}
+
+}  // namespace
+}  // namespace sightline::nn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sightline::nn {
+
+HWY_EXPORT(transpose);
+HWY_EXPORT(copy);
+HWY_EXPORT(clear);
+HWY_EXPORT(spread);
+
+void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
+                      std::int64_t rows, std::int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(transpose)(from, from_row, to, to_row, rows, columns);
+}
+void copy_channels(const Channels<const float>& from, const Channels<float>& to, int channels, int points) {
+  HWY_DYNAMIC_DISPATCH(copy)(from, to, channels, points);
+}
+void clear_lanes(float* block, int first, int points) {
+  HWY_DYNAMIC_DISPATCH(clear)(block, first, points);
+}
+void spread_points(const float* values, int points, float* out) {
+  HWY_DYNAMIC_DISPATCH(spread)(values, points, out);
+}
+
+}  // namespace sightline::nn
+#endif  // HWY_ONCE

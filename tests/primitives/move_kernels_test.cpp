@@ -1,0 +1,113 @@
+#include <cstring>
+
+#include "blocks.hpp"
+#include "kernels/kernel_test.hpp"
+#include "network/cpu/move.hpp"
+
+namespace sightline::nn {
+namespace {
+
+KERNEL_TEST_SUITE(NetworkMoveKernel);
+
+// Layouts of channels in guarded memory.
+enum class Lay { blocks, planes, rows, shuffled, mixed };
+constexpr Lay kLays[] = {Lay::blocks, Lay::planes, Lay::rows, Lay::shuffled, Lay::mixed};
+
+struct Laid {
+  Laid(Lay lay, int channels, int points)
+      : memory(static_cast<std::size_t>((channels + 40) * 2 * (points + 1))) {
+    for (int c = 0; c < channels; ++c) {
+      const bool is_plane = lay == Lay::planes || (lay == Lay::mixed && c / 5 % 2 == 1);
+      const bool is_row = lay == Lay::rows;
+      const int place = lay == Lay::shuffled ? c / 2 + c % 2 * ((channels + 31) / 16 * 8) : c;
+      const std::ptrdiff_t half = static_cast<std::ptrdiff_t>(memory.size()) / 2;
+      first.push_back(memory.data() + (is_plane ? half + c * points
+                                       : is_row ? c
+                                                : place / 16 * 16 * points + place % 16));
+      steps.push_back(is_plane ? 1 : is_row ? channels + 3 : 16);
+    }
+  }
+  float& at(int c, int p) {
+    return first[static_cast<std::size_t>(c)][p * steps[static_cast<std::size_t>(c)]];
+  }
+  test::Guarded<float> memory;
+  std::vector<float*> first;
+  std::vector<std::ptrdiff_t> steps;
+};
+
+TEST_P(NetworkMoveKernel, CopiesChannelsBetweenAllLayouts) {
+  for (const int channels : kAwkwardChannels) {
+    for (const int points : kAwkwardPoints) {
+      const Tensor x = made_odd({channels, points}, static_cast<std::uint32_t>(points));
+      for (const Lay from_lay : kLays) {
+        Laid from(from_lay, channels, points);
+        for (int c = 0; c < channels; ++c) {
+          for (int p = 0; p < points; ++p) from.at(c, p) = at<float>(x, {c, p});
+        }
+        const std::vector<const float*> first(from.first.begin(), from.first.end());
+        for (const Lay to_lay : kLays) {
+          Laid to(to_lay, channels, points), wanted(to_lay, channels, points);
+          for (int c = 0; c < channels; ++c) {
+            for (int p = 0; p < points; ++p) wanted.at(c, p) = at<float>(x, {c, p});
+          }
+          copy_channels({first.data(), from.steps.data()}, {to.first.data(), to.steps.data()}, channels,
+                        points);
+          // All that is not a channel is as it was.
+          EXPECT_EQ(std::memcmp(to.memory.data(), wanted.memory.data(), to.memory.size() * sizeof(float)), 0)
+              << channels << "x" << points << ": " << static_cast<int>(from_lay) << static_cast<int>(to_lay);
+          EXPECT_TRUE(to.memory.untouched_outside(0, static_cast<std::ptrdiff_t>(to.memory.size())));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(NetworkMoveKernel, FillsLanes) {
+  for (const int points : kAwkwardPoints) {
+    const Tensor x = made_odd({points});
+    std::vector<float> block(static_cast<std::size_t>(points * 16), 1);
+    clear_lanes(block.data(), 11, points);
+    for (int i = 0; i < points * 16; ++i) EXPECT_EQ(block[static_cast<std::size_t>(i)], i % 16 < 11 ? 1 : 0);
+    spread_points(x.as<float>().data(), points, block.data());
+    const Tensor wanted = run(Expand{{points, 16}}, {run(Reshape{{points, 1}}, {x})});
+    EXPECT_TRUE(same(Tensor::of({points, 16}, block), wanted));
+  }
+}
+
+TEST_P(NetworkMoveKernel, CopiesViews) {
+  const auto check = [](const Tensor& x, const Primitive& view) {
+    const Shape shape = infer(view, std::array{x.type()}).at(0).shape;
+    const View whole = View::of(0, x.shape());
+    const View* const operands[] = {&whole};
+    const nn::Run shown = view_of(view, operands, shape).value().runs.at(0);
+    Tensor y(x.data(), shape);
+    std::memset(y.bytes().data(), 1, y.bytes().size());
+    copy_view(bytes_of(x.data()),
+              x.bytes().data() + shown.offset * static_cast<std::int64_t>(bytes_of(x.data())), shown.axes,
+              y.bytes().data(), strides_of(shape));
+    EXPECT_TRUE(same(y, run(view, {x}))) << name_of(view) << text_of(x.type());
+  };
+  for_all_numbers([&]<typename T>() {
+    const Tensor x = made<T>({3, 17, 5, 6});
+    check(x, Reshape{{51, 30}});
+    check(x, Transpose{{0, 2, 3, 1}});
+    check(x, Transpose{{3, 1, 0, 2}});
+    check(x, Slice{{1, 16, 0, 5}, {1, -3, 2, -1}, {2, 5, 3, 6}});
+    check(made<T>({7, 1}), Expand{{4, 7, 5}});
+    check(made<T>({40, 70}), Transpose{{1, 0}});
+  });
+  copy_view(8, nullptr, {{{3, 1}}, {{0, 1}}}, nullptr, {0, 1});  // of nothing
+  // An axis with two factors, as a channel shuffle has, into a part of a larger tensor.
+  const Tensor x = made_odd({4, 3, 2});
+  std::vector<float> y(6 * 12, 1);
+  copy_view(4, x.bytes().data(), {{{3, 2}, {4, 6}}, {{2, 1}}}, y.data() + 1, {6, 2});
+  for (int i = 0; i < 12; ++i) {
+    for (int k = 0; k < 6; ++k) {
+      const float wanted = k == 1 || k == 3 ? at<float>(x, {i % 4, i / 4, k / 2}) : 1;
+      EXPECT_EQ(Scalar(y[static_cast<std::size_t>(i * 6 + k)]), Scalar(wanted)) << i << " " << k;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sightline::nn

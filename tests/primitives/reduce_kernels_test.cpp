@@ -1,0 +1,126 @@
+#include "blocks.hpp"
+#include "kernels/kernel_test.hpp"
+#include "network/cpu/reduce.hpp"
+
+namespace sightline::nn {
+namespace {
+
+KERNEL_TEST_SUITE(NetworkReduceKernel);
+
+constexpr Fold kFolds[] = {Fold::sum, Fold::product, Fold::minimum, Fold::maximum};
+constexpr ArgReduce kPlaces[] = {{true, 1, false}, {true, 1, true}, {false, 1, false}, {false, 1, true}};
+
+// Points with elements [points, count]: odd ones, many equal ones, and rows of NaN.
+std::vector<Tensor> made_points(int points, int count) {
+  Tensor equal = made_odd({points, count}, 5), nothing = made({points, count});
+  for (float& one : equal.as<float>()) one = std::floor(one / 8);
+  for (float& one : nothing.as<float>()) one = one < 0 ? kNan : kInfinity;
+  return {made_odd({points, count}, static_cast<std::uint32_t>(count)), made({points, count}), equal, nothing,
+          Tensor::of<float>({points, count}, std::vector(static_cast<std::size_t>(points * count), kNan))};
+}
+
+// Calls `check(elements, points)` for points as rows of a plain tensor, and in blocks.
+template <typename Check>
+void for_points(const Check& check) {
+  for (const int count : kAwkwardChannels) {
+    for (const int points : kAwkwardPoints) {
+      for (const Tensor& x : made_points(points, count)) {
+        Blocks map(run(Reshape{{count, 1, points}}, {run(Transpose{{1, 0}}, {x})}));
+        std::vector<const float*> blocks, parts;
+        for (int b = 0; b < map.count(); ++b) {
+          blocks.push_back(map.row(b, 0));
+          parts.push_back(x.as<float>().data() + b * kBlock);
+        }
+        check(PointElements{blocks.data(), count, points}, x);
+        check(PointElements{parts.data(), count, points, count}, x);
+      }
+    }
+  }
+}
+
+// The same for elements in rows.
+template <typename Check>
+void for_rows(const Check& check) {
+  for (const int count : kAwkwardChannels) {
+    for (const int width : {1, 5, 16, 37, 100}) {
+      for (const Tensor& x : made_points(width, count)) {
+        const Tensor turned = run(Transpose{{1, 0}}, {x});
+        std::vector<const float*> rows;
+        for (int e = 0; e < count; ++e) rows.push_back(turned.as<float>().data() + e * width);
+        check(RowElements{rows.data(), count, width}, x);
+      }
+    }
+  }
+}
+
+TEST_P(NetworkReduceKernel, FoldsWithinPoints) {
+  for_points([](const PointElements& elements, const Tensor& x) {
+    for (const Fold fold : kFolds) {
+      Tensor y(DataType::f32, {elements.points, 1});
+      fold_within_points(fold, elements, y.as<float>().data());
+      EXPECT_TRUE(same(y, run(Reduce{fold, {1}}, {x}))) << text_of(x.shape()) << static_cast<int>(fold);
+    }
+  });
+}
+
+TEST_P(NetworkReduceKernel, FindsWithinPoints) {
+  for_points([](const PointElements& elements, const Tensor& x) {
+    for (const ArgReduce& how : kPlaces) {
+      Tensor y(DataType::i64, {elements.points, 1});
+      find_within_points(how, elements, y.as<std::int64_t>().data());
+      EXPECT_TRUE(same(y, run(how, {x}))) << text_of(x.shape()) << how.largest << how.last;
+    }
+  });
+}
+
+TEST_P(NetworkReduceKernel, FoldsAcrossRows) {
+  for_rows([](const RowElements& elements, const Tensor& x) {
+    for (const Fold fold : kFolds) {
+      Tensor y(DataType::f32, {elements.width, 1});
+      fold_across_rows(fold, elements, y.as<float>().data());
+      EXPECT_TRUE(same(y, run(Reduce{fold, {1}}, {x}))) << text_of(x.shape()) << static_cast<int>(fold);
+    }
+  });
+}
+
+TEST_P(NetworkReduceKernel, FindsAcrossRows) {
+  for_rows([](const RowElements& elements, const Tensor& x) {
+    for (const ArgReduce& how : kPlaces) {
+      Tensor y(DataType::i64, {elements.width, 1});
+      find_across_rows(how, elements, y.as<std::int64_t>().data());
+      EXPECT_TRUE(same(y, run(how, {x}))) << text_of(x.shape()) << how.largest << how.last;
+    }
+  });
+}
+
+TEST_P(NetworkReduceKernel, FoldsMapsWhoseRowsHaveEnds) {
+  for (const int width : {1, 3, 15, 16, 17, 37}) {
+    for (const int height : {1, 2, 5, 17}) {
+      for (const int ends : {0, 1}) {
+        for (const Tensor& x : {made({16, height, width}), made_odd({16, height, width}, 2)}) {
+          Blocks map(x, ends);
+          for (const Fold fold : kFolds) {
+            Tensor y(DataType::f32, {16, 1, 1});
+            fold_map(fold, {map.row(0, 0), map.row_step(), height, width}, y.as<float>().data());
+            EXPECT_TRUE(same(y, run(Reduce{fold, {1, 2}}, {x})))
+                << text_of(x.shape()) << static_cast<int>(fold);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(NetworkReduceKernel, FoldsNothing) {
+  const Fold fold = Fold::maximum;
+  float y[3] = {1, 1, 1};
+  fold_within_points(fold, {nullptr, 0, 2}, y, 2);
+  EXPECT_EQ(y[0], -kInfinity);
+  EXPECT_EQ(y[1], 1);
+  EXPECT_EQ(y[2], -kInfinity);
+  fold_across_rows(Fold::sum, {nullptr, 0, 3}, y);
+  EXPECT_EQ(y[1], 0);
+}
+
+}  // namespace
+}  // namespace sightline::nn
