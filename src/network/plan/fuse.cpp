@@ -26,20 +26,28 @@ class Groups {
 
 class WavePlan {
  public:
-  explicit WavePlan(Rewritten rewritten)
+  WavePlan(Rewritten rewritten, const RunsAlone& runs_alone)
       : graph_(std::move(rewritten.graph)),
         tensors_(std::move(rewritten.tensors)),
+        is_alone_(graph_.nodes().size(), false),
         wave_(graph_.nodes().size(), kNone),
-        groups_(graph_.nodes().size()) {}
+        groups_(graph_.nodes().size()) {
+    for (std::size_t n = 0; n < is_alone_.size(); ++n) {
+      const int node = static_cast<int>(n);
+      is_alone_[n] =
+          is_view(graph_.node(node).primitive) || (runs_alone && runs_alone(graph_, tensors_, node));
+    }
+  }
 
   Fusion plan() {
     for (const int node : needed_nodes(graph_)) {
-      if (is_view(graph_.node(node).primitive) || comes_last(node)) continue;
+      const int made = graph_.node(node).outputs[0];
+      if (!planned(made).is_stored(made) || planned(made).is_last) continue;
       place(node);
       placed_.push_back(node);
     }
     for (const int node : placed_) join_neighbours(node);
-    Fusion fusion{std::move(graph_), std::move(tensors_), std::move(wave_), {}, 0, 0};
+    Fusion fusion{std::move(graph_), std::move(tensors_), std::move(wave_), {}, std::move(is_alone_), 0, 0};
     fusion.group.assign(fusion.wave.size(), kNone);
     std::map<int, int> numbers;
     for (const int node : placed_) {
@@ -56,7 +64,7 @@ class WavePlan {
 
   const PlannedTensor& planned(int tensor) const { return tensors_[static_cast<std::size_t>(tensor)]; }
   const Layout& layout_of(int node) const { return planned(graph_.node(node).outputs[0]).layout; }
-  bool comes_last(int node) const { return planned(graph_.node(node).outputs[0]).is_last; }
+  bool is_alone(int node) const { return node != kNone && is_alone_[static_cast<std::size_t>(node)]; }
 
   // The wave of a stored tensor; 0: known before the first one.
   int wave_of(int tensor) const {
@@ -76,7 +84,7 @@ class WavePlan {
     int latest = 0;
     for (const Source& source : sources_of(node)) latest = std::max(latest, wave_of(source.tensor));
     wave_[static_cast<std::size_t>(node)] =
-        latest == 0 || !reads_at_points(node, latest) ? latest + 1 : latest;
+        latest == 0 || is_alone(node) || !reads_at_points(node, latest) ? latest + 1 : latest;
     if (wave_[static_cast<std::size_t>(node)] != latest) return;
     for (const Source& source : sources_of(node)) {
       if (wave_of(source.tensor) == latest) groups_.join(node, graph_.tensor(source.tensor).maker);
@@ -92,7 +100,9 @@ class WavePlan {
       const auto followed = followed_axes(reader.primitive, types, i, graph_.shape(reader.outputs[0]));
       const bool at_points = access_of(followed, operand.layout, layout_of(node)) == Access::point;
       for (const Source& source : operand.sources) {
-        if (wave_of(source.tensor) == wave && !(at_points && source.is_aligned)) return false;
+        const bool at_same_point =
+            at_points && source.is_aligned && !is_alone(graph_.tensor(source.tensor).maker);
+        if (wave_of(source.tensor) == wave && !at_same_point) return false;
       }
     }
     return true;
@@ -102,9 +112,11 @@ class WavePlan {
   void join_neighbours(int node) {
     std::map<Place, int> makers;
     for (const Source& source : sources_of(node)) {
-      groups_.join(node, readers_[source.tensor].try_emplace(place_of(node), node).first->second);
+      if (!is_alone(node))
+        groups_.join(node, readers_[source.tensor].try_emplace(place_of(node), node).first->second);
       const int maker = graph_.tensor(source.tensor).maker;
-      if (maker != kNone) groups_.join(maker, makers.try_emplace(place_of(maker), maker).first->second);
+      if (maker != kNone && !is_alone(maker))
+        groups_.join(maker, makers.try_emplace(place_of(maker), maker).first->second);
     }
   }
 
@@ -112,6 +124,7 @@ class WavePlan {
 
   Graph graph_;
   std::vector<PlannedTensor> tensors_;
+  std::vector<bool> is_alone_;
   std::vector<int> wave_;
   std::vector<int> placed_;
   std::map<int, std::map<Place, int>> readers_;  ///< one by stored tensor and place
@@ -120,8 +133,8 @@ class WavePlan {
 
 }  // namespace
 
-Fusion fuse(const Graph& graph) {
-  return WavePlan(rewritten(graph)).plan();
+Fusion fuse(const Graph& graph, const RunsAlone& runs_alone) {
+  return WavePlan(rewritten(graph), runs_alone).plan();
 }
 
 }  // namespace sightline::nn

@@ -1,0 +1,154 @@
+#include "network/cpu/tile.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sightline::nn {
+
+// --- operands
+
+TileOperand::TileOperand(const Stored& stored, Operand operand, std::int64_t points, std::int64_t& linear)
+    : operand_(std::move(operand)), is_linear_(operand_.is_linear(points)), step_(operand_.common_step()) {
+  if (is_linear_) linear = std::gcd(linear, operand_.linear);
+  is_constant_ =
+      is_linear_ && operand_.linear == points &&
+      std::ranges::all_of(operand_.sources, [](const OperandSource& one) { return one.step == 0; });
+  is_single_ = std::ranges::all_of(operand_.channels, [&](const Operand::Channel& one) {
+    return one.source == operand_.channels[0].source && one.offset == operand_.channels[0].offset;
+  });
+  for (const OperandSource& source : operand_.sources)
+    scratch_.push_back(stored[source.tensor].offset / static_cast<std::int64_t>(sizeof(float)));
+  for (std::int64_t b = 0; b < blocks(); ++b) {
+    const OperandSource& source = operand_.sources[static_cast<std::size_t>(
+        operand_.channels[static_cast<std::size_t>(b * kLanes)].source)];
+    // Lanes behind the last channel are there to be read in blocks alone.
+    const bool has_lanes = (b + 1) * kLanes <= channels() || !stored[source.tensor].is_plain;
+    is_direct_.push_back(is_linear_ && has_lanes && operand_.has_block(b) &&
+                         source.step == (is_constant_ ? 0 : kLanes));
+  }
+}
+
+TileOperand::At TileOperand::at(const Tile& tile, const WorkMemory& memory) const {
+  At at;
+  at.of = this;
+  at.tile = tile;
+  at.memory = &memory;
+  at.bases = memory.spare->take<const float*>(operand_.sources.size());
+  for (std::size_t i = 0; i < operand_.sources.size(); ++i) {
+    const OperandSource& source = operand_.sources[i];
+    at.bases[i] = source.is_scratch
+                      ? reinterpret_cast<const float*>(memory.scratch) + scratch_[i] - tile.first * kLanes
+                      : memory.reals(source.tensor);
+  }
+  return at;
+}
+
+const float* TileOperand::At::block(std::int64_t block) const {
+  if (of->is_direct_[static_cast<std::size_t>(block)]) {
+    const Operand::Channel& lane = of->operand_.channels[static_cast<std::size_t>(block * kLanes)];
+    const auto source = static_cast<std::size_t>(lane.source);
+    return bases[source] + of->operand_.sources[source].points[static_cast<std::size_t>(tile.first)] +
+           lane.offset;
+  }
+  auto* const packed = memory->spare->take<float>(static_cast<std::size_t>(tile.count * kLanes));
+  pack(block, packed);
+  return packed;
+}
+
+void TileOperand::At::pack(std::int64_t block, float* to) const {
+  const Operand& operand = of->operand_;
+  const std::int64_t begin = block * kLanes, end = std::min(begin + kLanes, operand.count());
+  const int points = of->is_constant_ ? 1 : tile.count;
+  for (std::int64_t c = begin; c < end; ++c) {
+    float* const lane = to + (c - begin);
+    if (!operand.elements.empty()) {
+      for (int i = 0; i < points; ++i) {
+        const Operand::Channel& at =
+            operand.elements[static_cast<std::size_t>((tile.first + i) * operand.count() + c)];
+        lane[i * kLanes] = bases[at.source][at.offset];
+      }
+      continue;
+    }
+    const Operand::Channel& at = operand.channels[static_cast<std::size_t>(c)];
+    const float* const base = bases[at.source] + at.offset;
+    const std::int32_t* const offsets =
+        operand.sources[static_cast<std::size_t>(at.source)].points.data() + tile.first;
+    for (int i = 0; i < points; ++i) lane[i * kLanes] = base[offsets[i]];
+  }
+}
+
+TileOperand::At::Channels TileOperand::At::channels() const {
+  const Operand& operand = of->operand_;
+  const auto count = static_cast<std::size_t>(operand.count());
+  const float** const first = memory->spare->take<const float*>(count);
+  if (of->is_linear_ && (of->step_ != 0 || tile.count == 1)) {
+    for (std::size_t s = 0; s < operand.sources.size(); ++s)
+      bases[s] += operand.sources[s].points[static_cast<std::size_t>(tile.first)];
+    for (std::size_t c = 0; c < count; ++c)
+      first[c] = bases[operand.channels[c].source] + operand.channels[c].offset;
+    for (std::size_t s = 0; s < operand.sources.size(); ++s)
+      bases[s] -= operand.sources[s].points[static_cast<std::size_t>(tile.first)];
+    return {first, of->step_ == 0 ? kLanes : of->step_};
+  }
+  for (std::int64_t b = 0; b < of->blocks(); ++b) {
+    auto* const packed = memory->spare->take<float>(static_cast<std::size_t>(tile.count * kLanes));
+    pack(b, packed);
+    if (of->is_constant_) {
+      for (int i = 1; i < tile.count; ++i) std::copy_n(packed, kLanes, packed + i * kLanes);
+    }
+    for (std::int64_t c = b * kLanes; c < std::min((b + 1) * kLanes, operand.count()); ++c)
+      first[c] = packed + c % kLanes;
+  }
+  return {first, kLanes};
+}
+
+// --- results
+
+TileResult::TileResult(const Graph& graph, const Stored& stored, int tensor, std::int64_t& linear)
+    : tensor_(tensor),
+      storage_(stored[tensor]),
+      places_(stored.operand(tensor, graph.shape(tensor), stored.planned(tensor).layout)) {
+  // Plain tensors are written point by point.
+  if (!storage_.is_plain) linear = std::gcd(linear, places_.linear);
+}
+
+TileResult::At TileResult::at(const Tile& tile, const WorkMemory& memory) const {
+  At at;
+  at.of = this;
+  at.tile = tile;
+  at.memory = &memory;
+  at.step = storage_.block_step;
+  if (storage_.memory == Memory::scratch) {
+    at.first =
+        reinterpret_cast<float*>(memory.scratch) + storage_.offset / static_cast<std::int64_t>(sizeof(float));
+  } else if (!storage_.is_plain) {
+    at.first = memory.reals(tensor_) + storage_.address(tile.first, 0);
+  } else {
+    at.step = tile.count * kLanes;
+    at.first = memory.spare->take<float>(static_cast<std::size_t>(at.step * blocks()));
+  }
+  return at;
+}
+
+void TileResult::At::finish() const {
+  const Storage& storage = of->storage_;
+  if (storage.is_plain) {
+    float* const to = memory->reals(of->tensor_);
+    const std::int32_t* const points = of->places_.sources[0].points.data() + tile.first;
+    for (std::int64_t c = 0; c < of->places_.count(); ++c) {
+      float* const channel = to + of->places_.channels[static_cast<std::size_t>(c)].offset;
+      const float* const from = block(c / kLanes) + c % kLanes;
+      for (int i = 0; i < tile.count; ++i) channel[points[i]] = from[i * kLanes];
+    }
+    return;
+  }
+  if (storage.pad == 0) return;
+  const auto zeros = static_cast<std::size_t>(storage.pad * kLanes);
+  const std::int64_t column = tile.first % storage.width;
+  for (std::int64_t b = 0; b < of->blocks(); ++b) {
+    if (column == 0) std::fill_n(block(b) - zeros, zeros, 0.0F);
+    if (column + tile.count == storage.width) std::fill_n(block(b) + tile.count * kLanes, zeros, 0.0F);
+  }
+}
+
+}  // namespace sightline::nn

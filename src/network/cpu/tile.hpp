@@ -1,0 +1,117 @@
+#pragma once
+/// Tiles: what a group's kernels compute at once, and how they reach operands and results.
+
+#include <optional>
+
+#include "network/cpu/work.hpp"
+#include "network/plan/operand.hpp"
+
+namespace sightline::nn {
+
+/// Points of a domain that lie side by side: at most kMostPoints.
+struct Tile {
+  std::int64_t first = 0;
+  int count = 0;
+};
+
+/// What a kernel reads of a tensor at the points of tiles.
+class TileOperand {
+ public:
+  /// @param linear  points of rows that tiles must not cross: the common divisor of what was asked for before
+  ///                and what this operand needs
+  TileOperand(const Stored& stored, Operand operand, std::int64_t points, std::int64_t& linear);
+
+  const Operand& operand() const { return operand_; }
+  std::int64_t channels() const { return operand_.count(); }
+  std::int64_t blocks() const { return (operand_.count() + kLanes - 1) / kLanes; }
+  /// Whether all points have the same values.
+  bool is_constant() const { return is_constant_; }
+  /// Whether all channels have the same values.
+  bool is_single() const { return is_single_; }
+
+  /// The operand at a tile.
+  class At {
+   public:
+    /// The 16 channels of a block: [points][16], as they lie or packed. Of a constant operand: [16].
+    const float* block(std::int64_t block) const;
+    /// Addresses of all channels at the tile's first point; `step` floats lie between two points.
+    struct Channels {
+      const float* const* first;
+      std::int64_t step;
+    };
+    Channels channels() const;
+
+   private:
+    friend class TileOperand;
+    void pack(std::int64_t block, float* to) const;
+
+    const TileOperand* of;
+    Tile tile;
+    const WorkMemory* memory;
+    const float** bases;  ///< by source, at point 0 of the domain, or at the tile's first point of scratch
+  };
+  At at(const Tile& tile, const WorkMemory& memory) const;
+
+ private:
+  Operand operand_;
+  std::vector<std::int64_t> scratch_;  ///< by source: offset in scratch; of stored tensors: unused
+  std::vector<bool> is_direct_;        ///< by block: whether it lies as kernels read blocks
+  bool is_linear_ = false, is_constant_ = false, is_single_ = false;
+  std::int64_t step_ = 0;
+};
+
+/// Where a kernel writes an output at the points of tiles: blocks [points][16].
+class TileResult {
+ public:
+  TileResult(const Graph& graph, const Stored& stored, int tensor, std::int64_t& linear);
+
+  std::int64_t blocks() const { return (places_.count() + kLanes - 1) / kLanes; }
+
+  /// The output at a tile. `finish` comes behind all blocks' values.
+  class At {
+   public:
+    float* block(std::int64_t block) const { return first + block * step; }
+    void finish() const;
+
+   private:
+    friend class TileResult;
+    const TileResult* of;
+    Tile tile;
+    const WorkMemory* memory;
+    float* first;
+    std::int64_t step;  ///< floats from block to block
+  };
+  At at(const Tile& tile, const WorkMemory& memory) const;
+
+ private:
+  int tensor_;
+  Storage storage_;
+  Operand places_;
+};
+
+/// One node of a group.
+class TileKernel {
+ public:
+  TileKernel() = default;
+  TileKernel(const TileKernel&) = delete;
+  TileKernel& operator=(const TileKernel&) = delete;
+  virtual ~TileKernel() = default;
+  virtual void run(const Tile& tile, const WorkMemory& memory) const = 0;
+};
+
+/// What kernels are made of.
+struct KernelContext {
+  const Graph& graph;
+  const Stored& stored;
+  std::int64_t linear = 0;       ///< points of rows that tiles must not cross; 0: no limit yet
+  std::int64_t zero_floats = 0;  ///< that kernels read of WorkMemory::zeros
+};
+
+/// Whether a node has a kernel that computes it by tiles. @param tensors  by tensor
+bool has_tile_kernel(const Graph& graph, std::span<const PlannedTensor> tensors, int node);
+/// The kernel of a node that has one, whose operands and outputs have their storages.
+std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, int node);
+/// Points of zeros that a node's first operand needs at both ends of its rows to be read where it lies.
+std::int64_t zero_ends_of(const Graph& graph, int node);
+
+}  // namespace sightline::nn

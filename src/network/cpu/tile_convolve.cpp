@@ -1,0 +1,174 @@
+// Convolutions with windows, on tiles of a row.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "network/cpu/depthwise.hpp"
+#include "network/cpu/product.hpp"
+#include "network/cpu/tile_kernels.hpp"
+#include "network/cpu/tile_window.hpp"
+
+namespace sightline::nn {
+namespace {
+
+/// A window's place in the map for a tile.
+struct WindowPlace {
+  WindowOperand::Part part;
+  std::int64_t tap = 0;  ///< column of the part that is under the first column of the kernel
+};
+WindowPlace place_of(const Window& window, const Tile& tile) {
+  const std::int64_t row = tile.first / window.out[1], column = tile.first % window.out[1];
+  const std::int64_t y = row % window.out[0];
+  const std::int64_t across = (window.kernel[1] - 1) * window.tap_step[1];
+  const std::int64_t left = std::min<std::int64_t>(across, 0);
+  WindowPlace place;
+  place.part.picture = row / window.out[0];
+  place.part.row = window.position(0, y, 0);
+  place.part.row_step = window.tap_step[0];
+  place.part.rows = window.kernel[0];
+  place.part.column = window.position(1, column, 0) + left;
+  place.part.columns = (tile.count - 1) * window.step[1] + std::abs(across) + 1;
+  place.tap = -left;
+  return place;
+}
+
+// Tiles lie in one row of the output, and zeros stand for rows outside.
+void take_window(KernelContext& context, const Window& window) {
+  context.linear = std::gcd(context.linear, window.out[1]);
+  const std::int64_t reach = kMostPoints * window.step[1] + window.kernel[1] * std::abs(window.tap_step[1]);
+  context.zero_floats = std::max(context.zero_floats, 2 * reach * kLanes);
+}
+
+class DenseTile : public TileKernel {
+ public:
+  DenseTile(KernelContext& context, const GraphNode& node, const Convolve& convolve)
+      : window_(convolve.window),
+        x_(context, node.inputs[0]),
+        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+    take_window(context, window_);
+    const Tensor& weights = *context.graph.constant(node.inputs[1]);
+    const Tensor* const start = node.inputs.size() > 2 ? context.graph.constant(node.inputs[2]) : nullptr;
+    inputs_ = weights.dim(1);
+    outputs_ = weights.dim(0) / convolve.groups;
+    const std::int64_t taps = window_.kernel[0] * window_.kernel[1];
+    for (std::int64_t g = 0; g < convolve.groups; ++g) {
+      // Depth is kernel row, kernel column, input.
+      weights_.push_back(
+          packed_weights(weights, outputs_, taps * inputs_, [&](std::int64_t o, std::int64_t k) {
+            return ((g * outputs_ + o) * inputs_ + k % inputs_) * taps + k / inputs_;
+          }));
+      starts_.push_back(packed_start(start, g * outputs_, outputs_));
+    }
+  }
+
+  void run(const Tile& tile, const WorkMemory& memory) const override {
+    const WindowPlace place = place_of(window_, tile);
+    const WindowOperand::Rows x = x_.rows(place.part, false, memory);
+    const TileResult::At y = y_.at(tile, memory);
+    const auto blocks = static_cast<std::size_t>((outputs_ + kLanes - 1) / kLanes);
+    const auto groups = static_cast<std::int64_t>(weights_.size());
+    auto* const taps =
+        memory.spare->take<const float*>(static_cast<std::size_t>(window_.kernel[0] * inputs_));
+    auto* const out = memory.spare->take<float*>(blocks);
+    // Groups whose outputs fill no blocks are computed beside them.
+    const bool is_direct = groups == 1 || outputs_ % kLanes == 0;
+    float* const sums =
+        is_direct ? nullptr
+                  : memory.spare->take<float>(blocks * static_cast<std::size_t>(tile.count * kLanes));
+    ConvolutionRow row;
+    row.taps = taps;
+    row.inputs = static_cast<int>(inputs_);
+    row.kernel_rows = static_cast<int>(window_.kernel[0]);
+    row.kernel_columns = static_cast<int>(window_.kernel[1]);
+    row.column_step = x.step * window_.tap_step[1];
+    row.pixel_step = x.step * window_.step[1];
+    row.blocks = static_cast<int>(blocks);
+    row.width = tile.count;
+    row.out = out;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      for (std::int64_t ky = 0; ky < window_.kernel[0]; ++ky) {
+        for (std::int64_t c = 0; c < inputs_; ++c)
+          taps[ky * inputs_ + c] = x.row(ky, g * inputs_ + c) + place.tap * x.step;
+      }
+      for (std::size_t b = 0; b < blocks; ++b) {
+        const auto block = static_cast<std::int64_t>(b);
+        out[b] = is_direct ? y.block(g * outputs_ / kLanes + block) : sums + block * tile.count * kLanes;
+      }
+      row.weights = weights_[static_cast<std::size_t>(g)].data();
+      row.bias = starts_[static_cast<std::size_t>(g)].data();
+      convolve_row(row);
+      for (std::int64_t o = 0; o < outputs_ && !is_direct; ++o) {
+        const std::int64_t channel = g * outputs_ + o;
+        const float* const from = sums + o / kLanes * tile.count * kLanes + o % kLanes;
+        float* const to = y.block(channel / kLanes) + channel % kLanes;
+        for (int i = 0; i < tile.count; ++i) to[i * kLanes] = from[i * kLanes];
+      }
+    }
+    y.finish();
+  }
+
+ private:
+  Window window_;
+  WindowOperand x_;
+  TileResult y_;
+  std::int64_t inputs_ = 0, outputs_ = 0;               ///< of a group
+  std::vector<AlignedBuffer<float>> weights_, starts_;  ///< by group
+};
+
+/// One input for each output.
+class DepthwiseTile : public TileKernel {
+ public:
+  DepthwiseTile(KernelContext& context, const GraphNode& node, const Convolve& convolve)
+      : window_(convolve.window),
+        x_(context, node.inputs[0]),
+        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+    take_window(context, window_);
+    const Tensor& weights = *context.graph.constant(node.inputs[1]);
+    const std::int64_t taps = window_.kernel[0] * window_.kernel[1];
+    weights_ = packed_weights(weights, weights.dim(0), taps,
+                              [&](std::int64_t o, std::int64_t k) { return o * taps + k; });
+    start_ = packed_start(node.inputs.size() > 2 ? context.graph.constant(node.inputs[2]) : nullptr, 0,
+                          weights.dim(0));
+  }
+
+  void run(const Tile& tile, const WorkMemory& memory) const override {
+    const WindowPlace place = place_of(window_, tile);
+    const WindowOperand::Rows x = x_.rows(place.part, true, memory);
+    const TileResult::At y = y_.at(tile, memory);
+    auto* const rows = memory.spare->take<const float*>(static_cast<std::size_t>(window_.kernel[0]));
+    DepthwiseRow row;
+    row.rows = rows;
+    row.kernel_rows = static_cast<int>(window_.kernel[0]);
+    row.kernel_columns = static_cast<int>(window_.kernel[1]);
+    row.column_step = kLanes * window_.tap_step[1];
+    row.pixel_step = kLanes * window_.step[1];
+    row.width = tile.count;
+    for (std::int64_t b = 0; b < y_.blocks(); ++b) {
+      for (std::int64_t ky = 0; ky < window_.kernel[0]; ++ky)
+        rows[ky] = x.row(ky, b * kLanes) + place.tap * kLanes;
+      row.weights = weights_.data() + b * window_.kernel[0] * window_.kernel[1] * kLanes;
+      row.bias = start_.data() + b * kLanes;
+      row.out = y.block(b);
+      depthwise_row(row);
+    }
+    y.finish();
+  }
+
+ private:
+  Window window_;
+  WindowOperand x_;
+  TileResult y_;
+  AlignedBuffer<float> weights_, start_;
+};
+
+}  // namespace
+
+std::unique_ptr<TileKernel> make_window_convolve(KernelContext& context, const GraphNode& node,
+                                                 const Convolve& convolve) {
+  const Shape& weights = context.graph.shape(node.inputs[1]);
+  if (weights[0] == convolve.groups && weights[1] == 1 && convolve.groups > 1)
+    return std::make_unique<DepthwiseTile>(context, node, convolve);
+  return std::make_unique<DenseTile>(context, node, convolve);
+}
+
+}  // namespace sightline::nn

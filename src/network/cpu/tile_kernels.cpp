@@ -1,0 +1,146 @@
+#include "network/cpu/tile_kernels.hpp"
+
+#include <algorithm>
+
+#include "network/cpu/epilogue.hpp"
+
+namespace sightline::nn {
+namespace {
+
+bool reads_one_point(const Window& window) {
+  constexpr Pair kOne{1, 1}, kZero{0, 0};
+  return window.kernel == kOne && window.step == kOne && window.before == kZero;
+}
+
+bool has_usual_layout(const PlannedTensor& planned, const Shape& shape) {
+  const Layout usual = Layout::of(shape);
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (normalised(planned.layout.axes[i]) != normalised(usual.axes[i])) return false;
+  }
+  return planned.layout.points == usual.points;
+}
+
+/// Which kernels there are, by node.
+struct KernelChoice {
+  const Graph& graph;
+  std::span<const PlannedTensor> tensors;
+  const GraphNode& node;
+
+  const PlannedTensor& planned(int tensor) const { return tensors[static_cast<std::size_t>(tensor)]; }
+  const Shape& shape() const { return graph.shape(node.outputs[0]); }
+
+  bool is_real() const {
+    const auto is_usable = [&](int tensor) {
+      return graph.type(tensor).data == DataType::f32 && !planned(tensor).is_last &&
+             elements_of(graph.shape(tensor)) > 0;
+    };
+    return has_fused_multiply_add() && std::ranges::all_of(node.inputs, is_usable) &&
+           std::ranges::all_of(node.outputs, is_usable);
+  }
+  bool reads_at_points(std::size_t operand) const {
+    const auto followed = followed_axes(node.primitive, types_of(graph, node.inputs), operand, shape());
+    return access_of(followed, planned(node.inputs[operand]).layout, planned(node.outputs[0]).layout) ==
+           Access::point;
+  }
+  bool are_constant(std::size_t first) const {
+    for (std::size_t i = first; i < node.inputs.size(); ++i) {
+      if (!graph.constant(node.inputs[i])) return false;
+    }
+    return true;
+  }
+  // Whether a constant has elements on its last axes alone.
+  bool has_last_axes(std::size_t input, std::size_t axes, std::int64_t last) const {
+    const Shape& of = graph.shape(node.inputs[input]);
+    std::int64_t others = 1;
+    for (std::size_t i = 0; i + axes < of.size(); ++i) others *= of[i];
+    return others == 1 && of.size() >= axes && of.back() == last;
+  }
+  bool is_map() const { return shape().size() == 4 && has_usual_layout(planned(node.outputs[0]), shape()); }
+
+  bool operator()(const Map&) const { return true; }
+  bool operator()(const Convolve& one) const {
+    return are_constant(1) && (reads_one_point(one.window) && reads_at_points(0) ? true : is_map());
+  }
+  bool operator()(const Product&) const {
+    if (!are_constant(1) || !reads_at_points(0) || !has_last_axes(1, 2, shape().back())) return false;
+    return node.inputs.size() < 3 || has_last_axes(2, 1, shape().back());
+  }
+  bool operator()(const WindowFold&) const { return is_map(); }
+  bool operator()(const Resample&) const { return is_map(); }
+  bool operator()(const Reduce& one) const {
+    return reads_at_points(0) || (one.fold != Fold::product && is_map() && one.axes == Axes{2, 3} &&
+                                  shape()[0] == 1 && graph.shape(node.inputs[0]).size() == 4);
+  }
+  template <typename Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+};
+
+/// Makes a node's kernel.
+struct KernelMaker {
+  KernelContext& context;
+  const GraphNode& node;
+
+  KernelChoice choice() const { return {context.graph, context.stored.planned(), node}; }
+
+  std::unique_ptr<TileKernel> operator()(const Map& one) const { return make_map_tile(context, node, one); }
+  std::unique_ptr<TileKernel> operator()(const Convolve& one) const {
+    if (reads_one_point(one.window) && choice().reads_at_points(0))
+      return make_point_product(context, node, one.groups);
+    return make_window_convolve(context, node, one);
+  }
+  std::unique_ptr<TileKernel> operator()(const Product&) const {
+    return make_point_product(context, node, 1);
+  }
+  std::unique_ptr<TileKernel> operator()(const WindowFold& one) const {
+    return make_window_fold(context, node, one);
+  }
+  std::unique_ptr<TileKernel> operator()(const Resample& one) const {
+    return make_resample(context, node, one);
+  }
+  std::unique_ptr<TileKernel> operator()(const Reduce& one) const {
+    return choice().reads_at_points(0) ? make_point_reduce(context, node, one)
+                                       : make_map_reduce(context, node, one);
+  }
+  template <typename Other>
+  std::unique_ptr<TileKernel> operator()(const Other&) const {
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+bool has_tile_kernel(const Graph& graph, std::span<const PlannedTensor> tensors, int node) {
+  const KernelChoice choice{graph, tensors, graph.node(node)};
+  return choice.is_real() && std::visit(choice, choice.node.primitive);
+}
+
+std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, int node) {
+  const GraphNode& one = context.graph.node(node);
+  return std::visit(KernelMaker{context, one}, one.primitive);
+}
+
+std::int64_t zero_ends_of(const Graph& graph, int node) {
+  const GraphNode& one = graph.node(node);
+  const auto* const convolve = std::get_if<Convolve>(&one.primitive);
+  if (!convolve) return 0;
+  const Window& window = convolve->window;
+  const std::int64_t width = graph.shape(one.inputs[0])[3];
+  std::int64_t most = 0;
+  for (const std::int64_t tap : {std::int64_t{0}, window.kernel[1] - 1}) {
+    most = std::max(most, -window.position(1, 0, tap));
+    most = std::max(most, window.position(1, window.out[1] - 1, tap) - (width - 1));
+  }
+  return most;
+}
+
+AlignedBuffer<float> packed_start(const Tensor* start, std::int64_t first, std::int64_t outputs) {
+  AlignedBuffer<float> packed;
+  packed.resize(static_cast<std::size_t>((outputs + kLanes - 1) / kLanes * kLanes));
+  std::fill_n(packed.data(), packed.size(), 0.0F);
+  if (start) std::copy_n(start->as<float>().begin() + first, outputs, packed.data());
+  return packed;
+}
+
+}  // namespace sightline::nn

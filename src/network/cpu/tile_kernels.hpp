@@ -1,0 +1,43 @@
+#pragma once
+/// The tile kernels by kind of node; make_tile_kernel (tile.hpp) chooses.
+
+#include "network/cpu/tile.hpp"
+
+namespace sightline::nn {
+
+std::unique_ptr<TileKernel> make_map_tile(KernelContext& context, const GraphNode& node, const Map& map);
+/// A convolution of 1x1 or a product with a constant right side, within a point.
+std::unique_ptr<TileKernel> make_point_product(KernelContext& context, const GraphNode& node,
+                                               std::int64_t groups);
+std::unique_ptr<TileKernel> make_window_convolve(KernelContext& context, const GraphNode& node,
+                                                 const Convolve& convolve);
+std::unique_ptr<TileKernel> make_window_fold(KernelContext& context, const GraphNode& node,
+                                             const WindowFold& fold);
+std::unique_ptr<TileKernel> make_resample(KernelContext& context, const GraphNode& node,
+                                          const Resample& resample);
+/// A fold within each point.
+std::unique_ptr<TileKernel> make_point_reduce(KernelContext& context, const GraphNode& node,
+                                              const Reduce& reduce);
+/// A fold of each channel over all points of a map.
+std::unique_ptr<TileKernel> make_map_reduce(KernelContext& context, const GraphNode& node,
+                                            const Reduce& reduce);
+
+/// Weights [outputs, depth] of a constant as [ceil(outputs / 16)][depth][16] from `first` on, for
+/// ConvolutionRow. `at(output, depth)` gives the number of an element.
+template <typename At>
+AlignedBuffer<float> packed_weights(const Tensor& weights, std::int64_t outputs, std::int64_t depth,
+                                    const At& at) {
+  AlignedBuffer<float> packed;
+  packed.resize(static_cast<std::size_t>((outputs + kLanes - 1) / kLanes * kLanes * depth));
+  std::fill_n(packed.data(), packed.size(), 0.0F);
+  for (std::int64_t o = 0; o < outputs; ++o) {
+    for (std::int64_t k = 0; k < depth; ++k)
+      packed.data()[(o / kLanes * depth + k) * kLanes + o % kLanes] =
+          weights.as<float>()[static_cast<std::size_t>(at(o, k))];
+  }
+  return packed;
+}
+/// Values of a constant from `first` on, filled up with zeros to whole blocks; null: zeros alone.
+AlignedBuffer<float> packed_start(const Tensor* start, std::int64_t first, std::int64_t outputs);
+
+}  // namespace sightline::nn

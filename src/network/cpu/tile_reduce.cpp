@@ -1,0 +1,159 @@
+// Folds on tiles: within each point, and of whole maps.
+#include <algorithm>
+#include <array>
+
+#include "network/cpu/tile_kernels.hpp"
+#include "network/primitives/fold.hpp"
+#include "network/strided.hpp"
+
+namespace sightline::nn {
+namespace {
+
+constexpr std::size_t kSumLanes = 16;  // of Reduce's tree
+
+// Folds elements that `at(i)` gives, as Reduce says.
+template <typename At>
+float fold_of(Fold fold, std::size_t count, const At& at) {
+  if (fold != Fold::sum) {
+    auto all = initial<float>(fold);
+    for (std::size_t i = 0; i < count; ++i) all = folded(fold, all, at(i));
+    return all;
+  }
+  std::array<float, kSumLanes> lanes{};
+  for (std::size_t i = 0; i < count; ++i) lanes[i % kSumLanes] += at(i);
+  for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  return lanes[0];
+}
+
+class PointReduce : public TileKernel {
+ public:
+  PointReduce(KernelContext& context, const GraphNode& node, const Reduce& reduce)
+      : fold_(reduce.fold),
+        x_(context.stored,
+           context.stored.operand(node.inputs[0], context.graph.shape(node.inputs[0]),
+                                  context.stored.planned(node.inputs[0]).layout),
+           context.stored.planned(node.outputs[0]).layout.points, context.linear),
+        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+    // The elements of the operand's first point, in row-major order, by channel of the output.
+    const Layout &from = context.stored.planned(node.inputs[0]).layout,
+                 &to = context.stored.planned(node.outputs[0]).layout;
+    const FactoredAxes inputs = channels_of(from), outputs = channels_of(to);
+    std::vector<std::vector<std::int64_t>> points, channels, results;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      points.push_back(offsets_of(from.axes[i]));
+      channels.push_back(offsets_of(inputs[i]));
+      results.push_back(offsets_of(outputs[i]));
+    }
+    terms_.resize(static_cast<std::size_t>(elements_of(context.graph.shape(node.outputs[0])) / to.points));
+    for_each_index(context.graph.shape(node.inputs[0]), [&](const Shape& place) {
+      std::int64_t point = 0, channel = 0, result = 0;
+      for (std::size_t i = 0; i < place.size(); ++i) {
+        const auto at = static_cast<std::size_t>(place[i]);
+        point += points[i][at];
+        channel += channels[i][at];
+        if (results[i].size() > 1) result += results[i][at];
+      }
+      if (point == 0) terms_[static_cast<std::size_t>(result)].push_back(static_cast<int>(channel));
+    });
+  }
+
+  void run(const Tile& tile, const WorkMemory& memory) const override {
+    const TileOperand::At::Channels x = x_.at(tile, memory).channels();
+    const TileResult::At y = y_.at(tile, memory);
+    for (std::size_t c = 0; c < terms_.size(); ++c) {
+      const auto channel = static_cast<std::int64_t>(c);
+      float* const to = y.block(channel / kLanes) + channel % kLanes;
+      for (int i = 0; i < tile.count; ++i)
+        to[i * kLanes] = fold_of(fold_, terms_[c].size(),
+                                 [&](std::size_t k) { return x.first[terms_[c][k]][i * x.step]; });
+    }
+    y.finish();
+  }
+
+ private:
+  Fold fold_;
+  TileOperand x_;
+  TileResult y_;
+  std::vector<std::vector<int>> terms_;  ///< channels of the operand, by channel of the output
+};
+
+/// Of a map [1, C, H, W], along H and W: one point, whose channels are the map's.
+class MapReduce : public TileKernel {
+ public:
+  MapReduce(KernelContext& context, const GraphNode& node, const Reduce& reduce)
+      : fold_(reduce.fold),
+        points_(Layout::of(context.graph.shape(node.inputs[0])).points),
+        x_(context.stored,
+           context.stored.operand(node.inputs[0], context.graph.shape(node.inputs[0]),
+                                  Layout::of(context.graph.shape(node.inputs[0]))),
+           points_, linear_),
+        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+    if (linear_ == 0) linear_ = points_;
+  }
+
+  void run(const Tile& tile, const WorkMemory& memory) const override {
+    const TileResult::At y = y_.at(tile, memory);
+    std::array<float, kSumLanes * kLanes> lanes{};
+    for (std::int64_t b = 0; b < y_.blocks(); ++b) {
+      lanes.fill(initial<float>(fold_));
+      for (std::int64_t first = 0; first < points_; first += kMostPoints) {
+        const SpareMemory::Mark mark = memory.spare->mark();
+        fold_block(b, first, memory, lanes);
+        memory.spare->release(mark);
+      }
+      finish(lanes, y.block(b));
+    }
+    y.finish();
+  }
+
+ private:
+  // Point i is folded into lane i mod 16 of each channel.
+  void fold_block(std::int64_t block, std::int64_t first, const WorkMemory& memory,
+                  std::array<float, kSumLanes * kLanes>& lanes) const {
+    // Pieces lie in one row, so that a block can be read where it is.
+    const std::int64_t end = std::min(first + kMostPoints, points_);
+    while (first < end) {
+      const std::int64_t last = std::min(end, (first / linear_ + 1) * linear_);
+      const Tile piece{first, static_cast<int>(last - first)};
+      const float* x = x_.at(piece, memory).block(block);
+      for (std::int64_t i = first; i < last; ++i, x += x_.is_constant() ? 0 : kLanes) {
+        float* const to = lanes.data() + static_cast<std::size_t>(i) % kSumLanes * kLanes;
+        if (fold_ == Fold::sum) {
+          for (int c = 0; c < kLanes; ++c) to[c] += x[c];
+        } else {
+          for (int c = 0; c < kLanes; ++c) to[c] = folded(fold_, to[c], x[c]);
+        }
+      }
+      first = last;
+    }
+  }
+  void finish(std::array<float, kSumLanes * kLanes>& lanes, float* to) const {
+    for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
+      for (std::size_t l = 0; l < half * kLanes; ++l)
+        lanes[l] = folded(fold_, lanes[l], lanes[l + half * kLanes]);
+    }
+    std::copy_n(lanes.begin(), kLanes, to);
+  }
+
+  Fold fold_;
+  std::int64_t points_;
+  std::int64_t linear_ = 0;  ///< points of the map's rows
+  TileOperand x_;
+  TileResult y_;
+};
+
+}  // namespace
+
+std::unique_ptr<TileKernel> make_point_reduce(KernelContext& context, const GraphNode& node,
+                                              const Reduce& reduce) {
+  return std::make_unique<PointReduce>(context, node, reduce);
+}
+
+std::unique_ptr<TileKernel> make_map_reduce(KernelContext& context, const GraphNode& node,
+                                            const Reduce& reduce) {
+  return std::make_unique<MapReduce>(context, node, reduce);
+}
+
+}  // namespace sightline::nn

@@ -1,0 +1,304 @@
+#include "network/plan/cpu_plan.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "network/cpu/tile.hpp"
+#include "network/plan/arena.hpp"
+#include "network/plan/gathering.hpp"
+
+namespace sightline::nn {
+namespace {
+
+constexpr std::int64_t kTileBytes = std::int64_t{128} << 10;  // of scratch, so that tiles stay in the cache
+constexpr std::int64_t kFewestPoints = 13;                    // which fill the registers of a product
+
+/// Nodes of one domain, tile by tile.
+class GroupWork : public Work {
+ public:
+  GroupWork(std::vector<std::unique_ptr<TileKernel>> kernels, std::string name, std::int64_t points,
+            std::int64_t row, std::int64_t most)
+      : kernels_(std::move(kernels)),
+        name_(std::move(name)),
+        rows_(points / row),
+        row_(row),
+        parts_((row + most - 1) / most) {}
+
+  int items() const override { return static_cast<int>(rows_ * parts_); }
+  void run(int item, const WorkMemory& memory) const override {
+    const std::int64_t row = item / parts_, part = item % parts_;
+    const std::int64_t begin = row_ * part / parts_, end = row_ * (part + 1) / parts_;
+    const Tile tile{row * row_ + begin, static_cast<int>(end - begin)};
+    for (const auto& kernel : kernels_) {
+      memory.spare->reset();
+      kernel->run(tile, memory);
+    }
+  }
+  std::string name() const override {
+    return name_ + " [" + std::to_string(rows_) + "x" + std::to_string(row_) + " points, " +
+           std::to_string(items()) + " items]";
+  }
+
+ private:
+  std::vector<std::unique_ptr<TileKernel>> kernels_;
+  std::string name_;
+  std::int64_t rows_, row_, parts_;  ///< rows, points of each, and tiles of each
+};
+
+/// A node that the reference computes.
+class AloneWork : public Work {
+ public:
+  AloneWork(const Graph& graph, const Stored& stored, int node) : node_(graph.node(node)) {
+    for (const int input : node_.inputs) {
+      types_.push_back(graph.type(input));
+      operands_.emplace_back(graph, stored, input);
+    }
+  }
+  int items() const override { return 1; }
+  void run(int /*item*/, const WorkMemory& memory) const override {
+    std::vector<Tensor> operands;
+    std::vector<const Tensor*> pointers;
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      operands.emplace_back(types_[i]);
+      operands_[i].copy(memory.tensors, operands[i].bytes().data());
+    }
+    for (const Tensor& one : operands) pointers.push_back(&one);
+    const std::vector<Tensor> made = evaluate(node_.primitive, pointers);
+    for (std::size_t i = 0; i < made.size(); ++i)
+      std::ranges::copy(made[i].bytes(), memory.tensors[node_.outputs[i]]);
+  }
+  std::string name() const override {
+    return "alone: " + std::string(name_of(node_.primitive)) + " " + node_.name;
+  }
+
+ private:
+  const GraphNode node_;
+  Types types_;
+  std::vector<Gathering> operands_;
+};
+
+/// A copy of a tensor in row-major order, into the memory that a tensor's number stands for.
+class CopyWork : public Work {
+ public:
+  CopyWork(const Graph& graph, const Stored& stored, int tensor, int target)
+      : gathering_(graph, stored, tensor), target_(target), name_(graph.tensor(tensor).name) {}
+  int items() const override { return 1; }
+  void run(int /*item*/, const WorkMemory& memory) const override {
+    gathering_.copy(memory.tensors, memory.tensors[target_]);
+  }
+  std::string name() const override { return "copy " + name_; }
+
+ private:
+  Gathering gathering_;
+  int target_;
+  std::string name_;
+};
+
+class CpuPlanBuilder {
+ public:
+  CpuPlanBuilder(Fusion fusion, bool all_alone)
+      : fusion_(std::move(fusion)),
+        graph_(fusion_.graph),
+        stored_(graph_, fusion_.tensors),
+        groups_(static_cast<std::size_t>(fusion_.groups)),
+        all_alone_(all_alone) {}
+
+  CpuPlan build() {
+    for (const int node : needed_nodes(graph_)) {
+      const int made = graph_.node(node).outputs[0];
+      if (fusion_.wave[at(node)] != kNone) {
+        groups_[at(fusion_.group[at(node)])].push_back(node);
+      } else if (planned(made).is_last) {
+        plan_.last_nodes.push_back(node);
+      }
+    }
+    find_readers();
+    find_zero_ends();
+    place_tensors();
+    plan_.waves.resize(at(fusion_.waves));
+    for (const std::vector<int>& group : groups_) add_group(group);
+    add_copies();
+    plan_.storages = std::move(stored_).storages();
+    plan_.tensors = std::move(fusion_.tensors);
+    plan_.graph = std::move(fusion_.graph);
+    return std::move(plan_);
+  }
+
+ private:
+  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
+  const PlannedTensor& planned(int tensor) const { return stored_.planned(tensor); }
+  int wave_of(int node) const { return fusion_.wave[at(node)]; }
+  bool is_output(int tensor) const {
+    return std::ranges::find(graph_.outputs(), tensor) != graph_.outputs().end();
+  }
+
+  template <typename F>
+  void for_each_source(int tensor, const F& f) const {
+    for (const Run& run : planned(tensor).view.runs) f(run.tensor);
+  }
+
+  // The groups and the last wave that read each stored tensor. kNone stands for what runs behind all waves.
+  void find_readers() {
+    readers_.resize(graph_.tensors().size());
+    const auto read = [&](int tensor, int group, int wave) {
+      for_each_source(tensor, [&](int source) {
+        readers_[at(source)].insert(group);
+        stored_[source].last_wave = std::max(stored_[source].last_wave, wave);
+      });
+    };
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (const int node : groups_[g]) {
+        for (const int input : graph_.node(node).inputs) read(input, static_cast<int>(g), wave_of(node));
+      }
+    }
+    for (const int node : plan_.last_nodes) {
+      for (const int input : graph_.node(node).inputs) read(input, kNone, fusion_.waves + 1);
+    }
+    for (const int output : graph_.outputs()) read(output, kNone, fusion_.waves + 1);
+  }
+
+  // Ends of rows of maps that windows read beyond.
+  void find_zero_ends() {
+    zero_ends_.assign(graph_.tensors().size(), 0);
+    for (const std::vector<int>& group : groups_) {
+      for (const int node : group) {
+        const std::int64_t ends = fusion_.is_alone[at(node)] ? 0 : zero_ends_of(graph_, node);
+        if (ends == 0) continue;
+        const int x = graph_.node(node).inputs[0];
+        for_each_source(x, [&](int source) {
+          const Shape& shape = graph_.shape(source);
+          const bool has_rows = shape.size() == 4 && shape[3] == graph_.shape(x)[3] && shape[3] > 1 &&
+                                planned(source).layout.axes[3] == FactoredAxis{{shape[3], 1}};
+          if (has_rows) zero_ends_[at(source)] = std::max(zero_ends_[at(source)], ends);
+        });
+      }
+    }
+  }
+
+  // --- memory
+
+  void place_tensors() {
+    std::vector<Storage*> arena;
+    for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
+      const int tensor = static_cast<int>(t);
+      if (planned(tensor).is_last || !planned(tensor).is_stored(tensor)) continue;
+      const int maker = graph_.tensor(tensor).maker;
+      if (maker != kNone && wave_of(maker) == kNone) continue;  // which nobody needs
+      const int last_wave = std::max(stored_[tensor].last_wave, maker == kNone ? 0 : wave_of(maker));
+      stored_[tensor] = storage_of(tensor, maker);
+      stored_[tensor].first_wave = maker == kNone ? 0 : wave_of(maker);
+      stored_[tensor].last_wave = last_wave;
+      if (stored_[tensor].memory == Memory::arena) arena.push_back(&stored_[tensor]);
+    }
+    plan_.arena_bytes = place_in_arena(std::move(arena));
+    for (const std::vector<int>& group : groups_) place_scratch(group);
+  }
+
+  Storage storage_of(int tensor, int maker) {
+    const TensorType& type = graph_.type(tensor);
+    if (maker == kNone) return plain_storage(type, graph_.constant(tensor) ? Memory::plan : Memory::caller);
+    const std::set<int>& readers = readers_[at(tensor)];
+    const bool only_leaves = readers == std::set<int>{kNone};
+    if (only_leaves && is_output(tensor) && !is_read_last(tensor)) return plain_storage(type, Memory::caller);
+    if (fusion_.is_alone[at(maker)]) return plain_storage(type, Memory::arena);
+    const Layout& layout = planned(tensor).layout;
+    const std::int64_t elements = elements_of(type.shape);
+    const bool is_own = readers.empty() || readers == std::set<int>{fusion_.group[at(maker)]};
+    if (is_own) return scratch_storage(layout, elements);
+    const std::int64_t ends = zero_ends_[at(tensor)];
+    return block_storage(layout, elements, ends > 0 ? type.shape[3] : layout.points, ends);
+  }
+  bool is_read_last(int tensor) const {
+    return std::ranges::any_of(plan_.last_nodes, [&](int node) {
+      bool reads = false;
+      for (const int input : graph_.node(node).inputs)
+        for_each_source(input, [&](int source) { reads = reads || source == tensor; });
+      return reads;
+    });
+  }
+
+  // Tensors of a group's tile, by lifetimes in its nodes.
+  void place_scratch(const std::vector<int>& group) {
+    std::vector<Storage*> scratch;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const GraphNode& node = graph_.node(group[i]);
+      for (const int input : node.inputs)
+        for_each_source(input, [&](int source) {
+          if (stored_[source].memory == Memory::scratch) stored_[source].last_wave = static_cast<int>(i);
+        });
+      for (const int output : node.outputs) {
+        if (stored_[output].memory != Memory::scratch) continue;
+        stored_[output].first_wave = stored_[output].last_wave = static_cast<int>(i);
+        scratch.push_back(&stored_[output]);
+      }
+    }
+    plan_.scratch_bytes = std::max(plan_.scratch_bytes, place_in_arena(std::move(scratch)));
+  }
+
+  // --- work
+
+  void add_group(const std::vector<int>& group) {
+    std::vector<std::unique_ptr<Work>>& wave = plan_.waves[at(wave_of(group[0]) - 1)];
+    if (fusion_.is_alone[at(group[0])]) {
+      wave.push_back(std::make_unique<AloneWork>(graph_, stored_, group[0]));
+      return;
+    }
+    const std::int64_t points = planned(graph_.node(group[0]).outputs[0]).layout.points;
+    KernelContext context{graph_, stored_, points, 0};
+    std::vector<std::unique_ptr<TileKernel>> kernels;
+    std::string name;
+    std::int64_t bytes = 0;
+    for (const int node : group) {
+      kernels.push_back(make_tile_kernel(context, node));
+      name += (name.empty() ? "" : " + ") + std::string(name_of(graph_.node(node).primitive));
+      for (const int output : graph_.node(node).outputs)
+        bytes += elements_of(graph_.shape(output)) / points * static_cast<std::int64_t>(sizeof(float));
+    }
+    plan_.zero_floats = std::max(plan_.zero_floats, context.zero_floats);
+    wave.push_back(std::make_unique<GroupWork>(
+        std::move(kernels), name + " " + graph_.node(group[0]).name, points, context.linear,
+        std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kFewestPoints, kMostPoints)));
+  }
+
+  void add_copies() {
+    std::vector<int> needed;
+    for (const int output : graph_.outputs()) {
+      const bool is_written = !planned(output).is_last && planned(output).is_stored(output) &&
+                              graph_.tensor(output).maker != kNone &&
+                              stored_[output].memory == Memory::caller;
+      plan_.written_outputs.push_back(is_written ? output : kNone);
+      if (!is_written && !planned(output).is_last) needed.push_back(output);
+    }
+    for (const int node : plan_.last_nodes) {
+      for (const int input : graph_.node(node).inputs) {
+        if (!planned(input).is_last) needed.push_back(input);
+      }
+    }
+    for (const int tensor : needed) {
+      if (std::ranges::find(plan_.copied, tensor) != plan_.copied.end()) continue;
+      const int target = static_cast<int>(graph_.tensors().size() + plan_.copied.size());
+      plan_.copied.push_back(tensor);
+      plan_.copies.push_back(std::make_unique<CopyWork>(graph_, stored_, tensor, target));
+    }
+  }
+
+  Fusion fusion_;
+  const Graph& graph_;
+  Stored stored_;
+  std::vector<std::vector<int>> groups_;  ///< nodes in order
+  std::vector<std::set<int>> readers_;    ///< groups, by tensor
+  std::vector<std::int64_t> zero_ends_;   ///< by tensor
+  bool all_alone_;
+  CpuPlan plan_;
+};
+
+}  // namespace
+
+CpuPlan plan_for_cpu(const Graph& graph, const CpuPlanOptions& options) {
+  const auto runs_alone = [&](const Graph& of, std::span<const PlannedTensor> tensors, int node) {
+    return options.all_alone || !has_tile_kernel(of, tensors, node);
+  };
+  return CpuPlanBuilder(fuse(graph, runs_alone), options.all_alone).build();
+}
+
+}  // namespace sightline::nn

@@ -1,0 +1,34 @@
+#pragma once
+/// Plans: how the CPU runs a graph, wave by wave.
+
+#include <memory>
+#include <vector>
+
+#include "network/cpu/work.hpp"
+#include "network/plan/fuse.hpp"
+#include "network/plan/operand.hpp"
+
+namespace sightline::nn {
+
+/// A plan keeps its graph and constants, and is not changed by runs: many runners may share one.
+struct CpuPlan {
+  Graph graph;                         ///< as fuse() has rewritten it
+  std::vector<PlannedTensor> tensors;  ///< by tensor
+  std::vector<Storage> storages;       ///< by tensor; without memory of those that are not stored
+  std::vector<std::vector<std::unique_ptr<Work>>> waves;
+  std::vector<int> last_nodes;                ///< that run after the waves, by the reference, in this order
+  std::vector<std::unique_ptr<Work>> copies;  ///< of outputs and operands of last nodes, in their own wave
+  std::vector<int> copied;                    ///< tensors that they copy, into tensors of the runner
+  std::vector<int> written_outputs;           ///< by output: tensor that kernels write in place; kNone
+  std::int64_t arena_bytes = 0, scratch_bytes = 0, zero_floats = 0;
+};
+
+/// How a plan is made.
+struct CpuPlanOptions {
+  bool all_alone = false;  ///< every node runs alone, as the reference: for tests
+};
+
+/// @param graph  its inputs may have sides that are not known; what depends on them comes last
+CpuPlan plan_for_cpu(const Graph& graph, const CpuPlanOptions& options = {});
+
+}  // namespace sightline::nn

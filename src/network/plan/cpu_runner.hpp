@@ -1,0 +1,64 @@
+#pragma once
+/// Runners: run a plan on the threads of the calling TBB arena.
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include "base/work_meter.hpp"
+#include "network/plan/cpu_plan.hpp"
+
+namespace sightline::nn {
+
+/// Runs a plan, frame by frame. Results do not depend on the number of threads.
+/// Thread-safety: one run at a time.
+class CpuRunner {
+ public:
+  /// @param plan  outlives the runner
+  explicit CpuRunner(const CpuPlan& plan);
+
+  /// Computes the outputs, which stay until the next run.
+  /// @param inputs  in the graph's order, of its types
+  /// @param meter   is told how long threads were busy; may be null
+  /// Throws what a node throws: Problem if values do not fit.
+  const std::vector<Tensor>& run(Inputs inputs, WorkMeter* meter = nullptr);
+
+  /// Seconds of each wave of the last run; the last one copies outputs.
+  std::vector<double> wave_seconds() const;
+
+ private:
+  struct Own {
+    AlignedBuffer<std::byte> scratch;
+    SpareMemory spare;
+  };
+  struct Item {
+    const Work* work;
+    int item;
+  };
+
+  void bind(Inputs inputs);
+  void divide(int participants);
+  void take_part(int number);
+  void take_band(std::size_t wave, int band, const WorkMemory& memory);
+  void run_item(const Item& item, const WorkMemory& memory);
+  void run_last(Inputs inputs);
+
+  const CpuPlan& plan_;
+  AlignedBuffer<std::byte> arena_;
+  AlignedBuffer<float> zeros_;
+  std::vector<Tensor> outputs_, copies_;
+  std::vector<std::byte*> memory_;        ///< by tensor, then by copy
+  std::vector<std::vector<Item>> items_;  ///< by wave
+  int participants_ = 0;
+  std::vector<Own> own_;                ///< by participant
+  std::vector<std::atomic<int>> next_;  ///< by wave and band
+  std::vector<std::atomic<int>> done_;  ///< by wave
+  std::vector<std::int64_t> ends_;      ///< by wave, in nanoseconds
+  std::int64_t begin_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+  std::atomic<bool> has_failed_ = false;
+};
+
+}  // namespace sightline::nn

@@ -1,0 +1,124 @@
+#include "network/plan/operand.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "network/plan/elements.hpp"
+
+namespace sightline::nn {
+namespace {
+
+constexpr std::int32_t kUnset = std::numeric_limits<std::int32_t>::min();
+constexpr std::int64_t kShortestRow = 4;  // shorter ones are packed point by point
+
+// Points of the rows in which offsets rise by one step.
+std::int64_t linear_points(const std::vector<std::int32_t>& points) {
+  auto linear = static_cast<std::int64_t>(points.size());
+  for (std::size_t p = 1; p < points.size(); ++p) {
+    if (points[p] - points[p - 1] != points[1] - points[0])
+      linear = std::gcd(linear, static_cast<std::int64_t>(p));
+  }
+  return linear;
+}
+
+/// Finds the form of an operand's addresses.
+class OperandBuilder {
+ public:
+  OperandBuilder(const Stored& stored, std::int64_t points, std::int64_t channels)
+      : stored_(stored), points_(points) {
+    operand_.channels.assign(static_cast<std::size_t>(channels), {0, kUnset});
+  }
+
+  Operand build(const Shape& shape, const Layout& layout, const View& view) {
+    const auto each = [&](const auto& f) {
+      const std::vector<std::int32_t>* table = nullptr;
+      int last = kNone, source = 0;
+      for_each_element(
+          shape, layout, view, [&](std::int64_t p, std::int64_t c, int tensor, std::int64_t index) {
+            if (tensor != last) {
+              table = &stored_.addresses(tensor);
+              source = source_of(last = tensor);
+            }
+            f(static_cast<std::size_t>(p), static_cast<std::size_t>(c), source,
+              table->empty() ? static_cast<std::int32_t>(index) : (*table)[static_cast<std::size_t>(index)]);
+          });
+    };
+    each([&](std::size_t p, std::size_t c, int source, std::int32_t address) {
+      if (p == 0) operand_.channels[c] = {source, address};
+    });
+    bool fits = true;
+    each([&](std::size_t p, std::size_t c, int source, std::int32_t address) {
+      const Operand::Channel& first = operand_.channels[c];
+      std::int32_t& offset = operand_.sources[static_cast<std::size_t>(source)].points[p];
+      if (offset == kUnset) offset = address - first.offset;
+      fits = fits && first.source == source && offset == address - first.offset;
+    });
+    if (!fits) {
+      operand_.elements.resize(static_cast<std::size_t>(points_) * operand_.channels.size());
+      each([&](std::size_t p, std::size_t c, int source, std::int32_t address) {
+        operand_.elements[p * operand_.channels.size() + c] = {source, address};
+      });
+    }
+    finish();
+    return std::move(operand_);
+  }
+
+ private:
+  int source_of(int tensor) {
+    for (std::size_t i = 0; i < operand_.sources.size(); ++i) {
+      if (operand_.sources[i].tensor == tensor) return static_cast<int>(i);
+    }
+    operand_.sources.push_back({tensor, stored_[tensor].memory == Memory::scratch, 0,
+                                std::vector<std::int32_t>(static_cast<std::size_t>(points_), kUnset)});
+    return static_cast<int>(operand_.sources.size()) - 1;
+  }
+
+  void finish() {
+    operand_.linear = points_;
+    for (OperandSource& source : operand_.sources) {
+      operand_.linear = std::gcd(operand_.linear, linear_points(source.points));
+      source.step = points_ > 1 ? source.points[1] - source.points[0] : 0;
+    }
+  }
+
+  const Stored& stored_;
+  const std::int64_t points_;
+  Operand operand_;
+};
+
+}  // namespace
+
+bool Operand::is_linear(std::int64_t points) const {
+  return elements.empty() && (linear >= kShortestRow || linear == points);
+}
+
+std::int64_t Operand::common_step() const {
+  for (const OperandSource& source : sources) {
+    if (source.step != sources[0].step) return 0;
+  }
+  return sources[0].step;
+}
+
+bool Operand::has_block(std::int64_t block) const {
+  const std::int64_t first = block * kLanes, end = std::min(first + kLanes, count());
+  const Channel& lane = channels[static_cast<std::size_t>(first)];
+  for (std::int64_t c = first; c < end; ++c) {
+    const Channel& other = channels[static_cast<std::size_t>(c)];
+    if (other.source != lane.source || other.offset != lane.offset + (c - first)) return false;
+  }
+  return true;
+}
+
+Operand Stored::operand(int tensor, const Shape& shape, const Layout& layout) const {
+  return OperandBuilder(*this, layout.points, elements_of(shape) / layout.points)
+      .build(shape, layout, planned(tensor).view);
+}
+
+const std::vector<std::int32_t>& Stored::addresses(int tensor) const {
+  const auto [found, is_new] = addresses_.try_emplace(tensor);
+  if (is_new) found->second = addresses_of((*this)[tensor], planned(tensor).layout, graph_.shape(tensor));
+  return found->second;
+}
+
+}  // namespace sightline::nn

@@ -1,0 +1,78 @@
+#include "network/plan/storage.hpp"
+
+#include <limits>
+
+#include "network/plan/elements.hpp"
+
+namespace sightline::nn {
+
+Storage plain_storage(const TensorType& type, Memory memory) {
+  Storage storage;
+  storage.memory = memory;
+  storage.bytes = bytes_of(type);
+  return storage;
+}
+
+Storage block_storage(const Layout& layout, std::int64_t elements, std::int64_t width, std::int64_t pad) {
+  Storage storage;
+  storage.is_plain = false;
+  storage.channels = elements / layout.points;
+  storage.width = width;
+  storage.pad = pad;
+  storage.row_step = (width + 2 * pad) * kLanes;
+  storage.block_step = layout.points / width * storage.row_step;
+  storage.bytes = storage.blocks() * storage.block_step * static_cast<std::int64_t>(sizeof(float));
+  return storage;
+}
+
+Storage scratch_storage(const Layout& layout, std::int64_t elements) {
+  Storage storage;
+  storage.memory = Memory::scratch;
+  storage.is_plain = false;
+  storage.channels = elements / layout.points;
+  storage.width = layout.points;
+  // One more point keeps blocks from falling on the same lines of a cache.
+  storage.block_step = (kMostPoints + 1) * kLanes;
+  storage.bytes = storage.blocks() * storage.block_step * static_cast<std::int64_t>(sizeof(float));
+  return storage;
+}
+
+std::vector<std::int32_t> addresses_of(const Storage& storage, const Layout& layout, const Shape& shape) {
+  if (storage.is_plain) return {};
+  if (storage.bytes / 4 > std::numeric_limits<std::int32_t>::max())
+    throw Problem("needs a tensor of " + std::to_string(storage.bytes) + " bytes, which is too large");
+  std::vector<std::int32_t> addresses(static_cast<std::size_t>(elements_of(shape)));
+  for_each_element(shape, layout, View::of(0, shape),
+                   [&](std::int64_t point, std::int64_t channel, int /*tensor*/, std::int64_t index) {
+                     addresses[static_cast<std::size_t>(index)] =
+                         static_cast<std::int32_t>(storage.address(point, channel));
+                   });
+  return addresses;
+}
+
+std::vector<std::int64_t> offsets_of(const FactoredAxis& axis) {
+  std::vector<std::int64_t> offsets{0};
+  for (const Factor& factor : axis) {
+    std::vector<std::int64_t> finer;
+    for (const std::int64_t offset : offsets) {
+      for (std::int64_t i = 0; i < factor.size; ++i) finer.push_back(offset + i * factor.stride);
+    }
+    offsets = std::move(finer);
+  }
+  return offsets;
+}
+
+FactoredAxes channels_of(const Layout& layout) {
+  FactoredAxes axes = layout.axes;
+  std::int64_t stride = 1;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    for (auto factor = axis->rbegin(); factor != axis->rend(); ++factor) {
+      const bool is_point = factor->stride != 0;
+      factor->stride = is_point ? 0 : stride;
+      stride *= is_point ? 1 : factor->size;
+    }
+  }
+  return axes;
+}
+
+}  // namespace sightline::nn
