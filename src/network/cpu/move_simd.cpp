@@ -121,7 +121,7 @@ void clear(float* block, int first, int points) {
   }
 }
 
-void spread(const float* values, int points, float* out) {
+void repeat(const float* values, int points, float* out) {
   const Floats d;
   for (int p = 0; p < points; ++p, out += kBlock) {
     const Vector value = constant(values[p]);
@@ -140,7 +140,7 @@ namespace sightline::nn {
 HWY_EXPORT(transpose);
 HWY_EXPORT(copy);
 HWY_EXPORT(clear);
-HWY_EXPORT(spread);
+HWY_EXPORT(repeat);
 
 void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
                       std::int64_t rows, std::int64_t columns) {
@@ -153,7 +153,7 @@ void clear_lanes(float* block, int first, int points) {
   HWY_DYNAMIC_DISPATCH(clear)(block, first, points);
 }
 void spread_points(const float* values, int points, float* out) {
-  HWY_DYNAMIC_DISPATCH(spread)(values, points, out);
+  HWY_DYNAMIC_DISPATCH(repeat)(values, points, out);
 }
 
 }  // namespace sightline::nn
