@@ -403,7 +403,7 @@ INLINE float4 pool(const Work* work, const Op* op, int quad, int p, int2 at) {
   for (int row = 0; row < op->kernel_y; ++row) {
 #pragma unroll UNROLL
     for (int column = 0; column < op->kernel_x; ++column)
-      largest = larger(largest, read_window(work, op, place, quad, p, at, row, column, (float4)(-INFINITY)));
+      largest = maximum(largest, read_window(work, op, place, quad, p, at, row, column, (float4)(-INFINITY)));
   }
   return largest;
 }

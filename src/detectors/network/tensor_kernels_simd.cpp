@@ -7,12 +7,21 @@
 #include <algorithm>
 #include <limits>
 
-#include "detectors/network/functions_simd.hpp"
+#include "detectors/network/functions.hpp"
 #include "detectors/network/tensor_kernels.hpp"
+#include "network/cpu/functions_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sightline::network::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+
+using nn::HWY_NAMESPACE::constant;
+using nn::HWY_NAMESPACE::Floats;
+using nn::HWY_NAMESPACE::Vector;
+
+HWY_INLINE Vector exponential_of(Vector x) {
+  return nn::HWY_NAMESPACE::functions::exponential(nn::HWY_NAMESPACE::Reals<1>{{x}}).v[0];
+}
 
 constexpr std::int64_t kStep = HWY_LANES(float);
 constexpr std::int64_t kTileRows = kStep == 16 ? 12 : kStep == 8 ? 6 : 4;
