@@ -8,6 +8,7 @@
 #include "detectors/network/grid_sample.hpp"
 #include "detectors/network/kernels.hpp"
 #include "detectors/network/operators.hpp"
+#include "network/cpu/move.hpp"
 
 namespace sightline::network {
 
@@ -39,13 +40,7 @@ void exponential_run(const float* from, std::int64_t count, float* to);
 void binary_run(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
                 std::int64_t count, float* out);
 
-/// to[j, i] = from[i, j].
-/// @param from_row  floats from row to row; rows of `to` have to_row
-void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
-                      std::int64_t rows, std::int64_t columns);
-
-/// Bilinear samples of a plane.
-void mix_samples(std::span<const Sample> samples, const float* plane, float* out);
+using nn::transpose_matrix;
 
 /// One of the parts of a node's work, which threads share.
 struct Part {

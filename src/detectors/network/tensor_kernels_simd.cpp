@@ -286,50 +286,6 @@ void binary_elements(char op, const float* a, std::int64_t a_step, const float* 
   }
 }
 
-// --- places
-
-using Quad = hn::FixedTag<float, 4>;
-
-void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row, std::int64_t rows,
-               std::int64_t columns) {
-  constexpr std::int64_t kAtOnce = 8;  // columns, so that what is read and written stays in the cache
-  const Quad d;
-  const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (std::int64_t begin = 0; begin < whole_columns; begin += kAtOnce) {
-    const std::int64_t end = std::min(begin + kAtOnce, whole_columns);
-    for (std::int64_t i = 0; i < whole_rows; i += 4) {
-      for (std::int64_t j = begin; j < end; j += 4) {
-        const float* const at = from + i * from_row + j;
-        const auto a = hn::LoadU(d, at), b = hn::LoadU(d, at + from_row), c = hn::LoadU(d, at + 2 * from_row),
-                   e = hn::LoadU(d, at + 3 * from_row);
-        const auto ab = hn::InterleaveLower(d, a, b), ab2 = hn::InterleaveUpper(d, a, b),
-                   ce = hn::InterleaveLower(d, c, e), ce2 = hn::InterleaveUpper(d, c, e);
-        float* const out = to + j * to_row + i;
-        hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, out);
-        hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, out + to_row);
-        hn::StoreU(hn::ConcatLowerLower(d, ce2, ab2), d, out + 2 * to_row);
-        hn::StoreU(hn::ConcatUpperUpper(d, ce2, ab2), d, out + 3 * to_row);
-      }
-    }
-  }
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
-      to[j * to_row + i] = from[i * from_row + j];
-  }
-}
-
-void mix(const Sample* samples, std::int64_t count, const float* plane, float* out) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const Sample& sample = samples[i];
-    const auto value = [&](std::size_t k)
-                           HWY_ATTR { return sample.offset[k] < 0 ? 0.0F : plane[sample.offset[k]]; };
-    float y = sample.weight[0] * value(0);
-#pragma GCC unroll 4
-    for (std::size_t k = 1; k < 4; ++k) y = multiply_add(sample.weight[k], value(k), y);
-    out[i] = y;
-  }
-}
-
 }  // namespace sightline::network::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -341,8 +297,6 @@ HWY_EXPORT(sum_each_row);
 HWY_EXPORT(softmax_each_row);
 HWY_EXPORT(exponentials);
 HWY_EXPORT(binary_elements);
-HWY_EXPORT(transpose);
-HWY_EXPORT(mix);
 
 void multiply_matrices(const MatrixProduct& product) {
   HWY_DYNAMIC_DISPATCH(multiply)(product);
@@ -359,14 +313,6 @@ void exponential_run(const float* from, std::int64_t count, float* to) {
 void binary_run(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
                 std::int64_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(binary_elements)(op, a, a_step, b, b_step, count, out);
-}
-
-void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
-                      std::int64_t rows, std::int64_t columns) {
-  HWY_DYNAMIC_DISPATCH(transpose)(from, from_row, to, to_row, rows, columns);
-}
-void mix_samples(std::span<const Sample> samples, const float* plane, float* out) {
-  HWY_DYNAMIC_DISPATCH(mix)(samples.data(), static_cast<std::int64_t>(samples.size()), plane, out);
 }
 
 }  // namespace sightline::network

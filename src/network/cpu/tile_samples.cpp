@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "network/cpu/rows.hpp"
+#include "network/cpu/sample.hpp"
 #include "network/cpu/tile_kernels.hpp"
 #include "network/cpu/tile_window.hpp"
 #include "network/primitives/fold.hpp"
@@ -113,8 +113,8 @@ class ResampleTile : public TileKernel {
     for (std::int64_t b = 0; b < y_.blocks(); ++b) {
       const float *const upper = x.row(0, b * kLanes) - least * kLanes, *const lower = x.row(1, b * kLanes) -
                                                                                        least * kLanes;
-      resize_row(upper, lower, rows.weight[y], columns.first.data() + first, columns.second.data() + first,
-                 columns.weight.data() + first, true, tile.count, out.block(b));
+      resample_row({upper, lower, rows.weight[y], columns.first.data() + first, columns.second.data() + first,
+                    columns.weight.data() + first, tile.count, kBlock, out.block(b)});
     }
     out.finish();
   }
