@@ -29,7 +29,8 @@ struct WindowRule {
   int slow_frames = 0;  ///< instead of `frames` after four times the length
 };
 
-/// Sums the traces of a window. A window starts with the end of its first frame, which is not counted.
+/// Sums the traces of a window. A window starts with the end of its first frame, which is not counted, and
+/// ends with that of its last one.
 class WindowMeter {
  public:
   /// Starts again, after the next `left_out` frames.
@@ -50,6 +51,7 @@ class WindowMeter {
   std::int64_t together_ = 0;  ///< sum of the sizes of batches, by frame
   int on_device_ = 0;          ///< frames that were on a device
   int frames_ = 0, whole_frames_ = 0;
+  bool is_within_frame_ = false;  ///< more tiles of the last frame follow
 };
 
 }  // namespace sightline::pipeline

@@ -182,7 +182,7 @@ TEST_F(QualityRun, HoldsARateOfWholeFrames) {
   start({QualityObjective::Kind::hold, 20});
   frames(10, {0.05, 0.03, 0.02}, 0, 2);
   EXPECT_EQ(pipeline_.setting(), 2u);
-  EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s): 16."));
+  EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s): 16.7 frames/s are possible"));
 }
 
 TEST_F(QualityRun, WhatTheSourceDoesNotGiveNeedNotBeHeld) {
