@@ -389,6 +389,7 @@ DetectorEngine DetectorOptions::make(Wanted wanted) const {
   }
   for (const Config& config : configs) engine.files.insert(config.files().begin(), config.files().end());
   engine.processor = CompositeDetector::compose(std::move(branches));
+  if (engine.tiles) require_boxes(engine.detector().info(), "tiles");
   const std::string& cpu_only = engine.detector().info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_.request;

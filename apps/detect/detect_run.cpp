@@ -131,7 +131,6 @@ class DetectRun {
         tracking_(a_.tracking.make(engine_.detector())),
         pipeline_(make_pipeline(engine_, engine_.quality)),
         answer_(engine_.detector().info()) {
-    if (!a_.tiles.empty()) require_boxes(engine_.detector().info(), "tiles");
     if (!a_.crops.empty()) require_boxes(engine_.detector().info(), "crops");
     a_.reading.stop = &stop_;
     a_.reading.deliver_damaged = true;
