@@ -11,6 +11,14 @@ namespace sightline::nn::functions {
 
 // --- functions of floats
 
+/// The greater one; the second where one is NaN or both are equal.
+inline float greater(float a, float b) {
+  return b < a ? a : b;
+}
+inline float lesser(float a, float b) {
+  return a < b ? a : b;
+}
+
 #define REAL float
 #define WHOLE std::int32_t
 #define MASK bool
@@ -30,6 +38,8 @@ namespace sightline::nn::functions {
 #define LT(a, b) ((a) < (b))
 #define EQ(a, b) ((a) == (b))
 #define SEL(mask, a, b) ((mask) ? (a) : (b))
+#define GREATER(a, b) greater(a, b)
+#define LESSER(a, b) lesser(a, b)
 #define BITS(a) std::bit_cast<std::int32_t>(a)
 #define REAL_OF(a) std::bit_cast<float>(a)
 #define IADD(a, b) static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b))
@@ -40,34 +50,6 @@ namespace sightline::nn::functions {
 #define SHR(a, n) ((a) >> (n))
 #define REAL_FROM(a) static_cast<float>(a)
 #include "kernels/network/functions.inc"
-#undef REAL
-#undef WHOLE
-#undef MASK
-#undef FN
-#undef FN_DECLARE
-#undef K
-#undef I
-#undef ADD
-#undef SUB
-#undef MUL
-#undef DIV
-#undef FMA
-#undef NEG
-#undef ABS
-#undef SQRT
-#undef FLOOR
-#undef LT
-#undef EQ
-#undef SEL
-#undef BITS
-#undef REAL_OF
-#undef IADD
-#undef ISUB
-#undef IAND
-#undef IOR
-#undef SHL
-#undef SHR
-#undef REAL_FROM
 
 inline float multiply_add(float a, float b, float c) {
   return std::fma(a, b, c);

@@ -3,7 +3,10 @@
 
 #include "network/cpu/depthwise.hpp"
 #include "network/cpu/product.hpp"
+#include "network/cpu/reduce.hpp"
 #include "network/cpu/rows.hpp"
+#include "network/cpu/sample.hpp"
+#include "network/cpu/window.hpp"
 
 namespace sightline::network {
 
@@ -16,10 +19,7 @@ using nn::convolve_row;
 using nn::depthwise_row;
 using nn::DepthwiseRow;
 using nn::Finish;
-using nn::global_sum;
 using nn::has_fused_multiply_add;
 using nn::kBlock;
-using nn::max_pool_row;
-using nn::resize_row;
 
 }  // namespace sightline::network

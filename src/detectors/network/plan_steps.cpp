@@ -154,41 +154,53 @@ std::string BinaryStep::text() const {
 
 // --- pooling and resizing
 
-void PoolStep::run(const PlanMemory& memory, int row) const {
-  const std::int64_t first = row * window.stride[0] - window.before[0];
-  const std::int64_t begin = std::max<std::int64_t>(0, first);
-  const std::int64_t end = std::min<std::int64_t>(in.map().height, first + window.kernel[0]);
+namespace {
+
+nn::WindowRow window_row(const WindowPlan& window, int in_width) {
+  nn::WindowRow row;
+  row.in_width = in_width;
+  row.kernel = static_cast<int>(window.kernel[1]);
+  row.step = static_cast<int>(window.stride[1]);
+  row.before = static_cast<int>(window.before[1]);
+  row.width = static_cast<int>(window.out[1]);
+  return row;
+}
+
+}  // namespace
+
+std::int64_t WindowStep::spare() const {
+  return nn::reach_of(window_row(window, in.map().width)).count * window.kernel[0] * kBlock;
+}
+
+void WindowStep::fold_windows(nn::Fold fold, const PlanMemory& memory, int row) const {
+  const std::int64_t top = row * window.stride[0] - window.before[0];
+  const std::int64_t begin = std::max<std::int64_t>(0, top);
+  const std::int64_t end = std::min<std::int64_t>(in.map().height, top + window.kernel[0]);
+  nn::WindowRow part = window_row(window, in.map().width);
+  part.fold = fold;
+  part.rows = memory.pointers;
+  part.row_count = static_cast<int>(std::max<std::int64_t>(0, end - begin));
   for (int block = 0; block < out.blocks(); ++block) {
     for (std::int64_t y = begin; y < end; ++y)
       memory.pointers[y - begin] = in.row(memory, static_cast<std::size_t>(block), y);
-    max_pool_row(memory.pointers, static_cast<int>(std::max<std::int64_t>(0, end - begin)), in.map().width,
-                 static_cast<int>(window.before[1]), static_cast<int>(window.kernel[1]),
-                 static_cast<int>(window.stride[1]), memory.spare, out.block(memory, row, block),
-                 static_cast<int>(window.out[1]));
+    part.out = out.block(memory, row, block);
+    nn::fold_window(part, memory.spare);
   }
+}
+
+void PoolStep::run(const PlanMemory& memory, int row) const {
+  fold_windows(nn::Fold::maximum, memory, row);
   out.clear_ends(memory, row);
 }
 
 void AverageStep::run(const PlanMemory& memory, int row) const {
-  const std::int64_t top = row * window.stride[0] - window.before[0];
-  const std::int64_t first_row = std::max<std::int64_t>(0, top);
-  const std::int64_t last_row = std::min<std::int64_t>(in.map().height, top + window.kernel[0]);
+  fold_windows(nn::Fold::sum, memory, row);
   const float rows = counts.rows[static_cast<std::size_t>(row)];
   for (int block = 0; block < out.blocks(); ++block) {
     float* to = out.block(memory, row, block);
-    for (std::int64_t x = 0; x < window.out[1]; ++x, to += kBlock) {
-      const std::int64_t left = x * window.stride[1] - window.before[1];
-      const std::int64_t first = std::max<std::int64_t>(0, left);
-      const std::int64_t last = std::min<std::int64_t>(in.map().width, left + window.kernel[1]);
-      std::fill_n(to, kBlock, 0.0F);
-      for (std::int64_t y = first_row; y < last_row; ++y) {
-        const float* from = in.row(memory, static_cast<std::size_t>(block), y) + first * kBlock;
-        for (std::int64_t i = first; i < last; ++i, from += kBlock) {
-          for (std::ptrdiff_t c = 0; c < kBlock; ++c) to[c] += from[c];
-        }
-      }
-      const float count = std::max(1.0F, rows * counts.columns[static_cast<std::size_t>(x)]);
-      for (std::ptrdiff_t c = 0; c < kBlock; ++c) to[c] /= count;
+    for (const float columns : counts.columns) {
+      const float count = std::max(1.0F, rows * columns);
+      for (std::ptrdiff_t c = 0; c < kBlock; ++c) *to++ /= count;
     }
   }
   out.clear_ends(memory, row);
@@ -209,9 +221,15 @@ void ResizeStep::run(const PlanMemory& memory, int row) const {
   const auto y = static_cast<std::size_t>(row);
   for (int block = 0; block < out.blocks(); ++block) {
     const auto i = static_cast<std::size_t>(block);
-    resize_row(in.row(memory, i, rows.first[y]), in.row(memory, i, rows.second[y]), rows.weight[y],
-               columns.first.data(), columns.second.data(), columns.weight.data(), linear,
-               static_cast<int>(columns.first.size()), out.block(memory, row, block));
+    const float* const upper = in.row(memory, i, rows.first[y]);
+    float* const to = out.block(memory, row, block);
+    if (linear) {
+      nn::resample_row({upper, in.row(memory, i, rows.second[y]), rows.weight[y], columns.first.data(),
+                        columns.second.data(), columns.weight.data(), static_cast<int>(columns.first.size()),
+                        kBlock, to});
+    } else {
+      nn::pick_points(upper, columns.first, kBlock, 0, to);
+    }
   }
   out.clear_ends(memory, row);
 }
@@ -221,7 +239,7 @@ void MeanStep::run(const PlanMemory& memory, int row) const {
   for (int block = 0; block < out.blocks(); ++block) {
     const auto i = static_cast<std::size_t>(block);
     float* const to = out.block(memory, row, block);
-    global_sum(in.row(memory, i, 0), in.row_step(i), in.map().height, in.map().width, to);
+    nn::fold_map(nn::Fold::sum, {in.row(memory, i, 0), in.row_step(i), in.map().height, in.map().width}, to);
     for (std::ptrdiff_t c = 0; c < kBlock; ++c) to[c] /= count;
   }
   out.clear_ends(memory, row);

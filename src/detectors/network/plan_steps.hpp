@@ -142,20 +142,27 @@ class BinaryStep : public Step {
   std::string text() const override;
 };
 
-class PoolStep : public MapStep {
+/// Folds of windows.
+class WindowStep : public MapStep {
  public:
   WindowPlan window;
 
+  std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
+  std::int64_t spare() const override;
+
+ protected:
+  void fold_windows(nn::Fold fold, const PlanMemory& memory, int row) const;
+};
+
+class PoolStep : public WindowStep {
+ public:
   void run(const PlanMemory& memory, int row) const override;
   std::string text() const override { return "maximum pooling"; }
-  std::size_t pointers() const override { return static_cast<std::size_t>(window.kernel[0]); }
-  std::int64_t spare() const override { return std::int64_t{in.map().width} * kBlock; }
 };
 
 /// Means of windows.
-class AverageStep : public MapStep {
+class AverageStep : public WindowStep {
  public:
-  WindowPlan window;
   WindowCounts counts;
 
   void run(const PlanMemory& memory, int row) const override;

@@ -206,47 +206,50 @@ void find_in_rows(const ArgReduce& how, const RowElements& elements, std::int64_
 
 // --- maps
 
-// Adds points from number `first` on, of which there are `count`, to the sums of Reduce's lanes.
-void add_points(const float* points, int first, int count, float (&sums)[kTreeLanes][kLanes]) {
-  const Floats d;
-  const auto add = [&](int lane, const float* point) HWY_ATTR {
-    hn::Store(hn::Add(hn::Load(d, sums[lane]), hn::LoadU(d, point)), d, sums[lane]);
-  };
-  int p = 0;
-  for (; p < count && (first + p) % kTreeLanes != 0; ++p) add((first + p) % kTreeLanes, points + p * kBlock);
-  for (; p + kTreeLanes <= count; p += kTreeLanes) {
-#pragma GCC unroll 16
-    for (int lane = 0; lane < kTreeLanes; ++lane) add(lane, points + (p + lane) * kBlock);
-  }
-  for (; p < count; ++p) add((first + p) % kTreeLanes, points + p * kBlock);
-}
-
 void sum_map(const BlockMap& map, float* out) {
   const Floats d;
   for (int lane = 0; lane < kBlock; lane += kLanes) {
-    HWY_ALIGN float sums[kTreeLanes][kLanes] = {};
-    for (int y = 0; y < map.height; ++y)
-      add_points(map.points + y * map.row_step + lane, y * map.width % kTreeLanes, map.width, sums);
-    const auto at = [&](int e, int) HWY_ATTR { return hn::Load(d, sums[e]); };
-    Vector all[1];
-    sum_lanes<1>(0, kTreeLanes, at, all);
-    hn::StoreU(all[0], d, out + lane);
+    Vector sums[kTreeLanes];
+    for (Vector& sum : sums) sum = hn::Zero(d);
+    unsigned i = 0;
+    for (int y = 0; y < map.height; ++y) {
+      const float* const row = map.points + y * map.row_step + lane;
+      for (int x = 0; x < map.width; ++x, ++i)
+        sums[i % kTreeLanes] = hn::Add(sums[i % kTreeLanes], hn::LoadU(d, row + x * kBlock));
+    }
+    for (int half = kTreeLanes / 2; half > 0; half /= 2) {
+      for (int l = 0; l < half; ++l) sums[l] = hn::Add(sums[l], sums[l + half]);
+    }
+    hn::StoreU(sums[0], d, out + lane);
   }
 }
 
-void fold_block(Fold fold, const BlockMap& given, float* out) {
+// Extremes have two chains, so that none waits for the last one's result.
+template <typename Op>
+HWY_INLINE Vector folded_row(const Op& op, const float* row, int width, Vector all) {
   const Floats d;
-  BlockMap map = given;
-  if (map.row_step == map.width * kBlock) map = {map.points, 0, 1, map.width * map.height};
+  const auto at = [&](int x) HWY_ATTR { return op.seen(hn::LoadU(d, row + x * kBlock)); };
+  int x = 0;
+  if constexpr (std::is_same_v<Op, Extreme>) {
+    Vector other = all;
+    for (; x + 2 <= width; x += 2) {
+      all = op.both(all, at(x));
+      other = op.both(other, at(x + 1));
+    }
+    all = op.both(all, other);
+  }
+  for (; x < width; ++x) all = op.both(all, at(x));
+  return all;
+}
+
+void fold_block(Fold fold, const BlockMap& map, float* out) {
   with_fold(fold, [&]<typename Op>(const Op& op) HWY_ATTR {
     if constexpr (std::is_same_v<Op, Sum>) return sum_map(map, out);
     for (int lane = 0; lane < kBlock; lane += kLanes) {
       Vector all = constant(Op::kInitial);
-      for (int y = 0; y < map.height; ++y) {
-        const float* const row = map.points + y * map.row_step + lane;
-        for (int x = 0; x < map.width; ++x) all = op.both(all, op.seen(hn::LoadU(d, row + x * kBlock)));
-      }
-      hn::StoreU(op.seen(all), d, out + lane);
+      for (int y = 0; y < map.height; ++y)
+        all = folded_row(op, map.points + y * map.row_step + lane, map.width, all);
+      hn::StoreU(op.seen(all), Floats(), out + lane);
     }
   });
 }

@@ -22,8 +22,9 @@ float mixed(float a, float b, float weight) {
   return std::fma(b - a, weight, a);
 }
 
-void resample(const ResampledRow& row) {
+void resample(const ResampledRow& given) {
   const Floats d;
+  const ResampledRow row = given;  // in registers: stores may change what `given` refers to
   if (row.lanes == 1) {
     for (int x = 0; x < row.width; ++x) {
       const auto in_row = [&](const float* from) {
@@ -33,6 +34,7 @@ void resample(const ResampledRow& row) {
     }
     return;
   }
+  const float *const upper = row.upper, *const lower = row.lower;
   const Vector below = constant(row.weight);
   for (int x = 0; x < row.width; ++x) {
     const std::ptrdiff_t left = row.first[x] * kBlock, right = row.second[x] * kBlock;
@@ -42,7 +44,7 @@ void resample(const ResampledRow& row) {
       const auto in_row = [&](const float* from) HWY_ATTR {
         return mixed(hn::LoadU(d, from + left + lane), hn::LoadU(d, from + right + lane), weight);
       };
-      hn::StoreU(mixed(in_row(row.upper), in_row(row.lower), below), d, row.out + x * kBlock + lane);
+      hn::StoreU(mixed(in_row(upper), in_row(lower), below), d, row.out + x * kBlock + lane);
     }
   }
 }

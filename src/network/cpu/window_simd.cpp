@@ -59,8 +59,9 @@ HWY_INLINE Vector fold_taps(const Op& op, int rows, std::ptrdiff_t row_step, int
   return op.seen(all);
 }
 
-void fold_row(const WindowRow& row, float* scratch) {
+void fold_row(const WindowRow& given, float* scratch) {
   const Floats d;
+  const WindowRow row = given;  // in registers: stores may change what `given` refers to
   if (row.width == 0) return;
   const WindowReach reach = reach_of(row);
   with_fold(row.fold, [&]<typename Op>(const Op& op) HWY_ATTR {
