@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "network/cpu/reduce.hpp"
 #include "network/cpu/tile_kernels.hpp"
 #include "network/primitives/fold.hpp"
 #include "network/strided.hpp"
@@ -57,11 +58,13 @@ class PointReduce : public TileKernel {
       }
       if (point == 0) terms_[static_cast<std::size_t>(result)].push_back(static_cast<int>(channel));
     });
+    is_whole_ = is_whole();
   }
 
   void run(const Tile& tile, const WorkMemory& memory) const override {
-    const TileOperand::At::Channels x = x_.at(tile, memory).channels();
     const TileResult::At y = y_.at(tile, memory);
+    if (is_whole_) return fold_whole(tile, memory, y);
+    const TileOperand::At::Channels x = x_.at(tile, memory).channels();
     for (std::size_t c = 0; c < terms_.size(); ++c) {
       const auto channel = static_cast<std::int64_t>(c);
       float* const to = y.block(channel / kLanes) + channel % kLanes;
@@ -73,9 +76,25 @@ class PointReduce : public TileKernel {
   }
 
  private:
+  // One result of all channels in their order, which lie in blocks.
+  bool is_whole() const {
+    bool all = terms_.size() == 1 && static_cast<std::int64_t>(terms_[0].size()) == x_.channels();
+    for (std::size_t k = 0; all && k < terms_[0].size(); ++k) all = terms_[0][k] == static_cast<int>(k);
+    return all && !x_.is_constant();
+  }
+  void fold_whole(const Tile& tile, const WorkMemory& memory, const TileResult::At& y) const {
+    const TileOperand::At x = x_.at(tile, memory);
+    auto* const blocks = memory.spare->take<const float*>(static_cast<std::size_t>(x_.blocks()));
+    for (std::int64_t b = 0; b < x_.blocks(); ++b) blocks[b] = x.block(b);
+    fold_within_points(fold_, {blocks, static_cast<int>(x_.channels()), tile.count, kLanes}, y.block(0),
+                       kLanes);
+    y.finish();
+  }
+
   Fold fold_;
   TileOperand x_;
   TileResult y_;
+  bool is_whole_ = false;
   std::vector<std::vector<int>> terms_;  ///< channels of the operand, by channel of the output
 };
 

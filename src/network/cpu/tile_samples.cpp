@@ -5,25 +5,10 @@
 #include "network/cpu/sample.hpp"
 #include "network/cpu/tile_kernels.hpp"
 #include "network/cpu/tile_window.hpp"
-#include "network/primitives/fold.hpp"
+#include "network/cpu/window.hpp"
 
 namespace sightline::nn {
 namespace {
-
-/// Taps of a window in the places [0, side) for one output.
-struct TapsInside {
-  std::int64_t begin = 0, end = 0;
-};
-TapsInside taps_inside(const Window& window, std::size_t axis, std::int64_t at, std::int64_t side) {
-  TapsInside taps{0, window.kernel[axis]};
-  const auto is_inside = [&](std::int64_t tap) {
-    const std::int64_t place = window.position(axis, at, tap);
-    return place >= 0 && place < side;
-  };
-  while (taps.begin < taps.end && !is_inside(taps.begin)) ++taps.begin;
-  while (taps.end > taps.begin && !is_inside(taps.end - 1)) --taps.end;
-  return taps;
-}
 
 class WindowFoldTile : public TileKernel {
  public:
@@ -36,50 +21,42 @@ class WindowFoldTile : public TileKernel {
 
   void run(const Tile& tile, const WorkMemory& memory) const override {
     const Window& window = fold_.window;
-    const std::int64_t line = tile.first / window.out[1], column = tile.first % window.out[1];
-    const std::int64_t y = line % window.out[0];
-    const TapsInside across = taps_inside(window, 0, y, x_.height());
-    const std::int64_t taps = across.end - across.begin;
-    const std::int64_t begin = std::clamp<std::int64_t>(reached(column, false), 0, x_.width()),
-                       end = std::clamp<std::int64_t>(reached(column + tile.count - 1, true) + 1, begin,
-                                                      x_.width());
-    WindowOperand::Part part{
-        line / window.out[0], window.position(0, y, across.begin), window.tap_step[0], taps, begin,
-        end - begin};
-    const WindowOperand::Rows x = x_.rows(part, true, memory);
+    const std::int64_t line = tile.first / window.out[1], y = line % window.out[0];
+    const auto rows = memory.spare->take<const float*>(static_cast<std::size_t>(window.kernel[0]));
+    // Rows of the kernel that lie in the map.
+    std::int64_t begin = 0, end = window.kernel[0];
+    const auto is_outside = [&](std::int64_t tap) {
+      return window.position(0, y, tap) < 0 || window.position(0, y, tap) >= x_.height();
+    };
+    while (begin < end && is_outside(begin)) ++begin;
+    while (end > begin && is_outside(end - 1)) --end;
+    const WindowOperand::Rows x = x_.rows(
+        {line / window.out[0], window.position(0, y, begin), window.tap_step[0], end - begin, 0, x_.width()},
+        true, memory);
     const TileResult::At out = y_.at(tile, memory);
+    WindowRow row;
+    row.fold = fold_.fold;
+    row.rows = rows;
+    row.row_count = static_cast<int>(end - begin);
+    row.in_width = static_cast<int>(x_.width());
+    row.kernel = static_cast<int>(window.kernel[1]);
+    row.step = static_cast<int>(window.step[1]);
+    row.tap_step = static_cast<int>(window.tap_step[1]);
+    row.before = static_cast<int>(window.before[1]);
+    row.first = static_cast<int>(tile.first % window.out[1]);
+    row.width = tile.count;
+    const auto reach = static_cast<std::size_t>(reach_of(row).count * kLanes);
+    float* const scratch =
+        memory.spare->take<float>(reach * static_cast<std::size_t>(std::max(row.row_count, 1)));
     for (std::int64_t b = 0; b < y_.blocks(); ++b) {
-      for (int i = 0; i < tile.count; ++i) {
-        float* const to = out.block(b) + i * kLanes;
-        std::fill_n(to, kLanes, initial<float>(fold_.fold));
-        const TapsInside along = taps_inside(window, 1, column + i, x_.width());
-        for (std::int64_t r = 0; r < taps; ++r) {
-          const float* const row = x.row(r, b * kLanes);
-          for (std::int64_t tap = along.begin; tap < along.end; ++tap)
-            fold(to, row + (window.position(1, column + i, tap) - begin) * kLanes);
-        }
-      }
+      for (int r = 0; r < row.row_count; ++r) rows[r] = x.row(r, b * kLanes);
+      row.out = out.block(b);
+      fold_window(row, scratch);
     }
     out.finish();
   }
 
  private:
-  // The first or last column that an output reads.
-  std::int64_t reached(std::int64_t column, bool last) const {
-    const Window& window = fold_.window;
-    const bool is_last_tap = last == (window.tap_step[1] > 0);
-    return window.position(1, column, is_last_tap ? window.kernel[1] - 1 : 0);
-  }
-  void fold(float* to, const float* x) const {
-    if (fold_.fold == Fold::sum) {
-      for (int c = 0; c < kLanes; ++c) to[c] += x[c];
-    } else if (fold_.fold == Fold::maximum) {
-      for (int c = 0; c < kLanes; ++c) to[c] = functions::maximum(to[c], x[c]);
-    } else {
-      for (int c = 0; c < kLanes; ++c) to[c] = folded(fold_.fold, to[c], x[c]);
-    }
-  }
-
   WindowFold fold_;
   WindowOperand x_;
   TileResult y_;

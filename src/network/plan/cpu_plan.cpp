@@ -134,7 +134,7 @@ class CpuPlanBuilder {
 
   template <typename F>
   void for_each_source(int tensor, const F& f) const {
-    for (const Run& run : planned(tensor).view.runs) f(run.tensor);
+    for (const Source& source : planned(tensor).sources) f(source.tensor);
   }
 
   // The groups and the last wave that read each stored tensor. kNone stands for what runs behind all waves.
@@ -181,7 +181,7 @@ class CpuPlanBuilder {
     std::vector<Storage*> arena;
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
       const int tensor = static_cast<int>(t);
-      if (planned(tensor).is_last || !planned(tensor).is_stored(tensor)) continue;
+      if (!stored_.is_stored(tensor)) continue;
       const int maker = graph_.tensor(tensor).maker;
       if (maker != kNone && wave_of(maker) == kNone) continue;  // which nobody needs
       const int last_wave = std::max(stored_[tensor].last_wave, maker == kNone ? 0 : wave_of(maker));
@@ -263,8 +263,7 @@ class CpuPlanBuilder {
   void add_copies() {
     std::vector<int> needed;
     for (const int output : graph_.outputs()) {
-      const bool is_written = !planned(output).is_last && planned(output).is_stored(output) &&
-                              graph_.tensor(output).maker != kNone &&
+      const bool is_written = stored_.is_stored(output) && graph_.tensor(output).maker != kNone &&
                               stored_[output].memory == Memory::caller;
       plan_.written_outputs.push_back(is_written ? output : kNone);
       if (!is_written && !planned(output).is_last) needed.push_back(output);

@@ -34,15 +34,13 @@ class WavePlan {
         groups_(graph_.nodes().size()) {
     for (std::size_t n = 0; n < is_alone_.size(); ++n) {
       const int node = static_cast<int>(n);
-      is_alone_[n] =
-          is_view(graph_.node(node).primitive) || (runs_alone && runs_alone(graph_, tensors_, node));
+      is_alone_[n] = runs_alone && runs_alone(graph_, tensors_, node);
     }
   }
 
   Fusion plan() {
     for (const int node : needed_nodes(graph_)) {
-      const int made = graph_.node(node).outputs[0];
-      if (!planned(made).is_stored(made) || planned(made).is_last) continue;
+      if (is_view(graph_.node(node).primitive) || comes_last(node)) continue;
       place(node);
       placed_.push_back(node);
     }
@@ -64,6 +62,7 @@ class WavePlan {
 
   const PlannedTensor& planned(int tensor) const { return tensors_[static_cast<std::size_t>(tensor)]; }
   const Layout& layout_of(int node) const { return planned(graph_.node(node).outputs[0]).layout; }
+  bool comes_last(int node) const { return planned(graph_.node(node).outputs[0]).is_last; }
   bool is_alone(int node) const { return node != kNone && is_alone_[static_cast<std::size_t>(node)]; }
 
   // The wave of a stored tensor; 0: known before the first one.

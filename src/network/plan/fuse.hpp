@@ -14,7 +14,7 @@ namespace sightline::nn {
 /// between them. The groups of a wave do not depend on each other. A group's nodes have one domain
 /// (domain.hpp) and read each other at the same point alone, so a kernel computes all of them for a tile of
 /// points. A node that runs alone is a group of its own and is read in later waves only. Views are in no
-/// group: their readers read through them. A view that strides cannot express is a copy, and runs alone.
+/// group: their readers read through them.
 /// Nodes whose sizes the frame decides, and all that read them, come last, outside of waves.
 struct Fusion {
   Graph graph;
@@ -34,7 +34,7 @@ using RunsAlone = std::function<bool(const Graph& graph, std::span<const Planned
 /// Parts a graph into waves and groups. The result's graph gives the same bits, but has another form: a max
 /// pool of a max pool reads that one's source, padding with zeros is part of the convolution, and what is
 /// computed for each point of several joined domains (the strides of a head) is computed for each of them.
-/// @param runs_alone  null: none but copies
+/// @param runs_alone  null: none does
 Fusion fuse(const Graph& graph, const RunsAlone& runs_alone = nullptr);
 
 }  // namespace sightline::nn

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "network/plan/elements.hpp"
-
 namespace sightline::nn {
 
 Gathering::Gathering(const Graph& graph, const Stored& stored, int tensor) : data_(graph.type(tensor).data) {
@@ -11,11 +9,10 @@ Gathering::Gathering(const Graph& graph, const Stored& stored, int tensor) : dat
   if (elements_of(shape) == 0) return;
   // All elements are points, in row-major order.
   const Layout row_major{elements_of(shape), factored(shape, strides_of(shape)), false};
-  for_each_element(shape, row_major, stored.planned(tensor).view,
-                   [&](std::int64_t to, std::int64_t /*channel*/, int source, std::int64_t index) {
-                     const std::vector<std::int32_t>& addresses = stored.addresses(source);
-                     add(source, addresses.empty() ? index : addresses[static_cast<std::size_t>(index)], to);
-                   });
+  stored.for_each_address(tensor, shape, row_major,
+                          [&](std::int64_t to, std::int64_t /*channel*/, int source, std::int32_t address) {
+                            add(source, address, to);
+                          });
 }
 
 void Gathering::add(int tensor, std::int64_t from, std::int64_t to) {

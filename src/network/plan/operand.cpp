@@ -30,19 +30,14 @@ class OperandBuilder {
     operand_.channels.assign(static_cast<std::size_t>(channels), {0, kUnset});
   }
 
-  Operand build(const Shape& shape, const Layout& layout, const View& view) {
+  Operand build(int tensor, const Shape& shape, const Layout& layout) {
     const auto each = [&](const auto& f) {
-      const std::vector<std::int32_t>* table = nullptr;
       int last = kNone, source = 0;
-      for_each_element(
-          shape, layout, view, [&](std::int64_t p, std::int64_t c, int tensor, std::int64_t index) {
-            if (tensor != last) {
-              table = &stored_.addresses(tensor);
-              source = source_of(last = tensor);
-            }
-            f(static_cast<std::size_t>(p), static_cast<std::size_t>(c), source,
-              table->empty() ? static_cast<std::int32_t>(index) : (*table)[static_cast<std::size_t>(index)]);
-          });
+      stored_.for_each_address(tensor, shape, layout,
+                               [&](std::int64_t p, std::int64_t c, int of, std::int32_t address) {
+                                 if (of != last) source = source_of(last = of);
+                                 f(static_cast<std::size_t>(p), static_cast<std::size_t>(c), source, address);
+                               });
     };
     each([&](std::size_t p, std::size_t c, int source, std::int32_t address) {
       if (p == 0) operand_.channels[c] = {source, address};
@@ -110,15 +105,56 @@ bool Operand::has_block(std::int64_t block) const {
   return true;
 }
 
+Stored::Stored(const Graph& graph, std::span<const PlannedTensor> tensors)
+    : graph_(graph), tensors_(tensors), storages_(graph.tensors().size()) {
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    const int tensor = static_cast<int>(t), maker = graph.tensor(tensor).maker;
+    views_.emplace_back();
+    if (tensors[t].is_last) continue;
+    if (is_stored(tensor)) {
+      views_.back() = View::of(tensor, graph.shape(tensor));
+      continue;
+    }
+    std::vector<const View*> operands;
+    for (const int input : graph.node(maker).inputs) {
+      const std::optional<View>& view = views_[static_cast<std::size_t>(input)];
+      if (view) operands.push_back(&*view);
+    }
+    if (operands.size() == graph.node(maker).inputs.size())
+      views_.back() = view_of(graph.node(maker).primitive, operands, graph.shape(tensor));
+  }
+}
+
+bool Stored::is_stored(int tensor) const {
+  const int maker = graph_.tensor(tensor).maker;
+  return !planned(tensor).is_last && (maker == kNone || !is_view(graph_.node(maker).primitive));
+}
+
 Operand Stored::operand(int tensor, const Shape& shape, const Layout& layout) const {
   return OperandBuilder(*this, layout.points, elements_of(shape) / layout.points)
-      .build(shape, layout, planned(tensor).view);
+      .build(tensor, shape, layout);
 }
 
 const std::vector<std::int32_t>& Stored::addresses(int tensor) const {
   const auto [found, is_new] = addresses_.try_emplace(tensor);
   if (is_new) found->second = addresses_of((*this)[tensor], planned(tensor).layout, graph_.shape(tensor));
   return found->second;
+}
+
+// Views move elements of any type: here, they move numbers of elements.
+const Tensor& Stored::codes(int tensor) const {
+  const auto [found, is_new] = codes_.try_emplace(tensor);
+  if (!is_new) return found->second;
+  if (is_stored(tensor)) {
+    Tensor numbers(DataType::i64, graph_.shape(tensor));
+    std::int64_t next = static_cast<std::int64_t>(tensor) << 32;
+    for (std::int64_t& one : numbers.as<std::int64_t>()) one = next++;
+    return found->second = std::move(numbers);
+  }
+  const GraphNode& view = graph_.node(graph_.tensor(tensor).maker);
+  std::vector<const Tensor*> operands;
+  for (const int input : view.inputs) operands.push_back(&codes(input));
+  return found->second = std::move(evaluate(view.primitive, operands).front());
 }
 
 }  // namespace sightline::nn

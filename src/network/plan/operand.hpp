@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "network/graph.hpp"
+#include "network/plan/elements.hpp"
 #include "network/plan/planned_tensor.hpp"
-#include "network/plan/storage.hpp"
 
 namespace sightline::nn {
 
@@ -44,8 +45,7 @@ struct Operand {
 /// Storages of a graph's stored tensors, and the operands that they make.
 class Stored {
  public:
-  Stored(const Graph& graph, std::span<const PlannedTensor> tensors)
-      : graph_(graph), tensors_(tensors), storages_(graph.tensors().size()) {}
+  Stored(const Graph& graph, std::span<const PlannedTensor> tensors);
 
   Storage& operator[](int tensor) { return storages_[static_cast<std::size_t>(tensor)]; }
   const Storage& operator[](int tensor) const { return storages_[static_cast<std::size_t>(tensor)]; }
@@ -55,14 +55,44 @@ class Stored {
 
   /// A tensor, repeated up to a shape, by the points and channels of a layout of that shape.
   Operand operand(int tensor, const Shape& shape, const Layout& layout) const;
-  /// Addresses of a stored tensor's elements; {}: it is plain.
-  const std::vector<std::int32_t>& addresses(int tensor) const;
+  /// Whether a tensor has elements of its own, which waves read or write.
+  bool is_stored(int tensor) const;
+
+  /// Calls `f(point, channel, tensor, address)` for all elements that a tensor has when it is repeated up to
+  /// a shape: places by a layout of that shape, and addresses in stored tensors.
+  template <typename F>
+  void for_each_address(int tensor, const Shape& shape, const Layout& layout, const F& f) const;
 
  private:
+  const std::vector<std::int32_t>& addresses(int tensor) const;
+  const Tensor& codes(int tensor) const;
+
   const Graph& graph_;
   std::span<const PlannedTensor> tensors_;
   std::vector<Storage> storages_;
-  mutable std::map<int, std::vector<std::int32_t>> addresses_;  ///< as they are asked for
+  std::vector<std::optional<View>> views_;  ///< by tensor; nothing where strides cannot express it
+  // As they are asked for:
+  mutable std::map<int, std::vector<std::int32_t>> addresses_;  ///< by stored tensor; {}: it is plain
+  mutable std::map<int, Tensor> codes_;  ///< by tensor: the stored tensor and the number of each element
 };
+
+template <typename F>
+void Stored::for_each_address(int tensor, const Shape& shape, const Layout& layout, const F& f) const {
+  const std::optional<View>& view = views_[static_cast<std::size_t>(tensor)];
+  const std::vector<std::int32_t>* table = nullptr;
+  int last = kNone;
+  const auto call = [&](std::int64_t point, std::int64_t channel, int source, std::int64_t index) {
+    if (source != last) table = &addresses(last = source);
+    f(point, channel, source,
+      table->empty() ? static_cast<std::int32_t>(index) : (*table)[static_cast<std::size_t>(index)]);
+  };
+  if (view) return for_each_element(shape, layout, *view, call);
+  const Tensor& all = codes(tensor);
+  for_each_element(shape, layout, View::of(0, all.shape()),
+                   [&](std::int64_t point, std::int64_t channel, int /*own*/, std::int64_t index) {
+                     const std::int64_t code = all.as<std::int64_t>()[static_cast<std::size_t>(index)];
+                     call(point, channel, static_cast<int>(code >> 32), code & 0xffffffff);
+                   });
+}
 
 }  // namespace sightline::nn

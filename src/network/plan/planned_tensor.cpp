@@ -90,7 +90,7 @@ Layout layout_of_concat(Known known, const std::vector<int>& inputs, std::size_t
 
 PlannedTensor shown_by_concat(Known known, const std::vector<int>& inputs, std::size_t axis,
                               const Shape& shape) {
-  PlannedTensor shown{layout_of_concat(known, inputs, axis, shape), {}, false, {}};
+  PlannedTensor shown{layout_of_concat(known, inputs, axis, shape), {}, false};
   std::map<int, bool> are_aligned;  // by stored tensor, which may be shown several times
   for (const int input : inputs) {
     const bool is_aligned = differ_within(shown.layout, at(known, input).layout, axis);
@@ -119,10 +119,8 @@ Layout computed_layout(const Graph& graph, Known known, const GraphNode& node, c
 
 PlannedTensor planned_source(const Graph& graph, int tensor) {
   const Shape& shape = graph.shape(tensor);
-  if (!is_known(shape)) return {Layout(), {{tensor, true}}, true, {}};
-  const bool is_constant = graph.constant(tensor) != nullptr;
-  return {Layout::of(shape), is_constant ? std::vector<Source>{} : std::vector<Source>{{tensor, true}}, false,
-          View::of(tensor, shape)};
+  if (graph.constant(tensor)) return {Layout::of(shape), {}, false};
+  return {is_known(shape) ? Layout::of(shape) : Layout(), {{tensor, true}}, !is_known(shape)};
 }
 
 PlannedTensor planned_output(const Graph& graph, std::span<const PlannedTensor> known, int tensor) {
@@ -130,17 +128,11 @@ PlannedTensor planned_output(const Graph& graph, std::span<const PlannedTensor> 
   const Shape& shape = graph.shape(tensor);
   const bool reads_last =
       std::ranges::any_of(node.inputs, [&](int input) { return at(known, input).is_last; });
-  if (reads_last || !is_known(shape)) return {Layout(), {{tensor, true}}, true, {}};
-  std::vector<const View*> operands;
-  for (const int input : node.inputs) operands.push_back(&at(known, input).view);
-  const std::optional<View> view = view_of(node.primitive, operands, shape);
-  if (!view)
-    return {computed_layout(graph, known, node, shape), {{tensor, true}}, false, View::of(tensor, shape)};
-  const auto* const concat = std::get_if<Concat>(&node.primitive);
-  PlannedTensor shown = concat ? shown_by_concat(known, node.inputs, concat->axis, shape)
-                               : shown_by_view(node.primitive, at(known, node.inputs[0]), shape);
-  shown.view = *view;
-  return shown;
+  if (reads_last || !is_known(shape)) return {Layout(), {{tensor, true}}, true};
+  if (const auto* const concat = std::get_if<Concat>(&node.primitive))
+    return shown_by_concat(known, node.inputs, concat->axis, shape);
+  if (is_view(node.primitive)) return shown_by_view(node.primitive, at(known, node.inputs[0]), shape);
+  return {computed_layout(graph, known, node, shape), {{tensor, true}}, false};
 }
 
 }  // namespace sightline::nn

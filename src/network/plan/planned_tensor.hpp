@@ -6,7 +6,6 @@
 
 #include "network/graph.hpp"
 #include "network/plan/domain.hpp"
-#include "network/view.hpp"
 
 namespace sightline::nn {
 
@@ -20,12 +19,6 @@ struct PlannedTensor {
   Layout layout;
   std::vector<Source> sources;  ///< itself, unless it is made by a view; none of constants
   bool is_last = false;         ///< whether the frame decides its sizes, or those of what it is made of
-  View view;                    ///< the elements in stored tensors; nothing if `is_last`
-
-  /// Whether the tensor has elements of its own. A view that strides cannot express is a copy.
-  bool is_stored(int own_number) const {
-    return is_last || (view.runs.size() == 1 && view.runs[0].tensor == own_number);
-  }
 };
 
 /// An input or a constant.
