@@ -1,6 +1,7 @@
 #include "blocks.hpp"
 #include "kernels/kernel_test.hpp"
 #include "network/cpu/grouped.hpp"
+#include "network/cpu/matrix.hpp"
 #include "network/cpu/planes.hpp"
 #include "network/cpu/product.hpp"
 
@@ -254,6 +255,26 @@ TEST_P(NetworkProductKernel, MultipliesTensors) {
             << m << " " << k << " " << n << " " << step;
       }
     }
+  }
+}
+
+TEST_P(NetworkProductKernel, MultipliesWholeTensors) {
+  struct Shapes {
+    Shape a, b, start, product;
+  };
+  for (const Shapes& of : {Shapes{{1, 5}, {5, 1}, {}, {1, 1}},
+                           {{3, 1, 25, 7}, {2, 7, 33}, {33}, {3, 2, 25, 33}},
+                           {{2, 13, 48}, {1, 48, 16}, {13, 1}, {2, 13, 16}},
+                           {{4, 3}, {5, 3, 50}, {}, {5, 4, 50}},
+                           {{2, 19, 31}, {2, 31, 1}, {2, 1, 1}, {2, 19, 1}},
+                           {{3, 0}, {0, 4}, {4}, {3, 4}}}) {
+    std::vector<Tensor> inputs{made_mixed(of.a, 3), made_mixed(of.b, 5)};
+    if (!of.start.empty()) inputs.push_back(made_mixed(of.start, 7));
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& one : inputs) pointers.push_back(&one);
+    std::vector<Tensor> products{Tensor(DataType::f32, of.product)};
+    multiply_tensors(pointers, products);
+    EXPECT_TRUE(same(products[0], run(Product{}, inputs))) << text_of(of.product);
   }
 }
 

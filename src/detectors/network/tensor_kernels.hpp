@@ -8,21 +8,13 @@
 #include "detectors/network/grid_sample.hpp"
 #include "detectors/network/kernels.hpp"
 #include "detectors/network/operators.hpp"
+#include "network/cpu/matrix.hpp"
 #include "network/cpu/move.hpp"
 
 namespace sightline::network {
 
-/// Sums of products: row i, column j of `out` is the chain over k of a[i, k] * b[k, j], from its value on.
-/// Rows of b and of out are contiguous.
-struct MatrixProduct {
-  const float* a = nullptr;
-  std::int64_t a_row = 0, a_column = 1;  ///< floats from one to the next
-  const float* b = nullptr;
-  std::int64_t b_row = 0;
-  float* out = nullptr;
-  std::int64_t rows = 0, depth = 0, columns = 0;
-};
-void multiply_matrices(const MatrixProduct& product);
+using nn::MatrixProduct;
+using nn::multiply_matrices;
 
 /// Rows along an axis, from number `first` on and before number `last`: each of `count` numbers that are
 /// `step` floats apart. `step` rows begin side by side, and the next ones behind them.

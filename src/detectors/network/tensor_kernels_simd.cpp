@@ -24,7 +24,6 @@ HWY_INLINE Vector exponential_of(Vector x) {
 }
 
 constexpr std::int64_t kStep = HWY_LANES(float);
-constexpr std::int64_t kTileRows = kStep == 16 ? 12 : kStep == 8 ? 6 : 4;
 
 // The first of a vector's lanes, of which `count` are there: all, or those alone, as masks are slow.
 HWY_INLINE hn::Mask<Floats> rest_of(std::int64_t count) {
@@ -43,79 +42,6 @@ HWY_INLINE void store_rest(Vector x, float* to, std::int64_t count) {
   hn::Store(x, Floats(), lanes);
   std::copy_n(lanes, count, to);
 #endif
-}
-
-// R rows and V vectors of columns from (i, j) on; without Whole, the last `count` columns alone are there.
-template <int R, int V, bool Whole>
-void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::int64_t count) {
-  const Floats d;
-  const auto there = hn::FirstN(d, static_cast<std::size_t>(count));
-  const auto load = [&](const float* from) HWY_ATTR {
-    if constexpr (Whole) return hn::LoadU(d, from);
-    return hn::MaskedLoad(there, d, from);
-  };
-  Vector sums[R][V];
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) sums[r][v] = load(m.out + (i + r) * m.columns + j + v * kStep);
-  }
-  const float* a = m.a + i * m.a_row;
-  const float* b = m.b + j;
-  for (std::int64_t k = 0; k < m.depth; ++k, a += m.a_column, b += m.b_row) {
-    Vector w[V];
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) w[v] = load(b + v * kStep);
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      const Vector x = constant(a[r * m.a_row]);
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) sums[r][v] = hn::MulAdd(x, w[v], sums[r][v]);
-    }
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) {
-      float* const to = m.out + (i + r) * m.columns + j + v * kStep;
-      Whole ? hn::StoreU(sums[r][v], d, to) : store_rest(sums[r][v], to, count);
-    }
-  }
-}
-
-template <int R>
-void multiply_rows(const MatrixProduct& m, std::int64_t i) {
-  std::int64_t j = 0;
-  for (; j + 2 * kStep <= m.columns; j += 2 * kStep) multiply_tile<R, 2, true>(m, i, j, kStep);
-  for (; j + kStep <= m.columns; j += kStep) multiply_tile<R, 1, true>(m, i, j, kStep);
-  if (j < m.columns) multiply_tile<R, 1, false>(m, i, j, m.columns - j);
-}
-
-// R rows of a product with one column.
-template <int R>
-void multiply_column(const MatrixProduct& m, std::int64_t i) {
-  float sums[R];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) sums[r] = m.out[i + r];
-  for (std::int64_t k = 0; k < m.depth; ++k) {
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
-      sums[r] = multiply_add(m.a[(i + r) * m.a_row + k * m.a_column], m.b[k * m.b_row], sums[r]);
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) m.out[i + r] = sums[r];
-}
-
-void multiply(const MatrixProduct& m) {
-  std::int64_t i = 0;
-  if (m.columns == 1) {
-    for (; i + 8 <= m.rows; i += 8) multiply_column<8>(m, i);
-    for (; i < m.rows; ++i) multiply_column<1>(m, i);
-    return;
-  }
-  for (; i + kTileRows <= m.rows; i += kTileRows) multiply_rows<kTileRows>(m, i);
-  for (; i + 4 <= m.rows; i += 4) multiply_rows<4>(m, i);
-  for (; i < m.rows; ++i) multiply_rows<1>(m, i);
 }
 
 // --- sums and softmax of rows
@@ -292,15 +218,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sightline::network {
 
-HWY_EXPORT(multiply);
 HWY_EXPORT(sum_each_row);
 HWY_EXPORT(softmax_each_row);
 HWY_EXPORT(exponentials);
 HWY_EXPORT(binary_elements);
 
-void multiply_matrices(const MatrixProduct& product) {
-  HWY_DYNAMIC_DISPATCH(multiply)(product);
-}
 void sum_rows(const AxisRows& rows, const float* from, float* to) {
   HWY_DYNAMIC_DISPATCH(sum_each_row)(rows, from, to);
 }
