@@ -7,6 +7,10 @@ namespace sightline::nn {
 
 /// One row of a convolution of planes, with a step of one column. All pointers are to floats, with no
 /// alignment; nothing is read or written but what they describe. No scratch.
+///
+/// Beside convolve_row with AVX-512, it takes a fourth of the time for 3 inputs and 4 outputs, and half
+/// for 8. Inputs in blocks must become planes first (copy_channels): with that, it is 1.5 times as fast for 1
+/// to 4 outputs of 3x3, and slower for 1x1.
 struct PlanesRow {
   /// By kernel row and input channel: the channel's value under the kernel's first column for output point 0.
   const float* const* taps = nullptr;
