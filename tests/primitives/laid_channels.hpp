@@ -7,19 +7,26 @@
 
 namespace sightline::nn {
 
-enum class Lay { blocks, planes, rows, shuffled, mixed };
-inline constexpr Lay kLays[] = {Lay::blocks, Lay::planes, Lay::rows, Lay::shuffled, Lay::mixed};
+enum class Lay {
+  blocks,
+  planes,
+  rows,      ///< [points, channels], with gaps
+  shuffled,  ///< blocks, whose channels are of two halves in turn
+  mixed,     ///< five of a block, five planes
+  tensors,   ///< a block, 16 of rows
+};
+inline constexpr Lay kLays[] = {Lay::blocks, Lay::planes, Lay::rows, Lay::shuffled, Lay::mixed, Lay::tensors};
 
 struct LaidChannels {
   LaidChannels(Lay lay, int channels, int points)
-      : memory(static_cast<std::size_t>((channels + 40) * 2 * (points + 1))) {
+      : memory(static_cast<std::size_t>((channels + 40) * 2 * (points + 2))) {
     const std::ptrdiff_t half = static_cast<std::ptrdiff_t>(memory.size()) / 2;
     for (int c = 0; c < channels; ++c) {
       const bool is_plane = lay == Lay::planes || (lay == Lay::mixed && c / 5 % 2 == 1);
-      const bool is_row = lay == Lay::rows;
+      const bool is_row = lay == Lay::rows || (lay == Lay::tensors && c / 16 % 2 == 1);
       const int place = lay == Lay::shuffled ? c / 2 + c % 2 * ((channels + 31) / 16 * 8) : c;
       const std::ptrdiff_t in_block = place / 16 * 16 * points + place % 16;
-      first.push_back(memory.data() + (is_plane ? half + c * points : is_row ? c : in_block));
+      first.push_back(memory.data() + (is_plane ? half + c * points : is_row ? half + c : in_block));
       steps.push_back(is_plane ? 1 : is_row ? channels + 3 : 16);
     }
     readable.assign(first.begin(), first.end());
