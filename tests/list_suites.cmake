@@ -1,8 +1,9 @@
-# Lists the suites of a GoogleTest program for ctest: one process per suite instead of per test, since loading libraries
-# and OpenCL drivers costs more than most tests. Run after the program is linked, with
+# Lists the suites of a GoogleTest program for ctest: one process for each suite or GROUP of suites instead of for each
+# test, since loading libraries and OpenCL drivers costs more than most tests. Run after the program is linked, with
 #   PROGRAM  the test program          NAME     what its tests begin with in ctest
 #   OUTPUT   file for ctest to read    REPORTS  folder where each suite leaves its results
-#   TIMEOUT  of a suite, in seconds    COST     what ctest starts first: the highest
+#   TIMEOUT  of a process, in seconds  COST     what ctest starts first: the highest
+#   GROUP    suites of a process; ctest calls them by the first one
 #   POCL     PoCL's cache, which all tests share, as a user's programs do: with one for each cache folder of
 #            Sightline's, PoCL would compile the same kernels many times
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
@@ -33,13 +34,38 @@ if(NOT "$ENV{SIGHTLINE_THOROUGH}")
   endif()
 endif()
 set(text "")
+# Adds the suites of `group` as one test, and empties it.
+macro(add_group)
+  list(LENGTH group size)
+  math(EXPR others "${size} - 1")
+  list(GET group 0 name)
+  string(PREPEND name "${NAME}.")
+  if(others)
+    string(APPEND name "+${others}")
+  endif()
+  list(TRANSFORM group APPEND ".*" OUTPUT_VARIABLE filter)
+  list(JOIN filter ":" filter)
+  string(REPLACE "/" "-" report "${name}")
+  string(APPEND text
+    "add_test([[${name}]] [[${PROGRAM}]] [[--gtest_filter=${filter}]] [[--gtest_output=xml:${REPORTS}/${report}.xml]])\n"
+    "set_tests_properties([[${name}]] PROPERTIES ENVIRONMENT [[${environment}]] TIMEOUT ${TIMEOUT} COST ${COST}) # ${count} tests\n")
+  set(group "")
+  set(count 0)
+endmacro()
+set(group "")
+set(count 0)
 foreach(suite IN LISTS suites)
   if(count_${suite} EQUAL 0)
     continue()
   endif()
-  string(REPLACE "/" "-" report "${NAME}.${suite}")
-  string(APPEND text
-    "add_test([[${NAME}.${suite}]] [[${PROGRAM}]] [[--gtest_filter=${suite}.*]] [[--gtest_output=xml:${REPORTS}/${report}.xml]])\n"
-    "set_tests_properties([[${NAME}.${suite}]] PROPERTIES ENVIRONMENT [[${environment}]] TIMEOUT ${TIMEOUT} COST ${COST}) # ${count_${suite}} tests\n")
+  list(APPEND group "${suite}")
+  math(EXPR count "${count} + ${count_${suite}}")
+  list(LENGTH group size)
+  if(size EQUAL GROUP)
+    add_group()
+  endif()
 endforeach()
+if(group)
+  add_group()
+endif()
 file(WRITE "${OUTPUT}" "${text}")

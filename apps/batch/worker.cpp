@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -168,7 +169,9 @@ class ObjectWorker : public Worker {
                                pipeline_.watched(options), decoders_);
     throw_if_stopped();
     media::FrameSpan span = frames.span();
-    if (in_parts) span = {in_parts->frames, span.first ? span.first : in_parts->first, in_parts->next};
+    span.frames = std::max(span.frames, in_parts.frames);
+    if (in_parts.first) span.first = in_parts.first;
+    if (in_parts.next) span.next = in_parts.next;
     if (part.begin > 0 && !input.is_pictures &&
         (!span.first || std::abs(span.first->time - part.begin) > kWithinRounding)) {
       throw Error(ExitCode::input, job_.describe(place) + ": the key frame of the plan is not found",

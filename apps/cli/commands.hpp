@@ -38,6 +38,7 @@ void add_evaluate_compare(CLI::App& evaluate, Common& common);
 void add_evaluate_frames(CLI::App& evaluate, Common& common);
 void add_evaluate_landmarks(CLI::App& evaluate, Common& common);
 void add_evaluate_recognition(CLI::App& evaluate, Common& common);
+void add_evaluate_classes(CLI::App& evaluate, Common& common);
 void add_evaluate_texture(CLI::App& evaluate, Common& common);
 void add_evaluate_windows(CLI::App& evaluate, Common& common);
 void add_faces(CLI::App& app, Common& common);

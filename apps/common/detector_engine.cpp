@@ -70,7 +70,10 @@ pipeline::PlanHooks plan_hooks(const pipeline::Engine& engine) {
       spdlog::info("{}", remark);
     }
   };
-  return {complete, explain};
+  const auto explain_decoding = [](const std::vector<pipeline::DecoderCost>& decoders) {
+    std::fputs(printable(pipeline::explain(decoders), kLineEndsAndTabs).c_str(), stderr);
+  };
+  return {complete, explain, explain_decoding};
 }
 
 pipeline::ControllerOptions controller_options(const pipeline::Engine& engine,

@@ -40,6 +40,13 @@ void check_relative_model(const Config& config) {
                   "' is a path relative to that file, or the name of a shipped model: " + model_list());
 }
 
+Size parse_tiles(const std::string& text) {
+  if (const std::optional<Size> size = tile_size(text)) return *size;
+  throw Error(ExitCode::usage, "'" + text + "' is not a size of tiles",
+              fmt::format("write it as 640 or 1280x720, each side from {} to {}", TileOptions::kSmallest,
+                          TileOptions::kLargest));
+}
+
 void expect_one(const std::vector<Config>& configs) {
   if (configs.size() > 1)
     throw Error(ExitCode::usage, "this command takes one detector, and there are several",
@@ -288,6 +295,21 @@ Config DetectorOptions::config(Wanted wanted) const {
   return std::move(configs.front());
 }
 
+void DetectorOptions::add_tiles_to(OptionSet& options) {
+  options
+      .add("--tiles SIZE", &tiles_,
+           "Search the picture and overlapping tiles of it, in which networks find small objects: 640 or "
+           "1280x720, in pixels")
+      .free_text()
+      .checked_by([](const std::string& text) { static_cast<void>(parse_tiles(text)); });
+  options
+      .add("--tile-overlap SHARE", &tile_overlap_,
+           "Least overlap of neighbouring tiles, as a share of their sides")
+      .between(0, TileOptions::kMostOverlap)
+      .show_default()
+      .needs("--tiles");
+}
+
 void DetectorOptions::add_quality_to(OptionSet& options) {
   add_quality_options(options, quality_);
   offers_quality_ = true;
@@ -350,6 +372,7 @@ DetectorEngine DetectorOptions::make(Wanted wanted) const {
   engine.threads = schedule_.threads;
   engine.explain = schedule_.explain;
   engine.quality = quality_;
+  if (asks_for_tiles()) engine.tiles = TileOptions{parse_tiles(tiles_), tile_overlap_};
   for (Config& config : configs) {
     pipeline::ScheduleRequest unused;  // of several, the first says how all are run
     pipeline::read_schedule(config, &config == &configs.front() ? engine.schedule : unused);
@@ -366,6 +389,7 @@ DetectorEngine DetectorOptions::make(Wanted wanted) const {
   }
   for (const Config& config : configs) engine.files.insert(config.files().begin(), config.files().end());
   engine.processor = CompositeDetector::compose(std::move(branches));
+  if (engine.tiles) require_boxes(engine.detector().info(), "tiles");
   const std::string& cpu_only = engine.detector().info().cpu_only;
   if (!cpu_only.empty()) spdlog::info("{}", cpu_only);
   pipeline::ScheduleRequest asked = schedule_.request;

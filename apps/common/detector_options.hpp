@@ -12,6 +12,7 @@
 #include "apps/common/detector_engine.hpp"
 #include "apps/common/schedule_options.hpp"
 #include "detection/composite_detector.hpp"
+#include "detection/tiles.hpp"
 #include "family/family.hpp"
 #include "params/config.hpp"
 #include "params/options.hpp"
@@ -51,6 +52,11 @@ class DetectorOptions {
 
   /// @param left_out  names of options that the command has no use for
   void add_to(OptionSet& options, const std::set<std::string>& left_out = {});
+
+  /// Adds --tiles and --tile-overlap, for commands that search frames by Engine::tiles.
+  void add_tiles_to(OptionSet& options);
+  /// Whether the command line asks for tiles.
+  bool asks_for_tiles() const { return !tiles_.empty(); }
 
   /// Adds the options of the quality controller (quality_options.hpp). With an objective, the detector is
   /// made in several settings.
@@ -103,6 +109,8 @@ class DetectorOptions {
   std::string gallery_;
   std::optional<double> false_accepts_;
   bool follows_gallery_ = false;
+  std::string tiles_;  ///< their size; empty: none
+  double tile_overlap_ = TileOptions().overlap;
   ScheduleArguments schedule_;
   pipeline::QualityRequest quality_;
   bool offers_schedule_ = false;

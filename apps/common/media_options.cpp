@@ -8,7 +8,6 @@
 #include "apps/cli/choices.hpp"
 #include "apps/cli/stop.hpp"
 #include "base/error.hpp"
-#include "detection/tiles.hpp"
 #include "image/size_text.hpp"
 
 namespace sightline::apps {
@@ -66,13 +65,6 @@ void prepare_reading(std::vector<std::string>& inputs, media::ReadOptions& readi
 Size parse_size(const std::string& text, const std::string& option) {
   if (const std::optional<Size> size = to_size(text)) return *size;
   throw Error(ExitCode::usage, option + " '" + text + "' is not a size", "write it as 1280x720");
-}
-
-Size parse_tiles(const std::string& text) {
-  if (const std::optional<Size> size = tile_size(text)) return *size;
-  throw Error(ExitCode::usage, "'" + text + "' is not a size of tiles",
-              fmt::format("write it as 640 or 1280x720, each side from {} to {}", TileOptions::kSmallest,
-                          TileOptions::kLargest));
 }
 
 void require_present(const std::string& input) {

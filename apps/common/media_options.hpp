@@ -30,9 +30,6 @@ void prepare_reading(std::string& input, media::ReadOptions& reading);
 /// "1280x720". Throws Error (usage) that says what `option` should have been.
 Size parse_size(const std::string& text, const std::string& option);
 
-/// The value of --tiles: "640" or "1280x720". Throws Error (usage).
-Size parse_tiles(const std::string& text);
-
 /// Throws Error (input) for the name of a file that is not there. What is no plain path (a URL, a pattern, a
 /// generator) is left to FFmpeg.
 void require_present(const std::string& input);

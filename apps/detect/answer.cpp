@@ -63,6 +63,9 @@ void Answer::add_track(Found& found, std::size_t input, const Detection& object,
 }
 
 std::string Answer::line(const Found& found, const std::string& label) const {
+  if (of_classes_)
+    return fmt::format("{}: {} of {}\n", label, found.frames,
+                       counted(frames_, only_pictures_ ? "picture" : "frame"));
   if (found.objects == 0) return fmt::format("no {} found\n", several_of(label));
   if (only_pictures_) {
     std::string text = counted_objects(found.objects, label);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "detection/detector.hpp"
 #include "pipeline/session/pipeline.hpp"
 
 namespace sightline::apps {
@@ -16,8 +17,11 @@ namespace sightline::apps {
 class Answer {
  public:
   /// @param is_live  times are counted from the first frame: a source's own may be a clock's
-  explicit Answer(std::vector<std::string> labels, bool is_live = false)
-      : labels_(std::move(labels)), found_(labels_.size()), is_live_(is_live) {}
+  explicit Answer(const DetectorInfo& detector, bool is_live = false)
+      : labels_(detector.labels),
+        found_(labels_.size()),
+        of_classes_(detector.classifies_frames),
+        is_live_(is_live) {}
 
   /// Adds one frame.
   /// @param input       number of the input that the frame is from, from 1
@@ -25,7 +29,7 @@ class Answer {
   void add(std::size_t input, bool is_picture, const FrameResult& result);
 
   /// A line for each label, "7 people (tracks), most in one frame: 5, from 0:03 to 1:12", and one for faces
-  /// that were recognised, "9 faces named, 6 unknown".
+  /// that were recognised, "9 faces named, 6 unknown". Of classes of whole pictures: "cat: 3 of 10 pictures".
   std::string text() const;
   /// The same in one line.
   std::string one_line() const;
@@ -50,6 +54,7 @@ class Answer {
   std::vector<std::string> labels_;
   std::vector<Found> found_;  ///< by label
   std::int64_t frames_ = 0;   ///< that were searched
+  const bool of_classes_;     ///< of whole frames
   const bool is_live_;
   double start_ = 0;  ///< time that others are counted from
   bool only_pictures_ = true;

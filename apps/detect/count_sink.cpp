@@ -41,18 +41,18 @@ void Counts::add(const TrackCounter& input) {
   for (std::size_t i = 0; i < zones_.size(); ++i) add_totals(zones_[i], input.zone_totals()[i]);
 }
 
-std::string Counts::text() const {
+std::string Counts::text(bool is_whole) const {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < lines_.size(); ++i)
     parts.push_back(fmt::format("{}: {} in, {} out", rules_.lines[i].name, lines_[i].in, lines_[i].out));
   for (std::size_t i = 0; i < zones_.size(); ++i)
     parts.push_back(fmt::format("{}: {} entered, {} left, {} inside", rules_.zones[i].name, zones_[i].entered,
                                 zones_[i].left, zones_[i].inside));
-  return printable(fmt::format("{}", fmt::join(parts, "; "))) + '\n';
+  return printable(fmt::format("{}{}", is_whole ? "" : "incomplete: ", fmt::join(parts, "; "))) + '\n';
 }
 
-report::Section Counts::section() const {
-  report::Section section{"Lines and zones"};
+report::Section Counts::section(bool is_whole) const {
+  report::Section section{is_whole ? "Lines and zones" : "Lines and zones (incomplete)"};
   if (!lines_.empty()) {
     report::Table table{{{"line"}, {"in"}, {"out"}}};
     for (std::size_t i = 0; i < lines_.size(); ++i)

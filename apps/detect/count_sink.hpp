@@ -42,9 +42,10 @@ class Counts {
 
   const CountRules& rules() const { return rules_; }
   /// "door: 3 in, 1 out; yard: 5 entered, 4 left, 1 inside", a line.
-  std::string text() const;
+  /// @param is_whole  all inputs were searched to their ends; otherwise the text says "incomplete"
+  std::string text(bool is_whole) const;
   /// Tables of lines and of zones.
-  report::Section section() const;
+  report::Section section(bool is_whole) const;
 
  private:
   CountRules rules_;

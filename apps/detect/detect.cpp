@@ -259,18 +259,7 @@ void add_detect(CLI::App& app, Common& common) {
   options.add("--every N", &a->reading.every, "Read every n-th frame").between(1, 1'000'000).show_default();
   options.add("--loop TIMES", &a->reading.loop, "Repeats of the input; -1: without end")
       .between(-1, 1'000'000);
-  options
-      .add("--tiles SIZE", &a->tiles,
-           "Search the picture and overlapping tiles of it, in which networks find small objects: 640 or "
-           "1280x720, in pixels")
-      .free_text()
-      .checked_by([](const std::string& text) { static_cast<void>(parse_tiles(text)); });
-  options
-      .add("--tile-overlap SHARE", &a->tile_overlap,
-           "Least overlap of neighbouring tiles, as a share of their sides")
-      .between(0, TileOptions::kMostOverlap)
-      .show_default()
-      .needs("--tiles");
+  a->detector.add_tiles_to(options);
   add_limit_options(options, a->reading);
   add_decoder_option(options, a->reading);
   add_timeout_option(options, a->reading);

@@ -128,15 +128,16 @@ class DetectRun {
         verbosity_(verbosity),
         stop_(stop_requested()),
         engine_(a_.detector.make()),
+        tracking_(a_.tracking.make(engine_.detector())),
         pipeline_(make_pipeline(engine_, engine_.quality)),
-        answer_(engine_.detector().info().labels) {
+        answer_(engine_.detector().info()) {
+    if (!a_.crops.empty()) require_boxes(engine_.detector().info(), "crops");
     a_.reading.stop = &stop_;
     a_.reading.deliver_damaged = true;
     a_.reading.keep_going = a_.keep_going;
     a_.reading.keep_colour = reads_colour(engine_.detector());
     a_.reading.keep_audio = !a_.output.empty() && !a_.no_audio;
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
-    if (!a_.tiles.empty()) engine_.tiles = TileOptions{parse_tiles(a_.tiles), a_.tile_overlap};
     if (!a_.expected.empty()) comparison_.emplace(a_.expected, "this run");
     if (a_.counted) counts_.emplace(*a_.counted, engine_.detector().info().labels);
     if (!a_.crops.empty()) crops_.emplace(a_.crops, a_.inputs, a_.overwrite);
@@ -157,7 +158,8 @@ class DetectRun {
     if (verbosity_ >= 0 && (!ended || total_.frames > 0))
       summarise(answer_, total_, engine_.detector().info(), pipeline_.controller(),
                 verbosity_ > 0 || engine_.explain ? limit() : "", verbosity_ > 0, only_pictures_);
-    if (counts_ && verbosity_ >= 0 && total_.frames > 0) std::fputs(counts_->text().c_str(), stderr);
+    if (counts_ && verbosity_ >= 0 && concluded_ > 0)
+      std::fputs(counts_->text(has_all_inputs()).c_str(), stderr);
     if (ended) std::rethrow_exception(ended);
     if (stop_) {
       spdlog::warn("stopped on request; outputs are complete up to the last frame");
@@ -256,7 +258,9 @@ class DetectRun {
     try {
       reports = search(inputs);
     } catch (const Error& error) {
-      if (keeps_outputs(error)) finish_crops(inputs);
+      if (keeps_outputs(error)) {
+        for (Input& input : inputs) conclude(input, false);
+      }
       throw;
     }
     if (stop_) begin_to_finish();
@@ -270,8 +274,11 @@ class DetectRun {
     }
     const std::exception_ptr error = whole < reports.size() && !stop_ ? reports[whole].error : nullptr;
     reports.resize(whole);
-    while (inputs.size() > whole) inputs.pop_back();
-    finish(inputs);
+    std::list<Input> rest;
+    rest.splice(rest.end(), inputs, std::next(inputs.begin(), static_cast<std::ptrdiff_t>(whole)),
+                inputs.end());
+    finish(inputs, reports);
+    if (error) conclude(rest.front(), false);
     inputs.clear();
     add(reports);
     if (error) std::rethrow_exception(error);
@@ -320,17 +327,27 @@ class DetectRun {
     return reports;
   }
 
-  // Writes pictures of the tracks that have not ended.
-  static void finish_crops(std::list<Input>& inputs) {
-    for (Input& input : inputs) {
-      if (input.crops) input.crops->finish();
-    }
+  // Adds what was computed of an input to the outputs: pictures of tracks that have not ended, counts,
+  // digest.
+  void conclude(Input& input, bool is_whole) {
+    if (input.crops) input.crops->finish();
+    if (input.counter) counts_->add(input.counter->counter());
+    if (a_.digest)
+      digests_.push_back({input.stream.name, pipeline::digits_of(input.digest.digest()), is_whole});
+    ++concluded_;
+    if (is_whole) ++whole_;
+  }
+
+  // Whether all frames were searched. A live source loses frames by nature.
+  static bool is_whole(const Input& input, const pipeline::RunReport& report) {
+    return !report.stopped && (media::is_live(input.stream.name) || input.reader.decode_errors() == 0);
   }
 
   // Ends the outputs of each input, and reports its damage and what was found.
-  void finish(std::list<Input>& inputs) {
-    finish_crops(inputs);
+  void finish(std::list<Input>& inputs, const std::vector<pipeline::RunReport>& reports) {
+    auto report = reports.begin();
     for (Input& input : inputs) {
+      conclude(input, is_whole(input, *report++));
       if (input.video) input.video->finish();
       const bool nothing = input.video && input.video->frames() == 0;
       if (!a_.output.empty() && !nothing) spdlog::info("wrote {}", input.target.path);
@@ -346,10 +363,6 @@ class DetectRun {
     for (const Input& input : inputs) {
       if (input.answer && verbosity_ >= 0)
         spdlog::info("{}: {}", input.stream.name, input.answer->one_line());
-    }
-    for (Input& input : inputs) {
-      if (input.counter) counts_->add(input.counter->counter());
-      if (a_.digest) digests_.emplace_back(input.stream.name, pipeline::digits_of(input.digest.digest()));
     }
   }
 
@@ -458,11 +471,11 @@ class DetectRun {
     }
     add_shared(std::make_unique<AnswerSink>(answer_, input.number, input.reader.info().is_pictures));
     if (a_.several) {
-      input.answer = std::make_unique<Answer>(labels);
+      input.answer = std::make_unique<Answer>(engine_.detector().info());
       add(std::make_unique<AnswerSink>(*input.answer, 1, input.reader.info().is_pictures));
     }
-    if (const auto tracking = a_.tracking.make(engine_.detector())) {
-      auto sink = std::make_unique<pipeline::TrackingSink>(*tracking, std::move(input.stream.sinks));
+    if (tracking_) {
+      auto sink = std::make_unique<pipeline::TrackingSink>(*tracking_, std::move(input.stream.sinks));
       input.stream.sinks = {sink.get()};
       input.sinks.push_back(std::move(sink));
     }
@@ -513,7 +526,7 @@ class DetectRun {
 
   std::vector<report::Section> more_sections() const {
     std::vector<report::Section> sections;
-    if (counts_) sections.push_back(counts_->section());
+    if (counts_) sections.push_back(counts_->section(has_all_inputs()));
     if (!digests_.empty()) sections.push_back(digests_section(digests_));
     return sections;
   }
@@ -521,9 +534,12 @@ class DetectRun {
   // As sha256sum does. Not between results.
   void print_digests() const {
     std::FILE* const out = a_.detections == "-" ? stderr : stdout;
-    for (const auto& [name, digest] : digests_)
-      std::fputs(fmt::format("{}  {}\n", digest, printable(name)).c_str(), out);
+    for (const InputDigest& one : digests_)
+      std::fputs(fmt::format("{}  {}\n", one.text(), printable(one.input)).c_str(), out);
   }
+
+  // Whether the counts are those of all inputs, from begin to end.
+  bool has_all_inputs() const { return whole_ == a_.inputs.size(); }
 
   // Whether all results are as expected.
   bool compare_results() {
@@ -538,6 +554,7 @@ class DetectRun {
   int verbosity_;
   const std::atomic<bool>& stop_;
   DetectorEngine engine_;
+  const std::optional<TrackerOptions> tracking_;
   pipeline::EnginePipeline pipeline_;
   pipeline::RunHistory history_;
   std::optional<RunFinds> finds_;  ///< for the page
@@ -546,7 +563,7 @@ class DetectRun {
   std::optional<ResultComparison> comparison_;
   std::optional<Counts> counts_;
   std::optional<CropFolder> crops_;
-  std::vector<std::pair<std::string, std::string>> digests_;  ///< of inputs, by name
+  std::vector<InputDigest> digests_;
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
   pipeline::RunReport total_;
@@ -554,6 +571,8 @@ class DetectRun {
   RunLoad load_;
   Answer answer_;
   std::size_t opened_ = 0;           ///< inputs
+  std::size_t concluded_ = 0;        ///< inputs that were searched, to the end or in part
+  std::size_t whole_ = 0;            ///< those that were searched to the end
   bool has_plan_ = false;            ///< made for an earlier picture
   bool only_pictures_ = true;        ///< among them
   std::int64_t damaged_inputs_ = 0;  ///< that could not be read whole

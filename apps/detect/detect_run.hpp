@@ -8,7 +8,6 @@
 #include "apps/common/detector_options.hpp"
 #include "apps/detect/track_options.hpp"
 #include "detection/result_writer.hpp"
-#include "detection/tiles.hpp"
 #include "detection/track_counter.hpp"
 #include "media/reader.hpp"
 #include "media/writer.hpp"
@@ -28,8 +27,6 @@ struct DetectArguments {
   std::string report;
   std::string expected;  // stored results that must be found again
   bool digest = false;
-  std::string tiles;  // size of tiles; empty: none
-  double tile_overlap = TileOptions().overlap;
   std::string crops;                  // folder for pictures of objects
   std::optional<CountRules> counted;  // zones and lines
   media::WriteOptions writing;

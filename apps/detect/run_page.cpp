@@ -260,10 +260,14 @@ std::vector<Section> RunFinds::sections() const {
   return all;
 }
 
-Section digests_section(const std::vector<std::pair<std::string, std::string>>& digests) {
+std::string InputDigest::text() const {
+  return (is_whole ? "" : "incomplete ") + digits;
+}
+
+Section digests_section(const std::vector<InputDigest>& digests) {
   Table table;
   table.columns = {{"input"}, {"digest"}};
-  for (const auto& [name, digest] : digests) table.rows.push_back({name, digest});
+  for (const InputDigest& one : digests) table.rows.push_back({one.input, one.text()});
   return {"Digests of results", {{table}}};
 }
 

@@ -82,7 +82,16 @@ std::string run_page(const std::string& input, const DetectorEngine& engine,
                      const pipeline::RunHistory& history, const RunFinds* finds,
                      std::vector<report::Section> more = {}, const std::string& limit = "");
 
-/// Digests of inputs, by their names.
-report::Section digests_section(const std::vector<std::pair<std::string, std::string>>& digests);
+/// Digest of the results of an input.
+struct InputDigest {
+  std::string input;
+  std::string digits;
+  bool is_whole = true;  ///< all frames of the input were searched
+
+  /// The digits; after "incomplete" if they are of a part.
+  std::string text() const;
+};
+
+report::Section digests_section(const std::vector<InputDigest>& digests);
 
 }  // namespace sightline::apps

@@ -44,6 +44,7 @@ std::optional<TrackerOptions> TrackOptions::make(const Detector& detector) const
   const DetectorInfo& info = detector.info();
   const bool wanted = track_ || (track_names_ && !no_track_ && info.names_objects);
   if (!wanted) return std::nullopt;
+  if (track_) require_boxes(info, "track");
   TrackerOptions options = tracker_;
   options.lowest_score = info.threshold;
   options.names = detector.known_names();

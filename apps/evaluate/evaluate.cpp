@@ -10,6 +10,7 @@ void add_evaluate(CLI::App& app, Common& common) {
   add_evaluate_compare(evaluate, common);
   add_evaluate_landmarks(evaluate, common);
   add_evaluate_recognition(evaluate, common);
+  add_evaluate_classes(evaluate, common);
   add_evaluate_texture(evaluate, common);
 }
 

@@ -305,7 +305,8 @@ std::set<std::string> search(const FrameArguments& a, const DetectorEngine& engi
   pipeline::Pipeline pipeline(engine.detector(), engine.devices(), engine.resolve(), {engine.threads});
   pipeline::RunOptions options;
   options.stop = reading.stop;
-  const pipeline::Stream stream{&source, a.input, std::move(sinks), {}};
+  pipeline::Stream stream{&source, a.input, std::move(sinks), {}};
+  stream.tiles = engine.tiles;
   pipeline::PartedReport report;
   if (needs_pixels) {
     report.run = pipeline.run(stream, options);
@@ -319,8 +320,7 @@ std::set<std::string> search(const FrameArguments& a, const DetectorEngine& engi
   if (report.run.failed > 0) throw Error(ExitCode::failed, report.run.first_failure);
   throw_if_stopped();
   std::set<std::string> names = source.names();
-  for (std::int64_t i = 1; report.in_parts && i <= report.in_parts->frames; ++i)
-    names.insert(std::to_string(i));
+  for (std::int64_t i = 1; i <= report.in_parts.frames; ++i) names.insert(std::to_string(i));
   return names;
 }
 
@@ -463,6 +463,10 @@ int run_frames(FrameArguments a) {
   check_report(a.report, 1);
   if (!a.misses_sheet.empty() && !a.misses)
     throw Error(ExitCode::usage, "--misses-sheet needs --misses", "add for example --misses 0.1");
+  if (a.misses && a.detector.asks_for_tiles()) {
+    throw Error(ExitCode::usage, "--misses cannot be combined with --tiles",
+                "leave one of them out: misses are explained by the windows of whole frames");
+  }
   if (!a.reliability.empty() && a.calibrated.empty())
     throw Error(ExitCode::usage, "--reliability needs --calibrate", "add --calibrate FILE");
   refuse_same_outputs(
@@ -572,6 +576,7 @@ void add_evaluate_frames(CLI::App& evaluate, Common& common) {
            "Plot (SVG) of confidences against accuracy on pictures that they were not fitted to; needs "
            "--calibrate")
       .checked_by(OutputFile{{".svg"}});
+  a->detector.add_tiles_to(options);
   add_limit_options(options, a->reading);
   add_decoder_option(options, a->reading);
   add_timeout_option(options, a->reading);

@@ -49,6 +49,7 @@ class Labeller {
       DetectorOptions detector = arguments.detector;
       detector.use_no_device();
       engine = detector.make();
+      require_boxes(engine->detector().info(), "model");
     }
     begin_with_unseen();
     read_picture();

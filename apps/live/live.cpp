@@ -169,6 +169,7 @@ void add_input_options(OptionSet& options, LiveArguments& a, Typed& typed) {
            "Maximum time to wait for a lost source, or for one that is missing at the start, in seconds "
            "(default: no limit)")
       .between(0, 1e6);
+  a.detector.add_tiles_to(options);
   add_limit_options(options, a.reading);
   add_decoder_option(options, a.reading);
   options.add("--duration SECONDS", &a.duration, "Length of the run, in seconds").positive();

@@ -43,12 +43,13 @@ LiveSession::LiveSession(LiveArguments arguments, std::function<void()> wake)
     : a_(std::move(arguments)),
       wake_(std::move(wake)),
       engine_(a_.detector.make()),
-      answer_(engine_.detector().info().labels, true),
+      answer_(engine_.detector().info(), true),
       pipeline_(make_pipeline(engine_, engine_.quality, live_schedule(engine_, a_.inputs.size()), [this] {
         double rate = 0;
         for (const auto& stream : streams_) rate += stream->rate();
         return rate;
       })) {
+  static_cast<void>(a_.tracking.make(engine_.detector()));  // refused before an output is opened
   plan_wanted_ = engine_.is_auto();  // before a goal is set, which alone would make it so
   // What is seen is to be what happens now: throughput beyond the source's rate is worth nothing.
   if (engine_.schedule.goal.empty()) engine_.schedule.goal = "latency";
@@ -79,7 +80,7 @@ void LiveSession::open_outputs() {
     results_ =
         ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector().operating_points().empty());
   if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
-  for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i]->begin(shared_sinks(i + 1));
+  for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i]->begin(shared_sinks(i + 1), engine_.tiles);
 }
 
 std::vector<std::unique_ptr<pipeline::Sink>> LiveSession::shared_sinks(std::size_t input) {
@@ -144,7 +145,7 @@ void LiveSession::plan() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::optional<pipeline::Planned> planned;
-  if (!frames.empty()) planned = pipeline_.plan(frames, std::nullopt, plan_ends_);
+  if (!frames.empty()) planned = pipeline_.plan(frames, plan_ends_);
 
   const std::lock_guard lock(schedule_mutex_);
   planning_ = false;

@@ -64,7 +64,8 @@ LiveStream::LiveStream(const LiveArguments& arguments, std::size_t number, const
   if (status.opened) spdlog::info("{}", describe_stream(name(), status.info));
 }
 
-void LiveStream::begin(std::vector<std::unique_ptr<pipeline::Sink>> shared) {
+void LiveStream::begin(std::vector<std::unique_ptr<pipeline::Sink>> shared,
+                       const std::optional<TileOptions>& tiles) {
   std::vector<pipeline::Sink*> sinks;
   if (!a_.headless) sinks.push_back(&mailbox_);
   const auto add = [&](std::unique_ptr<pipeline::Sink> sink) {
@@ -82,6 +83,7 @@ void LiveStream::begin(std::vector<std::unique_ptr<pipeline::Sink>> shared) {
   stream_.source = source_.get();
   stream_.name = name();
   stream_.sinks = std::move(sinks);
+  stream_.tiles = tiles;
   stream_.traces = {&statistics_};
   stream_.fails_alone = a_.has_several_inputs();
 }

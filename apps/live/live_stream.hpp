@@ -34,7 +34,7 @@ class LiveStream {
 
   /// Prepares the stream with its sinks: display, recording and `shared`, behind a tracker if requested.
   /// @param shared  sinks of the session; they get the tracker's results
-  void begin(std::vector<std::unique_ptr<pipeline::Sink>> shared);
+  void begin(std::vector<std::unique_ptr<pipeline::Sink>> shared, const std::optional<TileOptions>& tiles);
   /// For the pipeline; valid as long as the object.
   pipeline::Stream& stream() { return stream_; }
   /// Adds the report of a run of the pipeline.

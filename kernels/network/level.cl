@@ -403,7 +403,7 @@ INLINE float4 pool(const Work* work, const Op* op, int quad, int p, int2 at) {
   for (int row = 0; row < op->kernel_y; ++row) {
 #pragma unroll UNROLL
     for (int column = 0; column < op->kernel_x; ++column)
-      largest = larger(largest, read_window(work, op, place, quad, p, at, row, column, (float4)(-INFINITY)));
+      largest = maximum(largest, read_window(work, op, place, quad, p, at, row, column, (float4)(-INFINITY)));
   }
   return largest;
 }
@@ -612,7 +612,7 @@ INLINE void run(const Work* work, const Op* op, float4* sums) {
   } else {
     MAKE_QUADS(quad_of, work, op)
   }
-  wait(op);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void level(
@@ -625,15 +625,16 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void level(
   const Chain chain = chains[number];
   begin(&work, &chain, group, &unused);
 #pragma unroll 1
-  for (int i = 0; i < chain.ops; ++i) {
-    const int cached = i % CACHED_OPS;
-    if (cached == 0) {
-      const int words = min(CACHED_OPS, chain.ops - i) * OP_WORDS;
-      for (int k = work.item; k < words; k += GROUP) cache[k] = ((global const int*)(ops + chain.first_op + i))[k];
-      barrier(CLK_LOCAL_MEM_FENCE);
+  for (int cached = 0; cached < chain.ops; cached += CACHED_OPS) {
+    const int count = min(CACHED_OPS, chain.ops - cached);
+    for (int k = work.item; k < count * OP_WORDS; k += GROUP)
+      cache[k] = ((global const int*)(ops + chain.first_op + cached))[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
+    for (int i = 0; i < count; ++i) {
+      const Op op = ((local const Op*)cache)[i];
+      run(&work, &op, sums);
     }
-    const Op op = ((local const Op*)cache)[cached];
-    run(&work, &op, sums);
   }
 }
 #endif

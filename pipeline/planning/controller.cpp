@@ -110,7 +110,7 @@ void Controller::begin(const TraceInfo& info) {
 
 void Controller::accept(const FrameTrace& trace) {
   const std::lock_guard lock(mutex_);
-  if (sensor_) sensor_->count_frame();
+  if (sensor_ && trace.ends_frame) sensor_->count_frame();
   if (trace.status != FrameStatus::ok) return;
   try {
     if (!by_hand_ && !failed_) control_quality(trace);
@@ -231,7 +231,8 @@ void Controller::control_quality(const FrameTrace& trace) {
 
 void Controller::judge_rate(std::int64_t now, const RunWindow& window) {
   if (window.possible_fps <= 0) return;
-  const double delivered = 1 / window.seconds;
+  const double delivered = 1 / (window.seconds * window.tiles);
+  const double possible = window.possible_fps / window.tiles;
   double wanted = options_.quality.limit;
   if (const double given = options_.source_rate ? options_.source_rate() : 0; given > 0)
     wanted = std::min(wanted, given);
@@ -248,7 +249,7 @@ void Controller::judge_rate(std::int64_t now, const RunWindow& window) {
           limited_by_, 100 * window.idle_share);
     }
   }
-  judge(now, wanted / window.possible_fps, fmt::format("{:.1f} frames/s are possible", window.possible_fps));
+  judge(now, wanted / possible, fmt::format("{:.1f} frames/s are possible", possible));
 }
 
 void Controller::judge_energy(std::int64_t now) {

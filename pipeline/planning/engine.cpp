@@ -123,8 +123,21 @@ PlanOptions EnginePipeline::plan_options(std::optional<std::int64_t> frames_to_c
   return options;
 }
 
-Planned EnginePipeline::plan(const std::vector<Frame>& frames, std::optional<std::int64_t> frames_to_come,
-                             const std::atomic<bool>& stop) {
+std::vector<Frame> EnginePipeline::searched(const std::vector<Frame>& frames) const {
+  if (!engine_.tiles || frames.empty()) return frames;
+  const TileLayout layout(frames.front().size(), *engine_.tiles);
+  std::vector<Frame> tiles;
+  for (std::size_t i = layout.count() > 1; i < layout.count() && tiles.size() < kPlanFrames; ++i)
+    tiles.push_back(part_of(frames.front(), layout.place(i)));
+  return tiles;
+}
+
+Planned EnginePipeline::plan(const std::vector<Frame>& frames, const std::atomic<bool>& stop) {
+  return plan_with(searched(frames), std::nullopt, stop);
+}
+
+Planned EnginePipeline::plan_with(const std::vector<Frame>& frames,
+                                  std::optional<std::int64_t> frames_to_come, const std::atomic<bool>& stop) {
   PlanOptions options = plan_options(frames_to_come);
   options.stop = &stop;
   if (hooks_.complete) hooks_.complete(options, pipeline_.threads());
@@ -141,24 +154,20 @@ Planned EnginePipeline::plan(const std::vector<Frame>& frames, std::optional<std
 
 void EnginePipeline::plan_if_worthwhile(const std::vector<Frame>& samples, std::optional<std::int64_t> frames,
                                         std::int64_t enough_frames, const std::atomic<bool>& stop) {
-  if (!engine_.tiles || samples.empty()) {
-    controller_.follow_plan(planned_for(samples, frames, enough_frames, stop));
-    return;
-  }
-  const TileLayout layout(samples.front().size(), *engine_.tiles);
-  const auto count = static_cast<std::int64_t>(layout.count());
-  std::vector<Frame> tiles;  // of one size
-  for (std::size_t i = layout.count() > 1; i < layout.count() && tiles.size() < kPlanFrames; ++i)
-    tiles.push_back(part_of(samples.front(), layout.place(i)));
-  if (frames) *frames *= count;
-  controller_.follow_plan(planned_for(tiles, frames, enough_frames, stop));
+  if (engine_.tiles && frames && !samples.empty())
+    *frames *= static_cast<std::int64_t>(TileLayout(samples.front().size(), *engine_.tiles).count());
+  controller_.follow_plan(planned_for(searched(samples), frames, enough_frames, stop));
 }
 
 std::optional<Planned> EnginePipeline::planned_for(const std::vector<Frame>& samples,
                                                    std::optional<std::int64_t> frames,
                                                    std::int64_t enough_frames,
                                                    const std::atomic<bool>& stop) {
-  if (!engine_.is_auto()) return std::nullopt;
+  if (!engine_.is_auto()) {
+    if (engine_.explain && hooks_.explain_decoding)
+      hooks_.explain_decoding(measure_decoders(plan_options(frames)));
+    return std::nullopt;
+  }
   const bool asked = engine_.schedule.name == "auto" || !engine_.schedule.goal.empty();
   if (!asked && frames && *frames < enough_frames) {
     take_unplanned(samples, *frames);
@@ -166,7 +175,7 @@ std::optional<Planned> EnginePipeline::planned_for(const std::vector<Frame>& sam
   }
   if (samples.empty()) return std::nullopt;
   // Who asks for a plan gets a whole one, however short the run.
-  return plan(samples, asked ? std::nullopt : frames, stop);
+  return plan_with(samples, asked ? std::nullopt : frames, stop);
 }
 
 // Takes a schedule without measuring, for a run that is too short for it.

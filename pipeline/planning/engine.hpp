@@ -70,6 +70,8 @@ struct PlanHooks {
   std::function<void(PlanOptions&, int threads)> complete;
   /// Tells the user about a plan that was made or remembered; may be empty.
   std::function<void(const Planned&)> explain;
+  /// Tells the user what decoding costs, where the schedule is not planned; may be empty.
+  std::function<void(const std::vector<DecoderCost>&)> explain_decoding;
 };
 
 /// The pipeline of an engine: its schedule is planned where that is asked for, and kept by a controller.
@@ -90,12 +92,10 @@ class EnginePipeline {
 
   /// Sets the input whose decoding plans count from now on; at first, frames are in memory.
   void set_decoding(InputDecoding decoding) { decoding_ = std::move(decoding); }
-  /// Plans schedule `auto` with some frames of the source, and sets it. Plans are made, and remembered, for
-  /// the operating point that the processor is configured with. Throws Error (usage).
-  /// @param frames_to_come  of the run, where that is known: see PlanOptions
-  /// @param stop            ends the measuring early, with what is known by then
-  Planned plan(const std::vector<Frame>& frames, std::optional<std::int64_t> frames_to_come,
-               const std::atomic<bool>& stop);
+  /// Plans schedule `auto` with some frames of a source without a known end, and sets it. Plans are made, and
+  /// remembered, for the operating point that the processor is configured with. Throws Error (usage).
+  /// @param stop  ends the measuring early, with what is known by then
+  Planned plan(const std::vector<Frame>& frames, const std::atomic<bool>& stop);
   /// Plans for a run over a source, where that is worth its time, and has the controller keep the plan: where
   /// the user asks for schedule auto or a goal, or the source has as many frames as that, or does not know.
   /// Else the schedule is that of a plan which is remembered, or all stages run on the device, if there is
@@ -121,6 +121,10 @@ class EnginePipeline {
   }
 
  private:
+  /// The parts of a frame that are searched, of one size: its tiles, if there are any.
+  std::vector<Frame> searched(const std::vector<Frame>& frames) const;
+  Planned plan_with(const std::vector<Frame>& searched, std::optional<std::int64_t> searches_to_come,
+                    const std::atomic<bool>& stop);
   std::optional<Planned> planned_for(const std::vector<Frame>& samples, std::optional<std::int64_t> frames,
                                      std::int64_t enough_frames, const std::atomic<bool>& stop);
   void take_unplanned(const std::vector<Frame>& frames, std::int64_t frames_to_come);

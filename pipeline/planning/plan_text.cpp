@@ -18,17 +18,10 @@ const Alternative* chosen_of(const Planned& planned) {
   return chosen == planned.alternatives.end() ? nullptr : &*chosen;
 }
 
-// The stage `decode`, by processor.
+// The stage `decode`, and what limits the chosen schedule.
 std::string decoding_text(const Planned& planned) {
   if (planned.costs.size() == 0 || planned.costs.front().decode.empty()) return {};
-  std::string text = fmt::format("{:2}{:<62} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "", "stage decode on",
-                                 "decoders", "ms", "CPU ms", "mJ", "at most");
-  for (const DecoderCost& one : planned.costs.front().decode) {
-    text += fmt::format("{:2}{:<62} {:>8} {:>9.2f} {:>9.2f} {:>9} {:>9.1f}\n", "", one.processor, one.count,
-                        1e3 * one.seconds, 1e3 * one.work,
-                        millijoules(one.joules < 0 ? std::nullopt : std::optional(one.joules)), one.fps());
-  }
-  text += "Times are of one decoder, per frame; at most: frames/s of all decoders of the processor.\n";
+  std::string text = explain(planned.costs.front().decode);
   if (const Alternative* const chosen = chosen_of(planned))
     text += fmt::format("The {} limits the chosen schedule to {:.1f} frames/s, decoding included.\n",
                         chosen->bound_by, bound_of(planned.costs, chosen->schedule).fps);
@@ -36,6 +29,18 @@ std::string decoding_text(const Planned& planned) {
 }
 
 }  // namespace
+
+std::string explain(const std::vector<DecoderCost>& decoders) {
+  if (decoders.empty()) return {};
+  std::string text = fmt::format("{:2}{:<62} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "", "stage decode on",
+                                 "decoders", "ms", "CPU ms", "mJ", "at most");
+  for (const DecoderCost& one : decoders) {
+    text += fmt::format("{:2}{:<62} {:>8} {:>9.2f} {:>9.2f} {:>9} {:>9.1f}\n", "", one.processor, one.count,
+                        1e3 * one.seconds, 1e3 * one.work,
+                        millijoules(one.joules < 0 ? std::nullopt : std::optional(one.joules)), one.fps());
+  }
+  return text + "Times are of one decoder, per frame; at most: frames/s of all decoders of the processor.\n";
+}
 
 bool is_limited_by_software_decoding(const Planned& planned) {
   const Alternative* const chosen = chosen_of(planned);

@@ -68,28 +68,6 @@ constexpr std::int64_t kFewestDecoded = 4;
 constexpr double kDecodingSeconds = 0.15;   // of the decoders of each processor
 constexpr std::int64_t kShareDecoded = 50;  // of a short run, one frame in so many
 
-// Costs of decoding the input. Empty if they cannot be measured: then the run reports the error.
-std::vector<DecoderCost> decoders_of(const PlanOptions& options,
-                                     const std::optional<StageEnergies>& energies) {
-  if (!options.decoding.measure) return {};
-  std::int64_t frames = kDecodedFrames;
-  if (options.frames_to_come)
-    frames =
-        std::clamp<std::int64_t>(*options.frames_to_come / kShareDecoded, kFewestDecoded, kDecodedFrames);
-  EnergyCounter* const energy = energies && options.energy->is_quick() ? options.energy.get() : nullptr;
-  try {
-    std::vector<DecoderCost> decoders = options.decoding.measure(frames, kDecodingSeconds, energy);
-    std::erase_if(decoders, [](const DecoderCost& decoder) { return decoder.fps() <= 0; });
-    for (DecoderCost& decoder : decoders) {
-      if (energy) decoder.joules = std::max(decoder.joules - energies->idle_watts * decoder.seconds, 0.0);
-    }
-    return decoders;
-  } catch (const Error& e) {
-    logger().debug("auto: decoding cannot be measured: {}", e.what());
-    return {};
-  }
-}
-
 // Tries some schedules, replaces or adds them among the alternatives, ranks these, and puts the best tried
 // one first.
 void try_some(std::vector<Alternative>& alternatives, std::vector<Alternative> some, PlanTrials& trials,
@@ -203,6 +181,27 @@ std::optional<StageEnergies> find_energies(Pipeline& pipeline, const FrameProces
 
 }  // namespace
 
+std::vector<DecoderCost> measure_decoders(const PlanOptions& options,
+                                          const std::optional<StageEnergies>& energies) {
+  if (!options.decoding.measure) return {};
+  std::int64_t frames = kDecodedFrames;
+  if (options.frames_to_come)
+    frames =
+        std::clamp<std::int64_t>(*options.frames_to_come / kShareDecoded, kFewestDecoded, kDecodedFrames);
+  EnergyCounter* const energy = energies && options.energy->is_quick() ? options.energy.get() : nullptr;
+  try {
+    std::vector<DecoderCost> decoders = options.decoding.measure(frames, kDecodingSeconds, energy);
+    std::erase_if(decoders, [](const DecoderCost& decoder) { return decoder.fps() <= 0; });
+    for (DecoderCost& decoder : decoders) {
+      if (energy) decoder.joules = std::max(decoder.joules - energies->idle_watts * decoder.seconds, 0.0);
+    }
+    return decoders;
+  } catch (const Error& e) {
+    logger().debug("auto: decoding cannot be measured: {}", e.what());
+    return {};
+  }
+}
+
 std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor& processor,
                                        const Devices& devices, const Frame& frame,
                                        const PlanOptions& options) {
@@ -242,7 +241,7 @@ Planned plan_schedule(Pipeline& pipeline, const FrameProcessor& processor, const
   planned.costs = calibrate(pipeline, processor, devices, frames, options.stop,
                             options.transfers ? options.transfers() : std::vector<TransferModel>(),
                             limit ? &*limit : nullptr);
-  const std::vector<DecoderCost> decoders = decoders_of(options, objective.energies);
+  const std::vector<DecoderCost> decoders = measure_decoders(options, objective.energies);
   for (FrameCosts& costs : planned.costs) costs.decode = decoders;
   std::vector<Alternative>& all = planned.alternatives;
   all = weigh(planned.costs, processor, devices, objective);

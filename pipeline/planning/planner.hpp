@@ -138,6 +138,12 @@ DeviceCosts calibrate(Pipeline& pipeline, const FrameProcessor& processor, const
 DecoderCost measure_decoder(FrameSource& source, std::int64_t frames, double seconds,
                             EnergyCounter* energy = nullptr);
 
+/// Costs of decoding PlanOptions::decoding. Empty where there is nothing to decode, and where it cannot be
+/// measured: then the run reports the error.
+/// @param energies  none: joules stay unknown
+std::vector<DecoderCost> measure_decoders(const PlanOptions& options,
+                                          const std::optional<StageEnergies>& energies = {});
+
 /// Candidate schedules, best predicted first: all mappings of stages to the CPU and one device,
 /// for each device and for all devices together (each frame on one of them); likewise all splits. Mappings
 /// with a stage of unknown cost on a device are left out.
@@ -169,6 +175,8 @@ std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor
 
 /// Table for people: the best `rows` alternatives, and the stage `decode` if the run has one.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
+/// Table for people of the stage `decode`; empty without decoders.
+std::string explain(const std::vector<DecoderCost>& decoders);
 /// Whether the CPU decodes, and it or its decoders limit the chosen schedule: a device's decoder may help.
 bool is_limited_by_software_decoding(const Planned& planned);
 /// Line for people on the meters used for the goal energy, and the parts whose energy they do not cover;

@@ -40,6 +40,7 @@ void WindowMeter::add(const FrameTrace& trace) {
   if (trace.entered != 0) begin = trace.entered;
   if (done == 0) done = trace.delivered;
   if (start_ == 0) {
+    if (!trace.ends_frame) return;
     restart();
     start_ = end_ = trace.delivered;
     processed_ = done;
@@ -51,14 +52,18 @@ void WindowMeter::add(const FrameTrace& trace) {
   together_ += together;
   on_device_ += together > 0 ? 1 : 0;
   ++frames_;
+  whole_frames_ += trace.ends_frame;
+  is_within_frame_ = !trace.ends_frame;
 }
 
 std::optional<RunWindow> WindowMeter::take(const WindowRule& rule) {
   const std::int64_t length = end_ - start_;
-  if (length < rule.length || frames_ < (length < 4 * rule.length ? rule.frames : rule.slow_frames))
+  if (is_within_frame_ || length < rule.length ||
+      frames_ < (length < 4 * rule.length ? rule.frames : rule.slow_frames))
     return std::nullopt;
   const auto per_frame = [&](std::int64_t ns) { return 1e-9 * static_cast<double>(ns) / frames_; };
   RunWindow window{static_cast<double>(frames_), per_frame(length), per_frame(cpu_), per_frame(device_)};
+  window.tiles = static_cast<double>(frames_) / whole_frames_;
   if (busy_ > 0) window.possible_fps = 1 / per_frame(busy_);
   window.idle_share = 1 - per_frame(busy_) / window.seconds;
   if (on_device_ > 0) window.batch = static_cast<double>(together_) / on_device_;

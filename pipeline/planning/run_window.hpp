@@ -8,9 +8,9 @@
 
 namespace sightline::pipeline {
 
-/// Means of a window. Seconds and joules are per frame.
+/// Means of a window. Seconds, joules and rates are those of frames, or of tiles where frames have several.
 struct RunWindow {
-  double frames = 0;
+  double frames = 0;                ///< tiles count as frames
   double seconds = 0;               ///< from the end of a frame to the end of the next one
   double cpu = 0;                   ///< core-seconds of the stages on the CPU
   double device = 0;                ///< seconds of the stages on all devices
@@ -19,6 +19,7 @@ struct RunWindow {
   double batch = 0;                 ///< mean size of the frames' batches on devices; 0: none
   double idle_share = 0;            ///< share of the time without a frame to process, 0 to 1
   bool limited_by_outputs = false;  ///< the sinks were busier than the source
+  double tiles = 1;                 ///< per whole frame; 1: frames are searched whole
 };
 
 /// Minimum length of a window.
@@ -28,7 +29,8 @@ struct WindowRule {
   int slow_frames = 0;  ///< instead of `frames` after four times the length
 };
 
-/// Sums the traces of a window. A window starts with the end of its first frame, which is not counted.
+/// Sums the traces of a window. A window starts with the end of its first frame, which is not counted, and
+/// ends with that of its last one.
 class WindowMeter {
  public:
   /// Starts again, after the next `left_out` frames.
@@ -48,7 +50,8 @@ class WindowMeter {
   std::int64_t cpu_ = 0, device_ = 0, reading_ = 0, writing_ = 0, busy_ = 0;
   std::int64_t together_ = 0;  ///< sum of the sizes of batches, by frame
   int on_device_ = 0;          ///< frames that were on a device
-  int frames_ = 0;
+  int frames_ = 0, whole_frames_ = 0;
+  bool is_within_frame_ = false;  ///< more tiles of the last frame follow
 };
 
 }  // namespace sightline::pipeline

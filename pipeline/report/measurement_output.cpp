@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -537,6 +538,18 @@ std::string bound_text(const ScheduleResult& schedule) {
                      whole_percent(schedule.bound_share), bound, schedule.bound_by);
 }
 
+// "NAME=VALUE;NAME=VALUE"; no value where it is not finite.
+template <class T>
+std::string csv_list(const std::vector<T>& all, auto name, auto value) {
+  std::string text;
+  for (const T& one : all) {
+    const double number = std::invoke(value, one);
+    text += (text.empty() ? "" : ";") + std::invoke(name, one) + '=' +
+            (std::isfinite(number) ? shortest(number) : "");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string verdict(const Measurement& measurement) {
@@ -579,18 +592,23 @@ std::string measurements_as_csv(std::span<const Measurement> measurements) {
     for (const ScheduleResult& s : m.schedules) {
       Json& row = rows.emplace_back(all);
       row.update(as_json(s));
-      std::string utilisation;
-      for (const ProcessorResult& one : s.processors)
-        utilisation += (utilisation.empty() ? "" : ";") + one.name + '=' +
-                       (std::isfinite(one.utilisation) ? shortest(one.utilisation) : "");
-      row["utilisation"] = utilisation;
+      row["utilisation"] = csv_list(s.processors, &ProcessorResult::name, &ProcessorResult::utilisation);
+      if (!m.with_decoding || m.with_decoding->schedule != s.schedule) continue;
+      const DecodingResult& decoding = *m.with_decoding;
+      const auto processor = &DecoderCost::processor;
+      row["decoded"] = as_json(decoding);
+      row["decoders"] = csv_list(decoding.decoders, processor, &DecoderCost::count);
+      row["decode_ms"] = csv_list(decoding.decoders, processor, [](auto& one) { return 1e3 * one.seconds; });
+      row["decode_cpu_ms"] = csv_list(decoding.decoders, processor, [](auto& one) { return 1e3 * one.work; });
     }
   }
   return to_csv(
       rows, split("input,width,height,variant,schedule,mapping,in_flight,batch,split,frames,fps,fps_lowest,"
                   "fps_highest,latency_p50_ms=/latency_ms/p50,latency_p95_ms=/latency_ms/p95,"
                   "latency_p99_ms=/latency_ms/p99,bound_fps,bound_by,bound_share,overlap_factor,utilisation,"
-                  "peak_memory_bytes,joules_per_frame,model,machine,program,kernels",
+                  "peak_memory_bytes,joules_per_frame,fps_with_decoding=/decoded/fps,"
+                  "joules_per_frame_with_decoding=/decoded/joules_per_frame,decoders,decode_ms,"
+                  "decode_cpu_ms,model,machine,program,kernels",
                   ','));
 }
 

@@ -66,20 +66,21 @@ class Beginning : public FrameSource {
   bool is_over_ = false;
 };
 
-// The frames behind those that were passed on.
+// The frames behind those that were passed on, each once.
 class Rest : public FrameSource {
  public:
   Rest(FrameSource& source, std::int64_t passed_on) : source_(source), passed_on_(passed_on) {}
   std::optional<Frame> read() override {
-    for (;;) {
-      std::optional<Frame> frame = source_.read();
-      if (!frame || frame->number() > passed_on_) return frame;
-    }
+    std::optional<Frame> frame;
+    do frame = source_.read();
+    while (frame && frame->number() <= passed_on_);
+    if (frame) passed_on_ = frame->number();
+    return frame;
   }
 
  private:
   FrameSource& source_;
-  const std::int64_t passed_on_;
+  std::int64_t passed_on_;
 };
 
 // Runs as many of a video's decoders as the search has use for.
@@ -270,10 +271,13 @@ class PartedRun {
     const std::size_t most = std::min(team.decoders.size(), video.size());
     logger().debug("{}: up to {} decoders decode {} parts side by side{}{}", stream_.name, most, video.size(),
                    device.empty() ? "" : ", the first ones by ", device);
+    go_on_at(video.continuation());  // without its decoder's memory meanwhile
     RunReport report = TeamRun(pipeline_, video, decoders_, most, following(stream_), options_).run();
     decoders_ = report.sources;
-    if (video.finish()) in_parts_ = video.span();
-    is_over_ = in_parts_ || is_stopped();
+    is_over_ = video.finish() || is_stopped();
+    in_parts_ = video.span();
+    if (reached_.number > 0) in_parts_.first.reset();
+    go_on_at(video.continuation());
     report.frames = video.counts().frames;
     report.objects = video.counts().objects;
     report.skipped = video.counts().skipped;
@@ -285,6 +289,10 @@ class PartedRun {
     if (!is_over_)
       logger().debug("{}: one decoder decodes all frames behind frame {}: {}", stream_.name, video.number(),
                      video.problem());
+  }
+
+  void go_on_at(const PartedVideo::Continuation& place) {
+    input_.reader.continue_at(place.number, place.start);
   }
 
   // A stream whose progress follows that of the frames before.
@@ -306,7 +314,7 @@ class PartedRun {
   PartedVideo::Place reached_;  // the last frame that was passed on
   bool is_over_ = false;
   RunReport report_;
-  std::optional<media::FrameSpan> in_parts_;
+  media::FrameSpan in_parts_;
 };
 
 std::vector<Decoder> team_of(const FileToDecode& file, const std::string& device) {

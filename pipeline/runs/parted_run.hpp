@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,9 +48,9 @@ DecoderTeam choose_decoders(const FileToDecode& file, const std::string& device)
 
 struct PartedReport {
   RunReport run;
-  /// The frames that several decoders have read, if these are all frames behind those of Stream::source
-  /// (`first` is the frame behind these). None: Stream::source has read to its end, or the run was stopped.
-  std::optional<media::FrameSpan> in_parts;
+  /// The frames that Stream::source has not read, since several decoders have: none behind number `frames`.
+  /// `first` is set if they begin with the first frame, `next` if they end with the last one that was wanted.
+  media::FrameSpan in_parts;
 };
 
 /// As Pipeline::run, but decodes parts of a video side by side where that is faster: where the file may have
@@ -59,7 +58,8 @@ struct PartedReport {
 /// search waits for frames: up to four on the device that decodes (Reader::device), and with decoder
 /// `software` or `auto` such of one thread each on the CPU (from kThreadsForSeveralDecoders on). The stream's
 /// source reads everything else: frames until the device is tested, and all frames behind the place where a
-/// part is damaged or does not meet the next one. Then the results of later parts are discarded.
+/// part is damaged or does not meet the next one. Then the results of later parts are discarded, and the
+/// reader goes on one or two parts before that place. Meanwhile, it has no decoder (Reader::continue_at).
 ///
 /// Sinks get the results that they get from Pipeline::run, in the same order, but frames without pixels if
 /// the file may have several decoders. The schedule has at least two frames in flight per decoder meanwhile.

@@ -146,6 +146,7 @@ PartedVideo::PartedVideo(std::string file, const std::vector<media::VideoPart>& 
   const double until =
       std::min(selection_.end, options.duration ? options.start + *options.duration : kInfinity) - 1e-6;
   parts_.push_back({.start = start, .before = reached.number});
+  continuation_ = {reached.number, start};
   double begin = start;
   std::int64_t in_front = 0;  // of a part in the file
   std::int64_t left_out = 0;  // in front of the options' start
@@ -240,6 +241,7 @@ bool PartedVideo::advance() {
       give_up(head_ + 1, "the frames of a part are not as many as expected");
     }
   }
+  continuation_ = {behind_, part.start};
   number_ = behind_ += *part.frames;
   is_over_ = ++head_ == limit_;
   return true;
@@ -268,7 +270,9 @@ void PartedVideo::deliver(const std::vector<FrameResult>& results) {
 
 media::FrameSpan PartedVideo::span() {
   const std::lock_guard lock(mutex_);
-  return {number_, parts_.front().first, parts_.back().next};
+  if (is_over_ && problem_.empty()) return {number_, parts_.front().first, parts_.back().next};
+  const bool has_first = continuation_.number > parts_.front().before;
+  return {continuation_.number, has_first ? parts_.front().first : std::nullopt, std::nullopt};
 }
 
 bool PartedVideo::finish() {

@@ -75,10 +75,18 @@ class PartedVideo : private Sink {
   bool finish();
   /// Why not.
   const std::string& problem() const { return problem_; }
-  /// Number (Frame::number) of the last frame that was passed on, or left out, behind which one decoder has
-  /// to go on.
+  /// Number (Frame::number) of the last frame that was passed on, or left out.
   std::int64_t number() const { return number_; }
+  /// Where one decoder has to begin to read all frames behind `number`. Between this place and a problem lies
+  /// at least one whole part, unless it is in the first one: so damage is concealed as in a reading from the
+  /// start.
+  struct Continuation {
+    std::int64_t number = 0;  ///< of the last frame in front
+    double start = 0;         ///< ReadOptions::start
+  };
+  const Continuation& continuation() const { return continuation_; }
   /// The frames that were read, where all parts were passed on; `first` is behind the place reached before.
+  /// Else those in front of `continuation`, without `next`.
   media::FrameSpan span();
   /// Counts of the results that were passed on, and the first failure.
   const RunReport& counts() const { return counts_; }
@@ -112,8 +120,9 @@ class PartedVideo : private Sink {
   std::size_t next_ = 0;     ///< the first part that no decoder has taken
   std::size_t head_ = 0;     ///< the first part that is not complete
   std::int64_t behind_ = 0;  ///< number of the last frame before it
-  std::size_t limit_ = 0;    ///< parts from this one on are given up
-  bool is_over_ = false;     ///< nothing more is passed on
+  Continuation continuation_;
+  std::size_t limit_ = 0;  ///< parts from this one on are given up
+  bool is_over_ = false;   ///< nothing more is passed on
   std::string problem_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "pipeline/session/now.hpp"
 
@@ -91,13 +92,12 @@ void LiveStatistics::begin(const TraceInfo& info) {
   info_ = info;
   waiting_.clear();
   work_.clear();
+  own_ = 0;
   seen_.assign(info_.processors.size() * rows_per_processor(), false);
 }
 
 void LiveStatistics::accept(const FrameTrace& trace) {
   const std::lock_guard lock(mutex_);
-  ++detected_;
-  detected_rate_.tick(trace.delivered);
   for (const Span& span : trace.spans) {
     const std::size_t row = span.processor * rows_per_processor() + row_of(span);
     if (!is_work(span) || row >= seen_.size()) continue;
@@ -105,7 +105,11 @@ void LiveStatistics::accept(const FrameTrace& trace) {
     work_.push_back({span, trace.frame});
   }
   while (!work_.empty() && work_.front().span.end < trace.delivered - kLongestWindow) work_.pop_front();
-  const double own = working_seconds(trace.spans);
+  own_ += working_seconds(trace.spans);
+  if (!trace.ends_frame) return;
+  ++detected_;
+  detected_rate_.tick(trace.delivered);
+  const double own = std::exchange(own_, 0);
   if (on_screen_) {
     join(trace.frame, {std::nullopt, own}, trace.delivered);
   } else {

@@ -144,6 +144,7 @@ class LiveStatistics : public TraceSink {
   std::int64_t detected_ = 0;
   std::int64_t shown_ = 0;
   double latest_ = 0;
+  double own_ = 0;  ///< working seconds of the tiles so far of a frame; those at the same time count each
   LatencyRecord interval_;
   LatencyRecord whole_;
 };

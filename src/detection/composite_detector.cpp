@@ -137,6 +137,7 @@ void CompositeDetector::join_infos() {
     info_.plan_key += " + " + info.plan_key;
     info_.threshold = std::min(info_.threshold, info.threshold);
     info_.names_objects = info_.names_objects || info.names_objects;
+    info_.classifies_frames = info_.classifies_frames || info.classifies_frames;
     if (!info.cpu_only.empty()) info_.cpu_only = info.cpu_only;
     std::vector<int>& labels = labels_.emplace_back();
     const std::vector<std::string> before = info_.labels;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+
 namespace sightline {
 
 double DetectorInfo::smallest_object() const {
@@ -14,6 +16,14 @@ double DetectorInfo::smallest_object() const {
 
 void Detector::take_result(Workspace& workspace, FrameResult& result) const {
   result.objects = take_detections(workspace);
+}
+
+void require_boxes(const DetectorInfo& info, std::string_view parameter) {
+  if (!info.classifies_frames) return;
+  throw Error(ExitCode::usage,
+              option(parameter) +
+                  " needs boxes of objects, and the detector classifies whole pictures: " + info.model,
+              "leave it out, or use a detector of objects");
 }
 
 std::vector<Detection> detect(const Detector& detector, Workspace& workspace, PictureView frame) {

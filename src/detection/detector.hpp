@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frame/frame_result.hpp"
@@ -20,7 +21,9 @@ struct DetectorInfo : ProcessorInfo {
   std::vector<double> smallest_objects;
   double threshold = 0;        ///< lowest reported score
   bool names_objects = false;  ///< names people, pooled over several frames (IdentityPool)
-  double scale_step = 0;       ///< ratio of neighbouring scales, above 1; 0: no scales of its own
+  /// Objects are classes of the whole frame: their boxes are the frame.
+  bool classifies_frames = false;
+  double scale_step = 0;  ///< ratio of neighbouring scales, above 1; 0: no scales of its own
 
   /// Smallest of smallest_objects, in frame pixels.
   double smallest_object() const;
@@ -41,6 +44,10 @@ class Detector : public FrameProcessor {
   virtual std::vector<Detection> take_detections(Workspace& workspace) const = 0;
   void take_result(Workspace& workspace, FrameResult& result) const final;
 };
+
+/// Throws Error (usage) for a detector that classifies whole frames.
+/// @param parameter  that needs boxes of objects: "track"
+void require_boxes(const DetectorInfo& info, std::string_view parameter);
 
 /// Runs all stages on one frame, on the CPU. Returns no objects if the frame is too small.
 std::vector<Detection> detect(const Detector& detector, Workspace& workspace, PictureView frame);

@@ -84,15 +84,22 @@ bool is_known(std::uint64_t id) {
 }
 
 // Live recordings have segments and clusters without a length: their parts are looked at one by one.
-bool is_matroska_cut(Bytes& file) {
+bool is_matroska_cut(Bytes& file, bool has_skipped_blocks) {
+  std::int64_t segment_end = 0;  // 0: not known
   for (std::int64_t at = 0; at < file.size();) {
+    const bool is_damage = at < segment_end;  // where there is no element
     const std::optional<Element> element = element_at(file, at);
-    if (!element) return file.read(at, 1)[0] != 0 && file.size() - at < 12;  // a head that is cut, or no more
-    if (!is_known(element->id)) return false;
-    const bool is_open = !element->length && (element->id == kSegment || element->id == kCluster);
+    if (!element)  // a head that is cut, or no more
+      return is_damage || (file.read(at, 1)[0] != 0 && file.size() - at < 12);
+    if (!is_known(element->id)) return is_damage;
+    const bool is_segment = element->id == kSegment;
+    const bool is_open = (is_segment || element->id == kCluster) && (!element->length || has_skipped_blocks);
     if (!element->length && !is_open) return false;
-    if (element->id == kSegment && element->length)
-      return *element->length > 0 && *element->length > file.size() - element->content;
+    if (is_segment && element->length) {
+      const bool is_cut = *element->length > file.size() - element->content;
+      if (is_cut || !has_skipped_blocks) return is_cut;
+      segment_end = element->content + *element->length;
+    }
     if (!is_open && *element->length > file.size() - element->content) return true;
     at = element->content + (is_open ? 0 : *element->length);
   }
@@ -203,9 +210,10 @@ std::int64_t bytes_of_raw_frame(const AVCodecParameters& video) {
 
 }  // namespace
 
-bool is_container_cut(AVIOContext& file, std::string_view format, const AVCodecParameters& video) {
+bool is_container_cut(AVIOContext& file, std::string_view format, const AVCodecParameters& video,
+                      bool has_skipped_blocks) {
   Bytes bytes(file);
-  if (format.starts_with("matroska")) return is_matroska_cut(bytes);
+  if (format.starts_with("matroska")) return is_matroska_cut(bytes, has_skipped_blocks);
   if (format.starts_with("mov")) return is_mp4_cut(bytes);
   if (format == "avi") return is_avi_cut(bytes);
   if (format == "ogg") return is_ogg_cut(bytes);

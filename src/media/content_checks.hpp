@@ -18,7 +18,11 @@ namespace sightline::media {
 /// @param file    seekable; its position is lost
 /// @param format  AVInputFormat::name
 /// @param video   the stream that was read
-bool is_container_cut(AVIOContext& file, std::string_view format, const AVCodecParameters& video);
+/// @param has_skipped_blocks  see StreamInput::take_skipped_blocks; then also looks into the clusters of
+/// Matroska,
+///                            whether they hold anything but what belongs there
+bool is_container_cut(AVIOContext& file, std::string_view format, const AVCodecParameters& video,
+                      bool has_skipped_blocks);
 
 /// Whether a picture file's content, or of GIF a frame's, ends before its picture does, lacks a part, or is
 /// partly overwritten with zeros. Bytes behind the picture are no matter. False where the content is of

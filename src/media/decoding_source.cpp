@@ -49,6 +49,16 @@ std::optional<SourceFrame> DecodingSource::next() {
   return SourceFrame{std::move(picture), time, {}, times};
 }
 
+void DecodingSource::release() {
+  decoder_.reset();
+  ahead_.reset();
+  any_time_ = false;
+  rebase_ = 0;
+  last_time_ = -std::numeric_limits<double>::infinity();
+  frames = flagged_ = told_ = 0;  // damage that was not told of is met again
+  input_->take_skipped_blocks();
+}
+
 StreamInfo DecodingSource::info() const {
   AVFormatContext& context = input_->context();
   StreamInfo info;
@@ -195,8 +205,7 @@ void DecodingSource::feed() {
   const int result = input_->read(*packet_);
   if (result >= 0) {
     read_errors_ = 0;
-    if (packet_->stream_index == video_->index && (packet_->flags & AV_PKT_FLAG_CORRUPT))
-      errors_.add_concealed();
+    if (packet_->stream_index == video_->index) note_damage();
     take(*packet_);
     av_packet_unref(packet_.get());
     return;
@@ -216,6 +225,13 @@ void DecodingSource::feed() {
   } else if (input_->is_device()) {
     std::this_thread::sleep_for(kDeviceRecovery);
   }
+}
+
+// Damage that the container shows, of the packet or in front of it.
+void DecodingSource::note_damage() {
+  if (packet_->flags & AV_PKT_FLAG_CORRUPT) errors_.add_concealed();
+  if (input_->take_skipped_blocks())
+    errors_.add_concealed("frames are missing, since their blocks in the Matroska file are damaged");
 }
 
 void DecodingSource::send(AVPacket& packet) {

@@ -15,6 +15,7 @@ namespace sightline::media {
 class DecodingSource : public Source, private Concealments {
  public:
   std::optional<SourceFrame> next() override;
+  void release() override;
   StreamInfo info() const override;
   std::string device() const override { return decoder_ ? decoder_->device() : ""; }
   bool tests_device() const override { return decoder_ && decoder_->tests_device(); }
@@ -65,6 +66,7 @@ class DecodingSource : public Source, private Concealments {
   void give_orientation(AVPacket& packet) const;
   std::shared_ptr<const AVFrame> end();
   void feed();
+  void note_damage();
   FrameTimes times_of(const AVFrame& picture) const;
   double time_of(const AVFrame& picture);
 

@@ -4,10 +4,14 @@ extern "C" {
 #include <libavutil/hwcontext.h>
 }
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -41,9 +45,10 @@ DecodingDevice& device_of(const DecoderChoice& choice) {
 
 std::string problem_of_opening(const DecoderChoice& choice, int code) {
   const bool is_cuda = choice.kind == DecoderChoice::Kind::cuda;
-  const bool is_without_driver = is_cuda && code == -1;  // which is no error of FFmpeg's
-  return "cannot open " + choice.name() + " (" +
-         (is_without_driver ? "libcuda.so.1 cannot be loaded" : error_text(code)) + "); " +
+  std::string reason = error_text(code);
+  if (is_cuda && code == -1) reason = "libcuda.so.1 cannot be loaded";  // which is no error of FFmpeg's
+  if (!is_cuda && access(choice.device.c_str(), R_OK | W_OK) != 0) reason = std::strerror(errno);
+  return "cannot open " + choice.name() + " (" + reason + "); " +
          (is_cuda ? "check that nvidia-smi lists the GPU, and in a container set "
                     "NVIDIA_DRIVER_CAPABILITIES=compute,video,utility"
                   : "check with vainfo that its VA driver works, and in a container pass the device on");

@@ -85,7 +85,20 @@ struct Reader::Impl {
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
+  void continue_at(std::int64_t number, double time) {
+    source_->release();
+    ahead_.clear();
+    number_ = number;
+    from_ = time;
+    is_released_ = true;
+    done_ = false;
+  }
+
   std::optional<Frame> next() {
+    if (is_released_ && !stopped()) {
+      is_released_ = false;
+      if (!source_->seek(from_)) source_ = open_source(input_, {options_, errors_, audio_, loop_shift_});
+    }
     while (!done_ && !stopped()) {
       std::optional<SourceFrame> found = source_->next();
       if (!found || found->time >= end_ - kHalfMicrosecond) {
@@ -97,7 +110,7 @@ struct Reader::Impl {
         continue;
       }
       seen_any_ = true;
-      if (found->time < options_.start - kHalfMicrosecond) continue;
+      if (found->time < from_ - kHalfMicrosecond) continue;
       ++number_;
       ++in_this_pass_;
       last_time_ = found->time + loop_shift_;
@@ -179,6 +192,7 @@ struct Reader::Impl {
   FrameBuilder builder_{options_.keep_colour};
   StreamInfo info_;
   std::deque<Frame> ahead_;
+  double from_ = options_.start;  // earlier frames are dropped
   double end_ = std::numeric_limits<double>::infinity();
   double source_period_ = 0;
   double loop_shift_ = 0;
@@ -187,6 +201,7 @@ struct Reader::Impl {
   std::int64_t in_this_pass_ = 0;
   int loops_done_ = 0;
   bool seen_any_ = false;
+  bool is_released_ = false;  // the source, until the next frame is read
   bool done_ = false;
 };
 
@@ -201,6 +216,10 @@ std::optional<Frame> Reader::read() {
   Frame frame = std::move(impl_->ahead_.front());
   impl_->ahead_.pop_front();
   return frame;
+}
+
+void Reader::continue_at(std::int64_t number, double time) {
+  impl_->continue_at(number, time);
 }
 
 const StreamInfo& Reader::info() const {

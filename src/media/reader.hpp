@@ -118,6 +118,9 @@ class Reader {
   /// Reads the next frame; none at the end or when stopped.
   /// @throws Error (input) after 100 consecutive failures, or for a picture of more than `max_pixels`
   std::optional<Frame> read();
+  /// Frees the decoder of a file. The next `read` opens it again, and goes on with the first frame at or
+  /// after `time` (seconds), whose number becomes `number` + 1. For videos with ReadOptions::loop = 0.
+  void continue_at(std::int64_t number, double time);
 
   const StreamInfo& info() const;
   /// Number of damaged packets and pictures so far.

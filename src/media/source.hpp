@@ -56,8 +56,11 @@ class Source {
   /// DecodeErrors).
   virtual std::optional<SourceFrame> next() = 0;
   /// Moves to a frame at or before `time`, or stays where it is if the input cannot move. Returns false if
-  /// the new position is unknown; then the input must be reopened. Call it before the first `next`.
+  /// the new position is unknown; then the input must be reopened. Call it before the first `next`, or after
+  /// `release`.
   virtual bool seek(double time) = 0;
+  /// Frees the decoder of a video, and forgets all frames: `seek` must follow, and opens it again.
+  virtual void release() {}
   /// Facts of the container; the size and pixel format are Reader's to fill in from the first picture.
   virtual StreamInfo info() const = 0;
   /// As Reader::device.

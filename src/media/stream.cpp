@@ -30,13 +30,9 @@ class Stream final : public DecodingSource {
   // the next of these, past the goal: so what comes first is looked at, and if need be the start is put
   // further back.
   bool seek(double time) override {
-    const AVFormatContext& context = input_->context();
-    if (context.iformat->flags & (AVFMT_NOTIMESTAMPS | AVFMT_NOFILE)) return true;
-    if (!context.pb || !(context.pb->seekable & AVIO_SEEKABLE_NORMAL)) return true;
-    // Streams without an index and without times count from wherever one begins to read.
-    if (context.duration <= 0 || context.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE)
-      return true;
-    if (time / av_q2d(video_->time_base) > 9e18) return true;
+    const bool is_released = !decoder_;
+    if (!can_seek(time)) return !is_released;
+    if (is_released) open_video_decoder();
     for (double back = 0;; back = std::min(time, back == 0 ? 1 : 4 * back)) {
       const auto ticks = static_cast<std::int64_t>(std::floor((time - back) / av_q2d(video_->time_base)));
       if (av_seek_frame(&input_->context(), video_->index, base_ + ticks, AVSEEK_FLAG_BACKWARD) < 0)
@@ -54,6 +50,16 @@ class Stream final : public DecodingSource {
   }
 
  private:
+  bool can_seek(double time) const {
+    const AVFormatContext& context = input_->context();
+    if (context.iformat->flags & (AVFMT_NOTIMESTAMPS | AVFMT_NOFILE)) return false;
+    if (!context.pb || !(context.pb->seekable & AVIO_SEEKABLE_NORMAL)) return false;
+    // Streams without an index and without times count from wherever one begins to read.
+    if (context.duration <= 0 || context.duration_estimation_method == AVFMT_DURATION_FROM_BITRATE)
+      return false;
+    return time / av_q2d(video_->time_base) <= 9e18;
+  }
+
   /// Without seeking, the pictures of an MP4 are gone once the index behind them is read, unless they are
   /// still in the buffer.
   void check_index_is_in_front() {
@@ -110,7 +116,7 @@ class Stream final : public DecodingSource {
       const AVIndexEntry* const last = avformat_index_get_entry(video_, indexed - 1);
       if (last && avio_size(file) < last->pos + last->size) return true;
     }
-    return is_container_cut(*file, container, *video_->codecpar);
+    return is_container_cut(*file, container, *video_->codecpar, input_->take_skipped_blocks());
   }
 
   void take(AVPacket& packet) override {

@@ -340,9 +340,11 @@ void StreamInput::analyse(std::int64_t max_pixels) {
     raw.push_back(*limit.address());
   }
   patience_.renew();
+  take_matroska_damage();
   const int result = fault::strikes(fault::Kind::read, "avformat_find_stream_info")
                          ? AVERROR(EIO)
                          : avformat_find_stream_info(context_.get(), raw.empty() ? nullptr : raw.data());
+  skips_blocks_ = take_matroska_damage();
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].address() = raw[i];  // it may have replaced them
   if (result < 0) fail(result);
   check_codecs();
@@ -352,9 +354,11 @@ int StreamInput::read(AVPacket& packet) {
   constexpr auto pause = std::chrono::milliseconds(1);
   patience_.renew();
   for (;;) {
+    take_matroska_damage();
     const int result = fault::strikes(fault::Kind::read, "av_read_frame")
                            ? AVERROR(EIO)
                            : av_read_frame(context_.get(), &packet);
+    skips_blocks_ |= take_matroska_damage();
     if (result >= 0) {
       unseen_ = 0;
       return result;

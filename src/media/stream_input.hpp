@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/work_limit.hpp"
@@ -59,6 +60,8 @@ class StreamInput {
   /// @return FFmpeg's code; AVERROR_EXIT when stopped
   /// @throws Error (input) when ReadOptions::patience is over
   int read(AVPacket& packet);
+  /// Whether damaged blocks of a Matroska file were skipped since the last call.
+  bool take_skipped_blocks() { return std::exchange(skips_blocks_, false); }
 
   AVFormatContext& context() { return *context_; }
   const AVFormatContext& context() const { return *context_; }
@@ -139,6 +142,7 @@ class StreamInput {
   std::optional<Clock::time_point> opening_since_;
   std::optional<WorkLimit> work_limit_;  ///< only while it is opened
   std::string problem_;                  ///< reason why the server sent no content
+  bool skips_blocks_ = false;            ///< see take_skipped_blocks
   bool is_refused_ = false;              ///< with the problem as reason, whatever FFmpeg returns
   bool is_playlist_ = false;             ///< files and URLs that it names are opened too
   std::int64_t unseen_ = 0;              ///< bytes of a playlist and its parts since the last packet

@@ -23,7 +23,7 @@ inline float lesser(float a, float b) {
 #define WHOLE std::int32_t
 #define MASK bool
 #define FN(name) name
-#define FN_DECLARE(result, name, ...) inline result name(__VA_ARGS__)
+#define FN_DECLARE(result, name) inline result name
 #define K(c) (c)
 #define I(c) (c)
 #define ADD(a, b) ((a) + (b))

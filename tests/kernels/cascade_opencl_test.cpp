@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "detectors/cascade/opencl/stages.hpp"
@@ -120,6 +124,22 @@ Options some_options(int early_stages = 0) {
   return options;
 }
 
+// One in three forms, others for each model: every form is compared in every run, and with every model in a
+// thorough one. Most of the time goes into building the kernels.
+std::vector<KernelTuning> some_forms(std::span<const KernelTuning> forms, std::size_t model) {
+  const auto step = static_cast<std::size_t>(test::sampling_step(1));
+  std::vector<KernelTuning> some;
+  for (std::size_t i = model % step; i < forms.size(); i += step) some.push_back(forms[i]);
+  return some;
+}
+
+// A number of a shape, by which shapes of either kind get different forms.
+std::size_t number_of(const Shape& shape) {
+  const auto has_its_name = [&](const Shape& one) { return std::string_view(one.name) == shape.name; };
+  const auto at = static_cast<std::size_t>(std::ranges::find_if(kShapes, has_its_name) - std::begin(kShapes));
+  return at + at / 3;
+}
+
 // Haar, small trees, sums that are exact.
 bool can_unroll(const Shape& shape) {
   return shape.kind == FeatureKind::haar && shape.max_nodes <= 4 && shape.weight == std::floor(shape.weight);
@@ -132,7 +152,7 @@ TEST_P(CascadeOpenCl, EveryFormFindsTheSame) {
   const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
   const Image<std::uint8_t> other = make_picture({90, 75}, 6);
   for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& tuning : kForms) {
+    for (const KernelTuning& tuning : some_forms(kForms, number_of(GetParam()))) {
       SCOPED_TRACE(text_of(tuning));
       Comparison comparison(device, model, some_options(), tuning);
       if (can_unroll(GetParam())) {
@@ -152,9 +172,11 @@ TEST_P(CascadeOpenCl, EveryNumberOfStagesFindsTheSame) {
   const Model model = make_model(GetParam());
   const Image<std::uint8_t> picture = make_picture({101, 120}, 2);
   const int all = static_cast<int>(model.stages.size());
+  const KernelTuning forms[] = {kForms[0], kForms[3], kForms[8], kForms[9], kForms[10]};
   for (const opencl::DeviceInfo& device : devices_) {
     for (int k = 1; k <= all; ++k) {
-      for (const KernelTuning& tuning : {kForms[0], kForms[3], kForms[8], kForms[9], kForms[10]}) {
+      for (const KernelTuning& tuning :
+           some_forms(forms, number_of(GetParam()) + static_cast<std::size_t>(k))) {
         SCOPED_TRACE(std::to_string(k) + " stages, " + text_of(tuning));
         Comparison comparison(device, model, some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "");
@@ -193,7 +215,8 @@ TEST_P(CascadeOpenClFrames, AwkwardSizes) {
                         {41, 530}, {window.width, window.height}, {129, 65},
                         {2, 2}};
   for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[8], kForms[10]}) {
+    const KernelTuning forms[] = {kForms[0], kForms[2], kForms[3], kForms[8], kForms[10]};
+    for (const KernelTuning& tuning : some_forms(forms, number_of(GetParam()))) {
       Comparison comparison(device, model, some_options(), tuning);
       for (const Size size : sizes) {
         const Image<std::uint8_t> picture = make_picture(size, 4);
@@ -252,7 +275,8 @@ TEST_P(CascadeOpenClFrames, SumsThatAreRounded) {
   for (std::size_t i = 0; i < model.leaves.size(); i += 3) model.leaves[i] = std::ldexp(model.leaves[i], -40);
   const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
   for (const opencl::DeviceInfo& device : devices_) {
-    for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[8]}) {
+    const KernelTuning forms[] = {kForms[0], kForms[2], kForms[3], kForms[8]};
+    for (const KernelTuning& tuning : some_forms(forms, number_of(GetParam()))) {
       Comparison comparison(device, model, some_options(), tuning);
       ASSERT_EQ(comparison.difference(picture.view()), "");
       EXPECT_GT(comparison.cpu().candidates.size(), 5U);
@@ -317,10 +341,9 @@ TEST_F(CascadeOpenClModels, OpenCvsCascades) {
       continue;
     }
     ++models;
-    int round = 0;
+    const KernelTuning forms[] = {kForms[0], kForms[2], kForms[3], kForms[6], kForms[8]};
     for (const int k : {0, 2}) {
-      for (const KernelTuning& tuning : {kForms[0], kForms[2], kForms[3], kForms[6], kForms[8]}) {
-        if (round++ % 2 == 1 && !test::is_thorough()) continue;
+      for (const KernelTuning& tuning : some_forms(forms, models + static_cast<std::size_t>(k))) {
         Comparison comparison(devices_[0], load_model(file), some_options(k), tuning);
         ASSERT_EQ(comparison.difference(picture.view()), "") << text_of(tuning);
         ASSERT_EQ(comparison.difference(picture.view(), kPyramid, kFinish), "") << text_of(tuning);

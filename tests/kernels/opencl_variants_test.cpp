@@ -47,6 +47,15 @@ KernelTuning classify_variant(const std::string& variant, const std::string& dot
   return tuning;
 }
 
+// One in three of them, which are others for each model that is compared: all are seen in every run, and
+// every one with every model in a thorough one. Most of what they cost is to build them.
+std::vector<KernelTuning> some_variants(const std::vector<KernelTuning>& all, std::size_t first) {
+  const auto step = static_cast<std::size_t>(test::sampling_step(1));
+  std::vector<KernelTuning> some;
+  for (std::size_t i = first % step; i < all.size(); i += step) some.push_back(all[i]);
+  return some;
+}
+
 TEST_F(OpenClStagesTest, FilterForms) {
   const Frames frames;
   const Model model = make_model(random_dictionary(9, 1), 1);
@@ -66,14 +75,15 @@ TEST_F(OpenClStagesTest, FilterForms) {
 TEST_F(OpenClStagesTest, FilterFormsOfRichDescriptors) {
   Frames frames;
   frames.add({67, 45}, Pattern::flat_areas);
+  const std::vector<KernelTuning> variants{
+      filter_variant("plain", 1, 1, 32, 4), filter_variant("unrolled", 1, 1, 32, 4),
+      filter_variant("vector", 1, 2, 32, 4), filter_variant("vector", 4, 3, 8, 4),
+      filter_variant("local", 16, 3, 1, 1)};
+  std::size_t number = 0;
   for (const Descriptor& descriptor : rich_descriptors()) {
     SCOPED_TRACE(describe(descriptor));
     const Model model = make_model(random_dictionary(9, 1), 1, kSmallWindow, {}, 1, descriptor);
-    compare(model, some_options(model, frames.views[0]),
-            {filter_variant("plain", 1, 1, 32, 4), filter_variant("unrolled", 1, 1, 32, 4),
-             filter_variant("vector", 1, 2, 32, 4), filter_variant("vector", 4, 3, 8, 4),
-             filter_variant("local", 16, 3, 1, 1)},
-            frames.views);
+    compare(model, some_options(model, frames.views[0]), some_variants(variants, number++), frames.views);
   }
 }
 
@@ -153,14 +163,8 @@ std::vector<KernelTuning> portable_classify_variants() {
   return variants;
 }
 
-// One in three of them, which are others for each model that is compared: all are seen in every run, and
-// every one with every model in a thorough one. Most of what they cost is to build them.
 std::vector<KernelTuning> some_classify_variants(std::size_t first) {
-  const std::vector<KernelTuning> all = portable_classify_variants();
-  const auto step = static_cast<std::size_t>(test::sampling_step(1));
-  std::vector<KernelTuning> some;
-  for (std::size_t i = first % step; i < all.size(); i += step) some.push_back(all[i]);
-  return some;
+  return some_variants(portable_classify_variants(), first);
 }
 
 TEST_F(OpenClStagesTest, ClassifyForms) {
@@ -185,13 +189,13 @@ TEST_F(OpenClStagesTest, ClassifyFormsOfRichDescriptors) {
       classify_variant("plain", "integer", 1, 1, 32), classify_variant("unrolled", "float", 1, 1, 16),
       classify_variant("vector", "float", 8, 16, 4), classify_variant("local", "integer", 4, 3, 8)};
   const Model many = make_model(random_dictionary(61, 1), 1, {3, 4}, {}, 1, rich_descriptors()[2]);
-  compare(many, some_options(many, frames.views[0]), variants, frames.views);
+  compare(many, some_options(many, frames.views[0]), some_variants(variants, 0), frames.views);
   Options pre_rejected = some_options(few, frames.views[0]);
   pre_rejected.rejection_margin = 0;
-  compare(few, pre_rejected, variants, frames.views);
+  compare(few, pre_rejected, some_variants(variants, 1), frames.views);
   const Model distance =
       make_model(random_dictionary(9, 1), 1, {3, 4}, ClassifierKind::distance, 3, rich_descriptors()[1]);
-  compare(distance, some_options(distance, frames.views[0]), variants, frames.views);
+  compare(distance, some_options(distance, frames.views[0]), some_variants(variants, 2), frames.views);
 }
 
 TEST_F(OpenClStagesTest, ClassifyWithTheDevicesOwnDotProduct) {
@@ -252,6 +256,7 @@ TEST_F(OpenClStagesTest, HistogramsInLittleLocalMemory) {
     for (const char* variant : {"owner", "atomic"}) {
       for (const int cells : {32, 16, 8, 4}) {
         for (const bool exactly : {true, false}) {
+          if (!test::is_thorough() && exactly == (variant == std::string_view("owner"))) continue;
           SCOPED_TRACE(device.name + ", " + variant + ", " + std::to_string(cells));
           device.local_memory_bytes = bytes(cells) - (exactly ? 0 : 1);
           Comparison comparison(device, model, some_options(model, frames.views[0]),

@@ -101,7 +101,8 @@ TEST(NetworkLetterbox, EqualsItsFormula) {
     const PictureView part = part_of(frame.view, number(0, 7), number(0, 5), size);
     Preprocessing p;
     p.size = {number(1, 40), number(1, 24)};
-    p.fit = static_cast<Fit>(number(0, 2));
+    p.fit = static_cast<Fit>(number(0, 3));
+    p.crop_fraction = number(1, 4) / 4.0;
     p.rgb = number(0, 1) == 1;
     p.channels = number(0, 3) == 0 ? 1 : 3;
     p.channels_last = number(0, 1) == 1;

@@ -71,6 +71,7 @@ const std::vector<Words> kCommands = [] {
       ",detect,diff,live,label,measure,evaluate,evaluate windows,samples,batch,batch plan,"
       "batch plan texture,batch submit,batch work,batch status,batch merge,train,evaluate frames,"
       "evaluate compare,evaluate landmarks,evaluate verify,evaluate identify,evaluate texture,"
+      "evaluate classes,"
       "measure texture,texture,texture compare,texture nearest,texture classify,train filterbank,"
       "train waldboost,train census,train cascade,train landmarks,train recognition,faces,"
       "faces add,faces list,faces show,faces rename,faces merge,faces delete,faces export,"

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,10 +17,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int kDiffer = 6;
 const std::string kDigestOfNothing = "e3b0c44298fc1c149afbf4c8996fb924";  // of SHA-256("")
 const std::string kStreetPicture = std::string(SIGHTLINE_SOURCE_DIR) + "/tools/pictures/street.jpg";
+
+constexpr char kEverywhere[] = "zones.all = { polygon = [[-1,-1],[2,-1],[2,2],[-1,2]], inertia = 1 }\n";
 
 Words search(const Words& more) {
   return Words{"detect", moving_clip(200, 240, 10)} + kFindsSome + more;
@@ -179,7 +183,8 @@ TEST(DetectCrops, AreOneOfEachTrack) {
   EXPECT_EQ(files_in(folder / "crops"), tracks_in(folder / "d.jsonl").size());
 }
 
-TEST(DetectCrops, AreOfEveryTrackWhenTheInputFails) {
+// What is computed from results is given up to the failure, and is not taken for that of the whole input.
+TEST(DetectResults, AreThoseUntilTheInputFails) {
   TempDir folder;
   const auto encode = [&](const std::string& name, const std::string& size) {
     return media::test::load(media::test::encode_clip(
@@ -190,11 +195,40 @@ TEST(DetectCrops, AreOfEveryTrackWhenTheInputFails) {
   const std::vector<char> large = encode("large.ts", "400:480");  // more pixels than are allowed
   bytes.insert(bytes.end(), large.begin(), large.end());
   store(folder / "both.ts", bytes);
-  expect_run(3, "400x480",
-             Words{"detect", folder / "both.ts", "--max-pixels", "100000", "--track", "--crops",
-                   folder / "crops", "-d", folder / "d.jsonl"} +
-                 kFindsSome);
-  EXPECT_EQ(files_in(folder / "crops"), tracks_in(folder / "d.jsonl").size());
+  store(folder / "areas.toml", std::string(kEverywhere));
+  const Words options = Words{"--track", "--zones", folder / "areas.toml", "--digest"} + kFindsSome;
+  const Outcome failed =
+      expect_run(3, "400x480",
+                 Words{"detect", folder / "both.ts", "--max-pixels", "100000", "--crops", folder / "crops",
+                       "-d", folder / "d.jsonl", "--report", folder / "r.html"} +
+                     options);
+  const std::size_t tracks = tracks_in(folder / "d.jsonl").size();
+  EXPECT_EQ(files_in(folder / "crops"), tracks);
+  const std::string totals = "all: " + std::to_string(tracks) + " entered";
+  EXPECT_THAT(failed.err, HasSubstr("incomplete: " + totals));
+  EXPECT_THAT(bytes_of(folder / "r.html"), HasSubstr("(incomplete)"));
+  // The same frames, asked for: the decoder may have lost some before the failure.
+  const double frames = static_cast<double>(parse_lines(bytes_of(folder / "d.jsonl")).size());
+  const Outcome whole = expect_run(
+      0, totals,
+      Words{"detect", folder / "small.ts", "--duration", std::to_string(0.1 * frames - 0.05)} + options);
+  EXPECT_THAT(whole.err, Not(HasSubstr("incomplete")));
+  EXPECT_EQ(failed.out.substr(0, 43), "incomplete " + whole.out.substr(0, 32));
+}
+
+TEST(DetectResults, AreThoseUntilTheRunIsStopped) {
+  TempDir folder;
+  store(folder / "areas.toml", std::string(kEverywhere));
+  const std::string detections = folder / "d.jsonl";
+  Program program(Words{"detect", moving_clip(200, 240, 100000), "--track", "--zones", folder / "areas.toml",
+                        "--digest", "-d", detections} +
+                  kFindsSome);
+  ASSERT_TRUE(program.wait_until([&] { return fs::exists(detections) && fs::file_size(detections) > 0; }));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_THAT(outcome.err, HasSubstr("incomplete: all: "));
+  EXPECT_THAT(outcome.out, testing::StartsWith("incomplete "));
 }
 
 TEST(DetectCrops, DoNotMixWithInputs) {
@@ -208,9 +242,7 @@ TEST(DetectCrops, DoNotMixWithInputs) {
 TEST(DetectZones, CountTracks) {
   TempDir folder;
   // Everything is inside, and nothing is near the line.
-  store(folder / "areas.toml",
-        std::string("zones.all = { polygon = [[-1,-1],[2,-1],[2,2],[-1,2]], inertia = 1 }\n"
-                    "lines.far = { from = [5, 5], to = [6, 5] }\n"));
+  store(folder / "areas.toml", kEverywhere + std::string("lines.far = { from = [5, 5], to = [6, 5] }\n"));
   const Outcome outcome = expect_run(0, search({"--track", "--zones", folder / "areas.toml", "-d",
                                                 folder / "d.jsonl", "--report", folder / "r.html"}));
   const std::set<std::int64_t> tracks = tracks_in(folder / "d.jsonl");
@@ -232,8 +264,7 @@ TEST(DetectZones, CountTracks) {
 // Counts, digests and stored results of two inputs that are searched at the same time.
 TEST(DetectTogether, FindsTheSame) {
   TempDir folder;
-  store(folder / "areas.toml",
-        std::string("zones.all = { polygon = [[-1,-1],[2,-1],[2,2],[-1,2]], inertia = 1 }\n"));
+  store(folder / "areas.toml", std::string(kEverywhere));
   const Words words = Words{"detect",
                             moving_clip(200, 240, 10),
                             moving_clip(200, 240, 14),

@@ -549,6 +549,27 @@ TEST(Detect, ConcealedDamageIsToldInEveryRun) {
         {"detect", file, "-d", "/dev/null", "--min-size", "120", "--threads", "4", "--device", "none"});
 }
 
+// FFmpeg goes on behind them with the next cluster, and returns no error.
+TEST(Detect, DamagedBlocksOfMatroskaAreTold) {
+  const TempDir folder;
+  const std::string whole = bytes_of(
+      media::test::encode_clip(folder, {"-f", "lavfi", "-i", "testsrc2=size=160x120:rate=10:duration=3"},
+                               {"-c:v", "ffv1", "-g", "1", "-cluster_time_limit", "1000"}, "whole.mkv"));
+  const auto search = [&](int code, const std::string& bytes) {
+    std::ofstream(folder / "in.mkv", std::ios::binary) << bytes;
+    return expect_run(code, "",
+                      {"detect", folder / "in.mkv", "-d", "-", "--min-size", "120", "--device", "none"});
+  };
+  const std::string in_front = whole.substr(0, whole.size() / 2);
+  const Outcome middle =
+      search(3, in_front + std::string(20'000, '\0') + whole.substr(in_front.size() + 20'000));
+  const auto frames = std::ranges::count(middle.out, '\n');
+  EXPECT_GT(frames, 15);
+  EXPECT_LT(frames, 30);
+  search(3, in_front + std::string(whole.size() - in_front.size(), '\0'));
+  EXPECT_EQ(std::ranges::count(search(0, whole + std::string(20'000, '\0')).out, '\n'), 30);
+}
+
 TEST(Detect, StandardInput) {
   TempDir folder;
   make_clip(folder / "in.mkv", "testsrc=size=160x200:rate=10:duration=1");

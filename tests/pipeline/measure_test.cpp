@@ -385,6 +385,13 @@ TEST_F(MeasureTest, ShortRunsAreNotMeasuredFor) {
   EXPECT_EQ(bytes_of(folder_ / "cpu.json").find(device), std::string::npos);
 }
 
+TEST_F(MeasureTest, ExplainsDecodingWithAFixedSchedule) {
+  const Outcome outcome = run(detect({"--device", "none", "--schedule", "cpu", "--explain"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("stage decode on .*\n  CPU +1 "));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("bound by")));
+}
+
 TEST_F(MeasureTest, ExplainsAuto) {
   const std::vector<std::string> options{"--device", "none", "--schedule", "auto", "--explain"};
   const Outcome first = run(detect(options));

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "pipeline/runs/input_decoding.hpp"
@@ -42,6 +44,7 @@ struct Searched {
   std::vector<FrameResult> results;
   bool is_complete = true;
   std::int64_t number = 0;
+  pipeline::PartedVideo::Continuation continuation = {};
 };
 
 class PartedVideo : public testing::Test {
@@ -72,7 +75,7 @@ class PartedVideo : public testing::Test {
     const bool is_complete = video.finish();
     EXPECT_EQ(is_complete, video.problem().empty()) << video.problem();
     EXPECT_EQ(video.counts().frames, std::ssize(collector.results));
-    return {collector.results, is_complete, video.number()};
+    return {collector.results, is_complete, video.number(), video.continuation()};
   }
 
   /// The results from `first` to `last` (one past) of the whole file are those of the parts.
@@ -181,6 +184,8 @@ TEST_F(PartedVideo, EndsInFrontOfPartsThatDoNotMeet) {
   const Searched some = search_parts(file, {}, "fake:wrong@51", parts, {}, 3, "fake:wrong@51");
   EXPECT_FALSE(some.is_complete);
   EXPECT_EQ(some.number, 75);
+  EXPECT_EQ(some.continuation.number, 25);
+  EXPECT_NEAR(some.continuation.start, 1, 1e-6);
   expect_same(some, search_whole(file, {}), 0, 75);
 }
 
@@ -194,6 +199,7 @@ TEST_F(PartedVideo, EndsWhereFramesToBeLeftOutAreUnknown) {
   const Searched some = search_parts(file, options, "fake:", parts);
   EXPECT_FALSE(some.is_complete);
   EXPECT_EQ(some.number, 50);
+  EXPECT_EQ(some.continuation.number, 25);
   expect_same(some, search_whole(file, options), 0, 8);
 }
 
@@ -205,6 +211,65 @@ TEST_F(PartedVideo, MayBeDividedAnywhere) {
     std::vector<VideoPart> parts = parts_of(file);
     parts[2].begin = begin;
     expect_same(search_parts(file, {}, "fake:", parts), whole);
+  }
+}
+
+// One decoder and several read such files alike, or several end in front of the problem.
+TEST_F(PartedVideo, IndicesMayLie) {
+  using Bytes = std::vector<char>;
+  const auto at = [](Bytes& file, std::string_view name, std::ptrdiff_t offset) {
+    const auto found = std::find_end(file.begin(), file.end(), name.begin(), name.end());
+    EXPECT_NE(found, file.end());
+    return found + std::ssize(name) + offset;
+  };
+  // Adds to the last byte of each entry of a list, whose entries begin with `head`.
+  const auto add = [&](Bytes& file, std::string_view list, std::string_view head, std::ptrdiff_t last,
+                       int more) {
+    for (auto next = at(file, list, 0);;) {
+      next = std::search(next, file.end(), head.begin(), head.end());
+      if (next == file.end()) return;
+      next += last;
+      *next = static_cast<char>(*next + more);
+    }
+  };
+  const std::string mp4 = h264(), mkv = encode_clip(folder_, {"-i", mp4}, {"-c", "copy"}, "copy.mkv");
+  struct Lie {
+    const char* name;
+    const std::string& file;
+    std::function<void(Bytes&)> tell;
+  };
+  const std::string_view cues("\x1C\x53\xBB\x6B");
+  const Lie lies[]{
+      {"all frames are key frames", mp4, [&](Bytes& file) { *at(file, "stss", -4) = 'f'; }},
+      {"other frames are key frames", mp4,
+       [&](Bytes& file) {
+         for (int i = 1; i < 6; ++i) *at(file, "stss", 11 + 4 * i) += 2;
+       }},
+      {"frames last longer", mp4, [&](Bytes& file) { *at(file, "stts", 15) += 64; }},
+      {"key frames are later", mkv, [&](Bytes& file) { add(file, cues, "\xB3\x82", 3, 80); }},
+      {"clusters are elsewhere", mkv, [&](Bytes& file) { add(file, cues, "\xF1\x83", 4, 20); }},
+  };
+  for (const auto& [name, file, tell] : lies) {
+    SCOPED_TRACE(name);
+    Bytes bytes = media::test::load(file);
+    tell(bytes);
+    const std::string copy = folder_ / "lies" + fs::path(file).extension().string();
+    media::test::store(copy, bytes);
+    const Searched whole = search_whole(copy, {});
+    EXPECT_EQ(whole.results.size(), 150U);
+    const std::vector<VideoPart> parts = media::divide_video(copy, {}, 25).parts;
+    if (parts.size() < 3) continue;
+    const Searched some = search_parts(copy, {}, "fake:", parts);
+    expect_same(some, whole, 0, some.is_complete ? whole.results.size() : some.results.size());
+    media::Reader rest(copy, {});
+    rest.continue_at(some.continuation.number, some.continuation.start);
+    for (auto i = static_cast<std::size_t>(some.continuation.number);
+         !some.is_complete && i < whole.results.size(); ++i) {
+      const std::optional<Frame> frame = rest.read();
+      ASSERT_TRUE(frame);
+      EXPECT_EQ(frame->number(), whole.results[i].frame);
+      EXPECT_EQ(frame->time(), whole.results[i].time);
+    }
   }
 }
 

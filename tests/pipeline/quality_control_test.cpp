@@ -143,8 +143,10 @@ class QualityRun : public testing::Test {
     controller_->begin(info);
   }
 
-  // One frame after the other, each on its way for so long; `every` seconds lie between two.
-  void frames(double seconds, const std::array<double, 3>& on_the_way, double every = 0) {
+  // One frame after the other, or one of its tiles, each on its way for so long; `every` seconds lie between
+  // two.
+  void frames(double seconds, const std::array<double, 3>& on_the_way, double every = 0, int tiles = 1) {
+    int tile = 0;
     for (const std::int64_t end = now_ + static_cast<std::int64_t>(seconds * kSecond); now_ < end;) {
       FrameTrace trace;
       trace.setting = static_cast<int>(pipeline_.setting());
@@ -152,6 +154,7 @@ class QualityRun : public testing::Test {
       trace.admitted = now_;
       trace.entered = now_;
       trace.delivered = now_ + static_cast<std::int64_t>(own * kSecond);
+      trace.ends_frame = ++tile % tiles == 0;
       controller_->accept(trace);
       now_ += static_cast<std::int64_t>(std::max(own, every) * kSecond);
     }
@@ -173,6 +176,13 @@ TEST_F(QualityRun, HoldsARate) {
   frames(10, {0.045, 0.03, 0.02});
   EXPECT_EQ(pipeline_.setting(), 0u) << "the machine has become faster";
   EXPECT_THAT(controller_->summary(), HasSubstr("hold 20 frames/s: kept within 5%"));
+}
+
+TEST_F(QualityRun, HoldsARateOfWholeFrames) {
+  start({QualityObjective::Kind::hold, 20});
+  frames(10, {0.05, 0.03, 0.02}, 0, 2);
+  EXPECT_EQ(pipeline_.setting(), 2u);
+  EXPECT_THAT(log_.str(), HasSubstr("now coarse (hold 20 frames/s): 16.7 frames/s are possible"));
 }
 
 TEST_F(QualityRun, WhatTheSourceDoesNotGiveNeedNotBeHeld) {

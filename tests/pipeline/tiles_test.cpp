@@ -1,9 +1,14 @@
 // Frames that are searched in tiles.
 #include "detection/tiles.hpp"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
+#include <sstream>
+
+#include "base/text.hpp"
 #include "pipeline/session/sources.hpp"
+#include "support/media.hpp"
 #include "support/pipeline.hpp"
 #include "support/program.hpp"
 
@@ -11,11 +16,24 @@ namespace sightline::pipeline::test {
 namespace {
 
 using sightline::test::expect_run;
+using sightline::test::kFindsSome;
+using sightline::test::moving_clip;
 using sightline::test::Words;
 using sightline::test::operator+;
 using testing::ElementsAre;
 
 constexpr int kUnreadable = 200;  // a pixel of this value fails the search
+
+// The objects of a MOT file as marks.
+std::string marks_of(const std::string& found) {
+  std::istringstream rows(found);
+  std::string marks;
+  for (std::string row; std::getline(rows, row);) {
+    const std::vector<std::string> fields = split(row, ',');
+    marks += fmt::format("{},1,{},1\n", fields[0], fmt::join(fields.begin() + 2, fields.begin() + 6, ","));
+  }
+  return marks;
+}
 
 // Finds the smallest box around all bright pixels; its score is their number.
 class SpotDetector : public FakeDetector {
@@ -103,7 +121,32 @@ TEST(DetectTiles, GiveTheSameUnderEverySchedule) {
   EXPECT_NE(search({"--min-size", "64"}), tiled);
 }
 
-TEST(DetectTiles, RefuseBadSizes) {
+// A picture as a clip: `live` and `evaluate` find what `detect` finds.
+TEST(Tiles, MeanTheSameToEveryCommand) {
+  const sightline::test::TempDir folder;
+  const std::string clip = moving_clip(320, 240, 4);
+  const Words tiled = Words{"--tiles", "200", "--tile-overlap", "0.3", "--device", "none"} + kFindsSome;
+  const auto detect = [&](const Words& options) {
+    return expect_run(0, Words{"detect", clip, "-q", "-f", "mot"} + options).out;
+  };
+  const std::string found = detect(tiled);
+  ASSERT_NE(found, detect(Words{"--device", "none"} + kFindsSome));
+  const auto live =
+      expect_run(0, Words{"live", clip, "--headless", "--pace", "0", "-f", "mot", "-d", "-"} + tiled);
+  EXPECT_EQ(live.out, found);
+  EXPECT_THAT(live.err, testing::HasSubstr("4 searched"));
+  media::test::store(folder / "truth.txt", marks_of(found));
+  const Words evaluate{"evaluate", "frames", clip, "--truth", folder / "truth.txt"};
+  const auto judged = [&](const Words& options) {
+    return expect_run(0, evaluate + options + kFindsSome).out;
+  };
+  const char kAll[] = "average precision       1.0000";
+  EXPECT_THAT(judged(tiled), testing::HasSubstr(kAll));
+  EXPECT_THAT(judged({}), testing::Not(testing::HasSubstr(kAll)));
+  expect_run(2, "--misses", evaluate + Words{"--tiles", "200", "--misses", "0.1"});
+}
+
+TEST(Tiles, RefuseBadSizes) {
   for (const char* bad : {"0", "63", "640x", "wide", "640x63"})
     expect_run(2, "--tiles", {"detect", "lavfi:testsrc", "--tiles", bad});
   expect_run(2, "--tile-overlap", {"detect", "lavfi:testsrc", "--tiles", "640", "--tile-overlap", "0.6"});

@@ -1,7 +1,6 @@
 #include <cstring>
 
-#include "blocks.hpp"
-#include "kernels/kernel_test.hpp"
+#include "laid_channels.hpp"
 #include "network/cpu/move.hpp"
 
 namespace sightline::nn {
@@ -9,49 +8,17 @@ namespace {
 
 KERNEL_TEST_SUITE(NetworkMoveKernel);
 
-// Layouts of channels in guarded memory.
-enum class Lay { blocks, planes, rows, shuffled, mixed };
-constexpr Lay kLays[] = {Lay::blocks, Lay::planes, Lay::rows, Lay::shuffled, Lay::mixed};
-
-struct Laid {
-  Laid(Lay lay, int channels, int points)
-      : memory(static_cast<std::size_t>((channels + 40) * 2 * (points + 1))) {
-    for (int c = 0; c < channels; ++c) {
-      const bool is_plane = lay == Lay::planes || (lay == Lay::mixed && c / 5 % 2 == 1);
-      const bool is_row = lay == Lay::rows;
-      const int place = lay == Lay::shuffled ? c / 2 + c % 2 * ((channels + 31) / 16 * 8) : c;
-      const std::ptrdiff_t half = static_cast<std::ptrdiff_t>(memory.size()) / 2;
-      first.push_back(memory.data() + (is_plane ? half + c * points
-                                       : is_row ? c
-                                                : place / 16 * 16 * points + place % 16));
-      steps.push_back(is_plane ? 1 : is_row ? channels + 3 : 16);
-    }
-  }
-  float& at(int c, int p) {
-    return first[static_cast<std::size_t>(c)][p * steps[static_cast<std::size_t>(c)]];
-  }
-  test::Guarded<float> memory;
-  std::vector<float*> first;
-  std::vector<std::ptrdiff_t> steps;
-};
-
 TEST_P(NetworkMoveKernel, CopiesChannelsBetweenAllLayouts) {
   for (const int channels : kAwkwardChannels) {
     for (const int points : kAwkwardPoints) {
       const Tensor x = made_odd({channels, points}, static_cast<std::uint32_t>(points));
       for (const Lay from_lay : kLays) {
-        Laid from(from_lay, channels, points);
-        for (int c = 0; c < channels; ++c) {
-          for (int p = 0; p < points; ++p) from.at(c, p) = at<float>(x, {c, p});
-        }
-        const std::vector<const float*> first(from.first.begin(), from.first.end());
+        LaidChannels from(from_lay, channels, points);
+        from.fill(x);
         for (const Lay to_lay : kLays) {
-          Laid to(to_lay, channels, points), wanted(to_lay, channels, points);
-          for (int c = 0; c < channels; ++c) {
-            for (int p = 0; p < points; ++p) wanted.at(c, p) = at<float>(x, {c, p});
-          }
-          copy_channels({first.data(), from.steps.data()}, {to.first.data(), to.steps.data()}, channels,
-                        points);
+          LaidChannels to(to_lay, channels, points), wanted(to_lay, channels, points);
+          wanted.fill(x);
+          copy_channels(from.channels(), to.writable_channels(), channels, points);
           // All that is not a channel is as it was.
           EXPECT_EQ(std::memcmp(to.memory.data(), wanted.memory.data(), to.memory.size() * sizeof(float)), 0)
               << channels << "x" << points << ": " << static_cast<int>(from_lay) << static_cast<int>(to_lay);

@@ -1,5 +1,4 @@
-#include "blocks.hpp"
-#include "kernels/kernel_test.hpp"
+#include "laid_channels.hpp"
 #include "network/cpu/reduce.hpp"
 
 namespace sightline::nn {
@@ -91,6 +90,32 @@ TEST_P(NetworkReduceKernel, FindsAcrossRows) {
       EXPECT_TRUE(same(y, run(how, {x}))) << text_of(x.shape()) << how.largest << how.last;
     }
   });
+}
+
+TEST_P(NetworkReduceKernel, FoldsChannelsWhereverTheyLie) {
+  constexpr int kPoints = 7;
+  for (const int count : kAwkwardChannels) {
+    for (const Lay lay : kLays) {
+      const Tensor x = made_odd({count, kPoints}, static_cast<std::uint32_t>(count));
+      LaidChannels laid(lay, count, kPoints);
+      laid.fill(x);
+      std::vector<float> scratch(static_cast<std::size_t>((count + 1) * kPoints)), folds(2 * kPoints, 1);
+      for (const Fold fold : kFolds) {
+        for (const int step : {1, 2}) {
+          fold_channels(fold, laid.channels(), count, kPoints, folds.data(), step, scratch.data());
+          const Tensor wanted = run(Reduce{fold, {0}}, {x});
+          const Tensor got = tensor_of<float>({1, kPoints}, [&](const Shape& place) {
+            return folds[static_cast<std::size_t>(place[1] * step)];
+          });
+          EXPECT_TRUE(same(got, wanted)) << count << " " << static_cast<int>(lay);
+        }
+      }
+      Tensor places(DataType::i64, {1, kPoints});
+      find_channels({true, 0}, laid.channels(), count, kPoints, places.as<std::int64_t>().data(),
+                    scratch.data());
+      EXPECT_TRUE(same(places, run(ArgReduce{true, 0}, {x}))) << count << " " << static_cast<int>(lay);
+    }
+  }
 }
 
 TEST_P(NetworkReduceKernel, FoldsMapsWhoseRowsHaveEnds) {

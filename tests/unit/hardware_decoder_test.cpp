@@ -17,6 +17,7 @@ extern "C" {
 #include "media/decoder_thread.hpp"
 #include "media/ffmpeg.hpp"
 #include "media/hardware_decoder.hpp"
+#include "media/hardware_device.hpp"
 #include "media/semi_planar.hpp"
 #include "media/surface_download.hpp"
 #include "support/log_capture.hpp"
@@ -394,6 +395,17 @@ TEST(DecoderChoice, IsSoftwareADeviceOrAuto) {
   EXPECT_EQ(parse_decoder("auto").kind, DecoderChoice::Kind::automatic);
   for (const char* const text : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:12345", "vaapi:", "vaapi:0"})
     expect_error(ExitCode::usage, "is not a decoder", [&] { parse_decoder(text); });
+}
+
+// FFmpeg says "Invalid argument" of it.
+TEST(DecoderChoice, TellsThatADeviceIsNotThere) {
+  try {
+    open_hardware_device(parse_decoder("vaapi:/dev/dri/renderD255"));
+    FAIL();
+  } catch (const DecoderFault& fault) {
+    EXPECT_EQ(fault.kind, DecoderFault::Kind::unavailable);
+    EXPECT_THAT(fault.what(), HasSubstr("renderD255 (No such file or directory)"));
+  }
 }
 
 TEST(DecoderChoice, IsSoftwareWherePixelsAreNotFixed) {

@@ -77,6 +77,21 @@ TEST(LiveStatistics, LatencyToTheResultWhereNothingIsShown) {
   EXPECT_NEAR(whole.added_median, 0.022, 0.0003);
 }
 
+TEST(LiveStatistics, TilesAreNotFrames) {
+  LiveStatistics statistics(false);
+  statistics.begin(info());
+  MadeUpFrame first(1, 0), last(1, 50 * kMs);
+  first.trace.ends_frame = false;
+  last.trace.admitted = 0;
+  statistics.accept(first.trace);
+  EXPECT_EQ(statistics.whole().frames, 0);
+  statistics.accept(last.trace);
+  EXPECT_EQ(statistics.whole().frames, 1);
+  EXPECT_EQ(statistics.snapshot(200 * kMs, 100 * kMs).detected, 1);
+  EXPECT_NEAR(statistics.whole().median, 0.122, 0.0015);
+  EXPECT_NEAR(statistics.whole().own, 0.100, 0.001);
+}
+
 TEST(LiveStatistics, LatencyToTheScreenWhicheverIsKnownFirst) {
   LiveStatistics statistics(true);
   statistics.begin(info());

@@ -189,13 +189,16 @@ TEST(MeasurementJson, HoldsEverything) {
 TEST(MeasurementCsv, HasARowASchedule) {
   Measurement m = plain();
   m.input = "a,\"b\"";
+  m.with_decoding = {"gpu", 250, 450.5,
+                     {},    {},  {{"CPU", 0.0065, 0.00625, -1, 14}, {"cuda:0", 0.0015, 0.0005, -1, 4}}};
   const std::vector<std::string> rows = lines(measurements_as_csv({&m, 1}));
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(std::count(rows[0].begin(), rows[0].end(), ','), 26);
+  EXPECT_EQ(std::count(rows[0].begin(), rows[0].end(), ','), 31);
   EXPECT_EQ(
       rows[2],
       "\"a,\"\"b\"\"\",640,480,,gpu,,1,1,0,0,250,240,260,10.1,12.3,200,125,GPU,0.8,1.25,CPU=0.1;GPU=0.88,"
-      "123456789,1.75,,,,");
+      "123456789,1.75,450.5,,CPU=14;cuda:0=4,CPU=6.5;cuda:0=1.5,CPU=6.25;cuda:0=0.5,,,,");
+  EXPECT_TRUE(rows[1].ends_with(",CPU=0.91,123456789,,,,,,,,,,")) << rows[1];
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include "media/video_parts.hpp"
 #include "support/media.hpp"
 
 namespace sightline::media {
@@ -98,6 +99,32 @@ TEST_F(MediaReader, StartIsExactInEveryContainer) {
       EXPECT_NEAR(part[0].time(), std::ceil(start * 10) / 10, 2e-3) << name;
       const auto index = static_cast<std::size_t>(std::ceil(start * 10));
       EXPECT_EQ(mean_difference(part[0], all[index]), 0) << name << " from " << start;
+    }
+  }
+}
+
+TEST_F(MediaReader, ContinuesAtAnyFrame) {
+  for (const std::string& file :
+       {clip(), encode_clip(*dir_, {"-i", clip()}, {"-bf", "2", "-g", "10"}, "same.mkv"),
+        encode_clip(*dir_, {"-i", clip()}, {"-g", "10"}, "no-index.ts")}) {
+    for (const int every : {1, 4}) {
+      ReadOptions options;
+      options.every = every;
+      const std::vector<Frame> all = read_all(file, options);
+      for (const std::size_t begin : {std::size_t{0}, std::size_t{1}, all.size() / 2, all.size()}) {
+        SCOPED_TRACE(file + ", " + std::to_string(begin));
+        Reader reader(file, options);
+        for (int i = 0; i < 3; ++i) reader.read();
+        const std::int64_t before = begin == 0 ? 0 : all[begin - 1].number();
+        reader.continue_at(before, begin == 0 ? 0 : all[begin - 1].time() + 1e-6);
+        EXPECT_EQ(reader.device(), "");
+        const std::vector<Frame> rest = read_all(reader);
+        ASSERT_EQ(rest.size(), all.size() - begin);
+        for (std::size_t i = 0; i < rest.size(); ++i) {
+          EXPECT_EQ(rest[i].number(), all[begin + i].number());
+          EXPECT_EQ(edge_of(rest[i]), edge_of(all[begin + i]));
+        }
+      }
     }
   }
 }

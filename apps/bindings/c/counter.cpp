@@ -50,7 +50,7 @@ std::string totals_text(const TrackCounter& counter) {
 struct sl_counter {
   sightline::TrackCounter counter;
   std::vector<sl_count> events{};
-  std::atomic<bool> is_busy{false};
+  mutable std::atomic<bool> is_busy{false};
 };
 
 using namespace sightline::api;
@@ -99,7 +99,8 @@ sl_status sl_counter_update(sl_counter* counter, const sl_result* tracked, const
 sl_status sl_counter_totals(const sl_counter* counter, char** json, sl_error* error) {
   return guarded(error, [&] {
     checked(json, "json") = nullptr;
-    *json = copy_text(totals_text(checked(counter, "counter").counter));
+    const OneAtATime alone(checked(counter, "counter").is_busy, "counter");
+    *json = copy_text(totals_text(counter->counter));
   });
 }
 

@@ -331,7 +331,9 @@ OpenedDetector open_detector(const std::string& what, const TomlOptions& options
   }
   opened.engine.tiles = wishes.tiles;
   opened.fingerprint = fingerprint_of(configs, wishes.tiles);
-  opened.engine.processor = CompositeDetector::compose(std::move(branches));
+  std::unique_ptr<Detector> detector = CompositeDetector::compose(std::move(branches));
+  if (wishes.tiles) require_boxes(detector->info(), "tiles");
+  opened.engine.processor = std::move(detector);
   opened.engine.device_stages = pipeline::make_devices(opened.engine.schedule, *opened.engine.processor,
                                                        pipeline::cpu_devices_for(opened.engine.schedule));
   return opened;

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "detectors/cascade/mirror.hpp"
 #include "detectors/cascade/survivors.hpp"
 #include "image/integral.hpp"
 #include "processing/opencl/kernel_variant.hpp"
@@ -286,6 +287,8 @@ Settings read_settings(const Config& config) {
   settings.file = find_model(config.path("detector", "model", kDefault), name);
   config.note_file("detector", "model", settings.file);
   settings.model = load_model(settings.file, max_mebibytes << 20);
+  settings.is_mirrored = kMirrored.read(config, false);
+  if (settings.is_mirrored) settings.model = mirrored(std::move(settings.model));
   return settings;
 }
 

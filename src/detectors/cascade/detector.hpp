@@ -41,6 +41,8 @@ inline constexpr keys::Whole kMinNeighbors("min_neighbors", {0, 1'000'000}, "--m
 inline constexpr keys::Whole kEarlyStages("early_stages", {0, kMaxStages}, "",
                                           "Boosting stages on all windows", {.former = "scan_stages"});
 
+inline constexpr keys::Flag kMirrored("mirrored", "", "Whether to search with the cascade's mirror image");
+
 struct Options {
   Search search;
   int min_neighbors = 3;  ///< OpenCV's minNeighbors: larger groups are reported; 0: all windows are
@@ -131,7 +133,8 @@ bool ships_with_opencv(const std::string& name);
 /// Settings in section [detector] of a configuration.
 struct Settings {
   std::filesystem::path file;  ///< file of the model
-  Model model;
+  Model model;                 ///< mirrored, where that is wanted
+  bool is_mirrored = false;
   Options options;
 };
 /// Throws Error (usage) on values out of range, and Error (model).

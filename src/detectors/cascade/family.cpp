@@ -20,7 +20,7 @@ FamilyInfo info() {
   info.shipped_config = "faces-opencv";
   info.parameters = {keys::kModel,         keys::kThreshold, kEarlyStages,   keys::kLabel,
                      keys::kMaxModelSize,  keys::kScaleStep, keys::kMinSize, keys::kMaxSize,
-                     keys::kMaxCandidates, kMinNeighbors};
+                     keys::kMaxCandidates, kMinNeighbors,    kMirrored};
   info.remarks = {{"model", "an .xml file or the name of one of OpenCV's cascades; needs no --config"},
                   {"threshold", "the score is the number of agreeing windows"},
                   {"min_size", "side of the smallest box (OpenCV's minSize)"},

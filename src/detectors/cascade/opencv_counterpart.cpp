@@ -34,6 +34,9 @@ MakeOpenCv* load_module() {
 
 std::unique_ptr<Counterpart> make_opencv_counterpart(const Config& config, int threads) {
   const Settings settings = read_settings(config);
+  if (settings.is_mirrored)
+    throw Error(ExitCode::usage, "OpenCV has no mirrored cascades to compare with",
+                "compare the cascade itself, without mirrored");
   const Search& search = settings.options.search;
   const std::string file = settings.file.string();
   return std::unique_ptr<Counterpart>(

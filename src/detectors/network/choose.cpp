@@ -16,7 +16,8 @@ struct Rule {
 };
 
 // The first that fits is taken.
-constexpr Rule kRules[] = {{"yunet", match_yunet},
+constexpr Rule kRules[] = {{"classification", match_classification},
+                           {"yunet", match_yunet},
                            {"scrfd", match_scrfd},
                            {"retinaface", match_retinaface},
                            {"yolov3", match_darknet},
@@ -38,6 +39,7 @@ constexpr Rule kRules[] = {{"yunet", match_yunet},
 
 // Other words for the same.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+    {"classify", "classification"},
     {"yolov7", "yolov5"},
     {"yolov5-lite", "yolov5"},
     {"yolov4", "yolov3"},
@@ -217,6 +219,8 @@ Match match_any(const NetworkOutputs& outputs, const std::string& word, std::str
     if (has_sibling(i)) continue;
     Match scheme =
         match_part(outputs, all_but(outputs, [&](std::size_t k) { return k == i; }), word, wanted_rule);
+    // One that is left of several may be scores of boxes.
+    if (scheme && scheme->box == BoxForm::picture) continue;
     if (scheme && scheme->doubt.empty()) return scheme;
     if (!doubtful) doubtful = scheme;
   }
@@ -242,9 +246,9 @@ Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   if (!rule.empty() && std::ranges::find(kRules, rule, &Rule::name) == std::end(kRules))
     throw Problem("is read as model_type '" + wanted + "', which is not known; known are: " + known);
   const auto task = outputs.metadata.find("task");
-  if (task != outputs.metadata.end() && (task->second == "obb" || task->second == "classify"))
-    throw Problem("is made for the task '" + task->second +
-                  "', which is not supported; detect, segment and pose are");
+  if (task != outputs.metadata.end() && task->second == "obb")
+    throw Problem(
+        "is made for the task 'obb', which is not supported; detect, segment, pose and classify are");
   if (Match scheme = match_any(outputs, word, rule)) return *scheme;
   if (!rule.empty())
     throw Problem("has outputs that do not fit model_type '" + wanted + "': " + outputs_text(outputs));

@@ -73,7 +73,7 @@ class Reader {
     const bool is_softmax = scheme_.activation == ScoreFunction::softmax ||
                             scheme_.activation == ScoreFunction::softmax_of_classes;
     float score = is_softmax && !head_.label.is_there()
-                      ? softmax_of(place, largest, end_of_classes() + (scheme_.has_no_object ? 1 : 0))
+                      ? softmax_over(place, end_of_classes() + (scheme_.has_no_object ? 1 : 0)).of(largest)
                       : activated(largest);
     if (head_.label.is_there()) return score;
     if (head_.objectness.is_there() && !has_sizes_alone(scheme_)) {
@@ -82,6 +82,18 @@ class Reader {
       score *= objectness;
     }
     return scheme_.takes_root ? std::sqrt(score) : score;
+  }
+
+  // The scores of all classes of a place.
+  std::vector<float> class_scores(std::int64_t place) const {
+    const bool is_softmax = scheme_.activation == ScoreFunction::softmax;
+    const Softmax softmax = is_softmax ? softmax_over(place, end_of_classes()) : Softmax();
+    std::vector<float> scores;
+    for (int c = first_class(); c < end_of_classes(); ++c) {
+      const float own = at(head_.classes, place, c);
+      scores.push_back(is_softmax ? softmax.of(own) : activated(own));
+    }
+    return scores;
   }
 
   // The first class with that score; -1: none.
@@ -112,7 +124,8 @@ class Reader {
 
   void read_box(std::int64_t place, RawBox& box) const {
     float v[4] = {};
-    for (std::int64_t i = 0; i < (has_sizes_alone(scheme_) ? 2 : 4); ++i)
+    const int sides = !head_.box.is_there() ? 0 : has_sizes_alone(scheme_) ? 2 : 4;
+    for (std::int64_t i = 0; i < sides; ++i)
       v[i] = scheme_.box == BoxForm::distribution ? expected(place, i) : at(head_.box, place, i);
     const std::int64_t cell = head_.columns > 0 ? place / head_.anchors : 0;
     const float gx = head_.columns > 0 ? static_cast<float>(cell % head_.columns) : 0;
@@ -188,6 +201,10 @@ class Reader {
         centred((gx + 0.5F + at(head_.objectness, place, 1)) * s,
                 (gy + 0.5F + at(head_.objectness, place, 0)) * s, exponential(v[1]) * s,
                 exponential(v[0]) * s);
+        break;
+      case BoxForm::picture:
+        box.x2 = ux;
+        box.y2 = uy;
     }
     for (int i = 0; i < scheme_.points; ++i) {
       const float px = at(head_.points, place, 2 * i), py = at(head_.points, place, 2 * i + 1);
@@ -240,12 +257,17 @@ class Reader {
                         scheme_.activation == ScoreFunction::softmax_of_classes;
     return is_raw ? sigmoid(score) : score;
   }
-  float softmax_of(std::int64_t place, float chosen, int count) const {
-    float largest = kNone;
-    for (int c = 0; c < count; ++c) largest = greater(at(head_.classes, place, c), largest);
-    const float sum =
-        tree_sum(count, [&](std::int64_t c) { return exponential(at(head_.classes, place, c) - largest); });
-    return exponential(chosen - largest) / sum;
+  struct Softmax {
+    float largest = 0, sum = 1;
+    float of(float score) const { return exponential(score - largest) / sum; }
+  };
+  // Over the first channels of a place's classes.
+  Softmax softmax_over(std::int64_t place, int count) const {
+    Softmax softmax{kNone, 0};
+    for (int c = 0; c < count; ++c) softmax.largest = greater(at(head_.classes, place, c), softmax.largest);
+    softmax.sum = tree_sum(
+        count, [&](std::int64_t c) { return exponential(at(head_.classes, place, c) - softmax.largest); });
+    return softmax;
   }
   // The mean of a side's distribution.
   float expected(std::int64_t place, std::int64_t side) const {
@@ -289,7 +311,21 @@ struct Part {
 };
 constexpr int kScoresOfPart = 16 << 10;
 
+// Every class of the one place is a finding.
+void read_classes(const Reader& reader, float threshold, Part& part) {
+  const std::vector<float> scores = reader.class_scores(0);
+  for (int c = 0; c < static_cast<int>(scores.size()); ++c) {
+    RawBox box;
+    box.score = scores[static_cast<std::size_t>(c)];
+    if (!(box.score >= threshold)) continue;
+    box.label = box.place = c;
+    reader.read_box(0, box);
+    part.boxes.push_back(box);
+  }
+}
+
 void read_boxes(const Scheme& scheme, const Reader& reader, float threshold, Part& part) {
+  if (scheme.box == BoxForm::picture) return read_classes(reader, threshold, part);
   const std::vector<float> largest = reader.largest_scores(part.begin, part.end);
   for (std::int64_t place = part.begin; place < part.end; ++place) {
     const float own = largest[static_cast<std::size_t>(place - part.begin)];

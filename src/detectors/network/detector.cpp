@@ -54,13 +54,14 @@ NetworkDetector::NetworkDetector(Network network, bool plain)
                             1e-9 * static_cast<double>(n.cost.multiply_adds));
   info_.labels = n.reported;
   info_.threshold = n.threshold;
+  info_.classifies_frames = classifies_pictures(n);
   if (!plan_) info_.cpu_only = "each frame decides all sizes in the network, or it is too large for a plan";
   describe_stages();
 }
 
 void NetworkDetector::describe_stages() {
   resource_names_ = {"frame", "input"};
-  stages_ = {{"letterbox", {kFrameResource}, {kInput}, true}};
+  stages_ = {{"letterbox", {kFrameResource}, {kInput}, !network_.preprocessing.antialias}};
   const std::size_t count = plan_ ? plan_->segments.size() : 1;
   ResourceSet results;
   for (std::size_t i = 0; i < count; ++i) {
@@ -180,7 +181,10 @@ void NetworkDetector::group(NetworkWorkspace& w) const {
   if (network_.scheme.suppresses) {
     suppress(w.boxes, network_.iou, network_.class_agnostic);
   } else {
-    std::ranges::sort(w.boxes, has_higher_confidence);
+    const std::size_t kept = std::min(w.boxes.size(), network_.top);
+    std::ranges::partial_sort(w.boxes, w.boxes.begin() + static_cast<std::ptrdiff_t>(kept),
+                              has_higher_confidence);
+    w.boxes.resize(kept);
   }
   for (const RawBox& box : w.boxes) {
     Detection detection = detection_of(network_, box, w.letterbox.placement(), w.planned);
@@ -203,6 +207,8 @@ Detection detection_of(const Network& network, const RawBox& box, const Placemen
   Detection detection;
   const double left = x(box.x1), top = y(box.y1);
   detection.box = clipped({left, top, x(box.x2) - left, y(box.y2) - top}, frame);
+  if (classifies_pictures(network))
+    detection.box = {0, 0, static_cast<double>(frame.width), static_cast<double>(frame.height)};
   detection.score = box.score;
   // A candidate that is not reported has no number.
   const auto label = static_cast<std::size_t>(box.label);

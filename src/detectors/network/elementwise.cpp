@@ -41,53 +41,34 @@ void map_any(const Call& call, std::span<Tensor> out) {
                 call.in(0), out[0]);
 }
 
-float relu(float x) {
-  return x < 0 ? 0 : x;
-}
-
 constexpr auto kAbsolute = [](auto x) { return x < 0 ? -x : x == 0 ? decltype(x){0} : x; };
 constexpr auto kSign = [](auto x) { return x > 0 ? decltype(x){1} : x < 0 ? decltype(x){-1} : x; };
 constexpr auto kNot = [](auto x) { return static_cast<decltype(x)>(x == 0); };
 
-// log(1 + e^x)
-float softplus(float x) {
-  return relu(x) + logarithm(1.0F + exponential(-std::fabs(x)));
-}
-float hard_sigmoid_of(float x, float alpha, float beta) {
-  const float y = multiply_add(alpha, x, beta);
-  return y < 0 ? 0 : (y > 1 ? 1 : y);
-}
-float hard_swish(float x) {
-  return x * hard_sigmoid_of(x, 1.0F / 6, 0.5F);
-}
-float mish(float x) {
-  return x * hyperbolic_tangent(softplus(x));
-}
-
 void run_leaky_relu(const Call& call, std::span<Tensor> out) {
   const float slope = call.node.real("alpha", 0.01F);
-  map_reals(call, out, [=](float x) { return x < 0 ? slope * x : x; });
+  map_reals(call, out, [=](float x) { return leaky_relu(x, slope); });
 }
 void run_elu(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1);
-  map_reals(call, out, [=](float x) { return x < 0 ? alpha * (exponential(x) - 1) : x; });
+  map_reals(call, out, [=](float x) { return elu(x, alpha); });
 }
 void run_celu(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1);
-  map_reals(call, out, [=](float x) { return x < 0 ? alpha * (exponential(x / alpha) - 1) : x; });
+  map_reals(call, out, [=](float x) { return celu(x, alpha); });
 }
 void run_thresholded_relu(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1);
-  map_reals(call, out, [=](float x) { return x > alpha ? x : 0; });
+  map_reals(call, out, [=](float x) { return thresholded_relu(x, alpha); });
 }
 void run_selu(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1.67326319217681884765625F);
   const float gamma = call.node.real("gamma", 1.05070102214813232421875F);
-  map_reals(call, out, [=](float x) { return gamma * (x > 0 ? x : alpha * (exponential(x) - 1)); });
+  map_reals(call, out, [=](float x) { return selu(x, alpha, gamma); });
 }
 void run_hard_sigmoid(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 0.2F), beta = call.node.real("beta", 0.5F);
-  map_reals(call, out, [=](float x) { return hard_sigmoid_of(x, alpha, beta); });
+  map_reals(call, out, [=](float x) { return hard_sigmoid(x, alpha, beta); });
 }
 Types truth_type(const Call& call) {
   return {{Kind::whole, call.real(0).shape()}};
@@ -106,17 +87,11 @@ void run_is_infinite(const Call& call, std::span<Tensor> out) {
 }
 void run_swish(const Call& call, std::span<Tensor> out) {
   const float alpha = call.node.real("alpha", 1);
-  map_reals(call, out, [=](float x) { return x * sigmoid(alpha * x); });
+  map_reals(call, out, [=](float x) { return swish(x, alpha); });
 }
 void run_gelu(const Call& call, std::span<Tensor> out) {
   const bool approximate = call.node.text("approximate", "none") == "tanh";
-  map_reals(call, out, [=](float x) {
-    constexpr float kRootHalf = 0.707106781F, kRootTwoOverPi = 0.797884561F;
-    const float inner = approximate
-                            ? hyperbolic_tangent(kRootTwoOverPi * multiply_add(0.044715F * x, x * x, x))
-                            : error_function(x * kRootHalf);
-    return 0.5F * x * (1.0F + inner);
-  });
+  map_reals(call, out, approximate ? gelu_tanh : gelu);
 }
 
 // Limits are inputs from opset 11 on. Where the lower one is above the upper one, the upper one is the
@@ -398,7 +373,7 @@ constexpr Operator kElementwise[] = {
     {"Sign", 1, 1, 1, same_type, map_any<kSign>},
     {"Sin", 1, 1, 1, same_real, map_run<sine>},
     {"Softplus", 1, 1, 1, same_real, map_run<softplus>},
-    {"Softsign", 1, 1, 1, same_real, map_run<[](float x) { return x / (1.0F + std::fabs(x)); }>},
+    {"Softsign", 1, 1, 1, same_real, map_run<softsign>},
     {"Sqrt", 1, 1, 1, same_real, map_run<[](float x) { return std::sqrt(x); }>},
     {"Sub", 2, 2, 1, broadcast_type, run_arithmetic<'-'>},
     {"Sum", 1, kManyTerms, 1, broadcast_type, run_arithmetic<'+'>},

@@ -253,6 +253,9 @@ Match match_end_to_end(const Evidence& evidence);
 std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evidence, std::size_t strides,
                                                             bool is_face);
 
+/// The rule for networks that classify whole pictures.
+Match match_classification(const Evidence& evidence);
+
 /// Rules for boxes and scores in outputs of their own.
 Match match_box_pair(const Evidence& evidence);
 Match match_detr(const Evidence& evidence);

@@ -94,7 +94,8 @@ std::string fate_of(const Network& network, const RawBox& box, const Detection& 
   if (network.numbers[label] < 0) return "rejected: its class is not asked for";
   if (!is_reported(network, box)) return fmt::format("rejected: score below {:g}", network.thresholds[label]);
   if (std::ranges::find(kept, box.place, &RawBox::place) == kept.end())
-    return "rejected: there are more candidates than max_candidates";
+    return classifies_pictures(network) ? fmt::format("rejected: not among the best {}", network.top)
+                                        : "rejected: there are more candidates than max_candidates";
   return object.box.area() > 0 ? "reported" : "rejected: lies outside of the picture";
 }
 
@@ -129,8 +130,10 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
   std::vector<RawBox> all;
   decode(network.scheme, outputs, -std::numeric_limits<float>::infinity(), all);
   std::ranges::sort(all, has_higher_confidence);
-  std::string text = fmt::format("\nThe best boxes of {} without threshold, one for each object\n",
-                                 counted(static_cast<std::int64_t>(all.size()), "candidate"));
+  std::string text = fmt::format("\nThe best {} of {} without threshold, one for each {}\n",
+                                 classifies_pictures(network) ? "scores" : "boxes",
+                                 counted(static_cast<std::int64_t>(all.size()), "candidate"),
+                                 classifies_pictures(network) ? "class" : "object");
   text += "       score  class                left     top   width  height  overlapping\n";
   std::size_t number = 0;
   for (const auto& [box, others] : best_of_each(network, all)) {
@@ -218,6 +221,8 @@ std::string network_text(const Network& n) {
                 n.labels.begin() + static_cast<std::ptrdiff_t>(std::min(n.labels.size(), kMostLabels)), ", "),
       n.labels.size() > kMostLabels ? ", ..." : "");
   text += fmt::format("  threshold      scores from {:g}\n", n.threshold);
+  if (classifies_pictures(n))
+    return text + fmt::format("  classes        the best {} of each picture\n", n.top);
   text += fmt::format("  suppression    {}\n",
                       n.scheme.suppresses ? fmt::format("boxes that overlap a better one {}by more than {:g} "
                                                         "(intersection over union)",

@@ -16,11 +16,12 @@ FamilyInfo describe_family() {
   info.one = "a network";
   info.commands =
       "Download published networks (ONNX); explain how a network is read; compare it with other engines";
-  info.model_file = "a detection network (.onnx)";
+  info.model_file = "a network (.onnx)";
   info.parameters = {keys::kModel,     kInputSize,
                      kModelType,       kResizeType,
                      kPadValue,        kReverseInputChannels,
                      kMeanValues,      kScaleValues,
+                     kCropFraction,    kTop,
                      kAnchors,         kLabels,
                      kClasses,         kClassThresholds,
                      keys::kThreshold, kConfidenceThreshold,

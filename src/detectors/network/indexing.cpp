@@ -269,7 +269,7 @@ void run_grid_sample(const Call& call, std::span<Tensor> out) {
   const Sampler sampler(call);
   for (std::int64_t n = 0; n < x.dim(0); ++n) {
     for (std::int64_t i = 0; i < places; ++i) {
-      const Sample sample = sampler.at(grid.reals() + (n * places + i) * 2);
+      const nn::Sample sample = sampler.at(grid.reals() + (n * places + i) * 2);
       const float* from = x.reals() + n * channels * plane;
       float* to = out[0].reals() + n * channels * places + i;
       const auto value = [&](std::size_t k) { return sample.offset[k] < 0 ? 0.0F : from[sample.offset[k]]; };

@@ -214,6 +214,8 @@ void set_preprocessing(Network& network, const Settings& settings) {
   const Preprocessing& usual = network.scheme.preprocessing;
   const std::string fit = said(graph, settings.resize_type, "resize_type");
   p.fit = fit.empty() ? usual.fit : fit_named(fit, settings.file.string());
+  p.crop_fraction = settings.crop_fraction.value_or(usual.crop_fraction);
+  p.antialias = usual.antialias;
   p.pad = settings.pad_value.value_or(usual.pad);
   const std::string* const reversed = metadata_of(graph, "model_info reverse_input_channels");
   p.rgb = settings.reverse_input_channels.value_or(
@@ -251,6 +253,11 @@ Network build(Graph graph, const Settings& settings, std::optional<Size> usual_s
                 fmt::format("anchors are given for the network '{}', which is read as {} and has none",
                             settings.file.string(), network.scheme.type),
                 "leave them out");
+  if (settings.top && !classifies_pictures(network))
+    throw Error(ExitCode::usage,
+                fmt::format("the network '{}' is read as {}, and does not classify whole pictures",
+                            settings.file.string(), network.scheme.type),
+                "leave out --top"_message);
   set_labels(network, settings, labels);
   set_reported(network, settings);
   set_preprocessing(network, settings);
@@ -263,6 +270,9 @@ Network build(Graph graph, const Settings& settings, std::optional<Size> usual_s
   network.iou = value(settings.iou_threshold, "iou_threshold", network.scheme.iou);
   network.class_agnostic = settings.class_agnostic;
   network.max_candidates = settings.max_candidates;
+  if (classifies_pictures(network))
+    network.top =
+        static_cast<std::size_t>(std::clamp<double>(value(settings.top, "topk", 1), 1, kMostClasses));
   return network;
 }
 
@@ -286,6 +296,7 @@ bool has_free_size(const Graph& graph, const Settings& settings) {
 int usual_side(const Scheme& scheme) {
   if (scheme.type == "nanodet" || scheme.box == BoxForm::darknet) return 416;
   if (scheme.type == "centernet") return 512;
+  if (scheme.box == BoxForm::picture) return 224;
   if (scheme.type == "fcos" || scheme.has_no_object) return 800;
   const bool is_p6 = scheme.type == "yolov5" && !scheme.heads.empty() && scheme.heads.back().stride == 64;
   return is_p6 ? 1280 : 0;
@@ -293,7 +304,7 @@ int usual_side(const Scheme& scheme) {
 
 // The size that is usual for the kind of network, or the first one that the file can be read with.
 Network build_with_usual_size(const Graph& graph, const Settings& settings) {
-  constexpr int kSides[] = {640, 320, 416, 300, 352, 512, 800, 1280};
+  constexpr int kSides[] = {640, 320, 416, 300, 352, 512, 800, 1280, 224};
   std::optional<Problem> first;
   for (const int side : kSides) {
     try {

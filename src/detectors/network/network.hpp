@@ -1,5 +1,5 @@
 #pragma once
-/// A detection network that is ready to run: its graph, how frames become its input, and what its outputs
+/// A user's network that is ready to run: its graph, how frames become its input, and what its outputs
 /// mean.
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 
 #include "detection/keys.hpp"
 #include "detectors/network/graph.hpp"
+#include "detectors/network/labels.hpp"
 #include "detectors/network/scheme.hpp"
 
 namespace sightline::network {
@@ -27,7 +28,15 @@ inline constexpr keys::Flag kReverseInputChannels("reverse_input_channels", "", 
 inline constexpr keys::Numbers kMeanValues("mean_values", {-1e6, 1e6, 3}, "", "Mean of each channel");
 inline constexpr keys::Numbers kScaleValues("scale_values", {1e-6, 1e6, 3}, "", "Divisor of each channel");
 inline constexpr keys::Text kAnchors("anchors", "", "Widths and heights in pixels, by stride");
-inline constexpr keys::Text kLabels("labels", "", "Names of the classes, or their file");
+inline constexpr keys::Number kCropFraction("crop_fraction", {0.1, 1}, "",
+                                            "Share of the resized frame that resize_type crop keeps");
+inline constexpr keys::Text kLabels("labels", "--labels FILE",
+                                    "Names of a network's classes, if its file has none: a text file with a "
+                                    "name on each line, or NAME,...");
+inline constexpr keys::Whole kTop("topk", {1, kMostClasses}, "--top K",
+                                  "Classes to report of each picture, the best first, for networks that "
+                                  "classify whole pictures (default: 1)",
+                                  {.shows_range = true});
 inline constexpr keys::Text kClasses("classes", "--classes NAME,...", "Classes to report (default: all)");
 inline constexpr keys::Text kClassThresholds("class_thresholds", "--class-thresholds NAME=SCORE,...",
                                              "Minimum scores of classes that differ from --threshold");
@@ -51,6 +60,7 @@ struct Settings {
   std::optional<double> pad_value;
   std::optional<bool> reverse_input_channels;  ///< true: RGB
   std::optional<std::vector<double>> mean_values, scale_values;
+  std::optional<double> crop_fraction;
   std::vector<double> anchors;  ///< widths and heights in pixels, by rising stride, of YOLOv5's kind
   std::vector<std::string> labels;
   std::string classes;           ///< to report, separated by commas; empty: all
@@ -58,6 +68,7 @@ struct Settings {
   std::optional<double> threshold;
   std::optional<double> iou_threshold;
   bool class_agnostic = false;
+  std::optional<int> top;  ///< classes of a picture, of networks that classify whole pictures
   int max_candidates = 30'000;
 };
 
@@ -85,6 +96,7 @@ struct Network {
   double iou = 0;
   bool class_agnostic = false;
   int max_candidates = 0;
+  std::size_t top = kMostCandidates;  ///< findings of a frame that are reported, the best ones
   std::int64_t memory_limit = 0;
   GraphCost cost;
   std::size_t file_nodes = 0;  ///< before the graph was simplified
@@ -94,6 +106,11 @@ struct Network {
 Network load_network(const Settings& settings);
 /// The same of a graph that is there already.
 Network make_network(Graph graph, const Settings& settings);
+
+/// Whether findings are classes of whole pictures.
+inline bool classifies_pictures(const Network& network) {
+  return network.scheme.box == BoxForm::picture;
+}
 
 /// Whether a finding is one to report: its class is, and its score is high enough.
 bool is_reported(const Network& network, const RawBox& box);

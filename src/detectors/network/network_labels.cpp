@@ -16,7 +16,7 @@ std::vector<std::string> default_labels(const Scheme& scheme) {
   if (scheme.classes == 1 && !scheme.object.empty()) return {scheme.object};
   const bool is_face =
       scheme.points == 5 || (scheme.classes == 1 && scheme.type == "ssd") || scheme.type == "scrfd";
-  if (scheme.classes == 80) return coco_labels(false);
+  if (scheme.classes == 80 && scheme.box != BoxForm::picture) return coco_labels(false);
   if (scheme.coco91) {
     labels = coco_labels(true);
     if (scheme.has_background || scheme.classes == 90) labels.erase(labels.begin());

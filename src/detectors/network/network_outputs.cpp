@@ -1,6 +1,7 @@
 #include "detectors/network/network_outputs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -135,6 +136,32 @@ std::vector<ChannelRun> runs_along(const Graph& graph, int value, std::size_t si
   return runs;
 }
 
+// NetworkOutputs::highest_level, by the first arithmetic on a picture: a mean above 1, or a divisor of tens,
+// is for levels up to 255.
+int highest_level_of(const Graph& graph, int picture) {
+  for (const Node& node : graph.nodes) {  // in an order in which they can run
+    const auto at = std::ranges::find(node.inputs, picture);
+    if (at == node.inputs.end()) continue;
+    if (is_move(node)) {
+      picture = node.outputs[0];
+      continue;
+    }
+    const bool scales = node.op == "Mul" || node.op == "Div";
+    if ((!scales && node.op != "Sub" && node.op != "Add") || node.inputs.size() != 2) return 0;
+    const SharedTensor& constant =
+        graph.value(at == node.inputs.begin() ? node.inputs[1] : node.inputs[0]).constant;
+    if (!constant || !constant->has_data() || constant->kind() != Kind::real || constant->size() == 0)
+      return 0;
+    float largest = 0;
+    for (std::int64_t i = 0; i < constant->size(); ++i)
+      largest = std::max(largest, std::abs(constant->as<float>(i)));
+    constexpr float kLargeDivisor = 16;
+    if (node.op == "Mul") return largest < 1 / kLargeDivisor ? 255 : 1;
+    return largest > (scales ? kLargeDivisor : 1) ? 255 : 1;
+  }
+  return 0;
+}
+
 // The network with its values for the test picture.
 struct Probe {
   std::unique_ptr<const Plan> plan;
@@ -169,6 +196,9 @@ NetworkOutputs outputs_of(const Network& network, const std::vector<double>& anc
   const Graph& graph = network.graph;
   NetworkOutputs outputs;
   outputs.input = network.preprocessing.size;
+  outputs.channels = network.preprocessing.channels;
+  outputs.has_channels_last = network.preprocessing.channels_last;
+  outputs.highest_level = highest_level_of(graph, graph.inputs[network.picture].value);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const int number = graph.outputs[i];
     const Value& value = graph.value(number);
@@ -176,6 +206,7 @@ NetworkOutputs outputs_of(const Network& network, const std::vector<double>& anc
     NetworkOutputs::Output one{.name = value.name, .shape = {}};
     one.is_probability = content_of(graph, number) == Content::probability;
     one.is_softmax = maker == "Softmax";
+    one.maker = maker;
     one.is_raw = maker == "Conv" || maker == "Add";  // of a bias
     one.has_raw_scores = maker_behind(graph, number, true) == "Conv";
     one.columns = graph.columns[i];

@@ -1,6 +1,6 @@
 #pragma once
-/// Meaning of the outputs of a detection network. One form covers all families of networks: places, each with
-/// scores and a box, which lie in the outputs in some order.
+/// Meaning of the outputs of a network. One form covers all families of networks: places, each with scores
+/// and a box, which lie in the outputs in some order. A network that classifies pictures has one place.
 
 #include <array>
 #include <functional>
@@ -66,6 +66,7 @@ enum class BoxForm {
   share_at_cell,  ///< as in FastestDet: centre by tanh about the cell, size by sigmoid, in parts of the input
   size_at_cell,   ///< width and height; objectness holds the centre's offset in the cell
   log_size_at_cell,  ///< as in CenterFace: the same as logarithms, all of them rows first
+  picture,           ///< the whole picture: every class of the place is a finding
 };
 
 /// How an output is read.
@@ -127,11 +128,17 @@ struct NetworkOutputs {
     bool has_raw_scores = false;  ///< whether a convolution has made its last channels
     std::int64_t columns = -1;    ///< its last side, which the file may tell even if it tells no shape
     bool is_softmax = false;      ///< whether it is a probability by a softmax
+    std::string_view maker{};     ///< the operator that has made it, moves aside; empty: none
     std::vector<ChannelRun> first_runs{},
         last_runs{};  ///< along its second and its last side; empty: not known
   };
   std::vector<Output> all;
-  Size input;                            ///< pixels
+  Size input;                      ///< pixels
+  int channels = 3;                ///< of the picture; 1: luma
+  bool has_channels_last = false;  ///< as TensorFlow has the picture's channels
+  /// Highest level of a pixel, 1 or 255, that the network's own normalisation takes; 0: it has none, or none
+  /// that tells.
+  int highest_level = 0;
   std::optional<int> classes;            ///< as many as there are names
   std::map<std::string, int> operators;  ///< how many nodes have each
   bool pools_like_yolov7 = false;        ///< whether maximum pooling halves maps of smooth activations

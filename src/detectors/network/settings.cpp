@@ -70,6 +70,7 @@ Settings read_settings(const Config& config) {
   settings.reverse_input_channels = kReverseInputChannels.read(config);
   settings.mean_values = kMeanValues.read(config);
   settings.scale_values = kScaleValues.read(config);
+  settings.crop_fraction = kCropFraction.read(config);
   settings.anchors = anchors_from(kAnchors.read(config, ""), config.name());
   if (const std::string labels = kLabels.read(config, ""); !labels.empty())
     settings.labels = labels_from(labels, config.path("detector", "labels", "").string(), config.name());
@@ -80,6 +81,7 @@ Settings read_settings(const Config& config) {
   if (!settings.threshold) settings.threshold = confidence;
   settings.iou_threshold = kIouThreshold.read(config);
   settings.class_agnostic = kClassAgnostic.read(config, false);
+  settings.top = kTop.read(config);
   settings.max_candidates = kMaxCandidates.read(config, settings.max_candidates);
   return settings;
 }

@@ -182,12 +182,12 @@ bool run_grid_samples(const Call& call, Tensor& out) {
   const Sampler sampler(call);
   if (sampler.is_nearest()) return false;
   const std::int64_t plane = x.dim(2) * x.dim(3), places = grid.dim(1) * grid.dim(2), channels = x.dim(1);
-  std::vector<Sample> samples(static_cast<std::size_t>(places));
+  std::vector<nn::Sample> samples(static_cast<std::size_t>(places));
   for (std::int64_t n = 0; n < x.dim(0); ++n) {
     for (std::int64_t i = 0; i < places; ++i)
       samples[static_cast<std::size_t>(i)] = sampler.at(grid.reals() + (n * places + i) * 2);
     for (std::int64_t c = n * channels; c < (n + 1) * channels; ++c)
-      mix_samples(samples, x.reals() + c * plane, out.reals() + c * places);
+      nn::mix_samples(x.reals() + c * plane, samples, 1, false, out.reals() + c * places);
   }
   return true;
 }

@@ -8,20 +8,13 @@
 #include "detectors/network/grid_sample.hpp"
 #include "detectors/network/kernels.hpp"
 #include "detectors/network/operators.hpp"
+#include "network/cpu/matrix.hpp"
+#include "network/cpu/move.hpp"
 
 namespace sightline::network {
 
-/// Sums of products: row i, column j of `out` is the chain over k of a[i, k] * b[k, j], from its value on.
-/// Rows of b and of out are contiguous.
-struct MatrixProduct {
-  const float* a = nullptr;
-  std::int64_t a_row = 0, a_column = 1;  ///< floats from one to the next
-  const float* b = nullptr;
-  std::int64_t b_row = 0;
-  float* out = nullptr;
-  std::int64_t rows = 0, depth = 0, columns = 0;
-};
-void multiply_matrices(const MatrixProduct& product);
+using nn::MatrixProduct;
+using nn::multiply_matrices;
 
 /// Rows along an axis, from number `first` on and before number `last`: each of `count` numbers that are
 /// `step` floats apart. `step` rows begin side by side, and the next ones behind them.
@@ -39,13 +32,7 @@ void exponential_run(const float* from, std::int64_t count, float* to);
 void binary_run(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
                 std::int64_t count, float* out);
 
-/// to[j, i] = from[i, j].
-/// @param from_row  floats from row to row; rows of `to` have to_row
-void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
-                      std::int64_t rows, std::int64_t columns);
-
-/// Bilinear samples of a plane.
-void mix_samples(std::span<const Sample> samples, const float* plane, float* out);
+using nn::transpose_matrix;
 
 /// One of the parts of a node's work, which threads share.
 struct Part {

@@ -7,15 +7,23 @@
 #include <algorithm>
 #include <limits>
 
-#include "detectors/network/functions_simd.hpp"
+#include "detectors/network/functions.hpp"
 #include "detectors/network/tensor_kernels.hpp"
+#include "network/cpu/functions_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sightline::network::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+using nn::HWY_NAMESPACE::constant;
+using nn::HWY_NAMESPACE::Floats;
+using nn::HWY_NAMESPACE::Vector;
+
+HWY_INLINE Vector exponential_of(Vector x) {
+  return nn::HWY_NAMESPACE::functions::exponential(nn::HWY_NAMESPACE::Reals<1>{{x}}).v[0];
+}
+
 constexpr std::int64_t kStep = HWY_LANES(float);
-constexpr std::int64_t kTileRows = kStep == 16 ? 12 : kStep == 8 ? 6 : 4;
 
 // The first of a vector's lanes, of which `count` are there: all, or those alone, as masks are slow.
 HWY_INLINE hn::Mask<Floats> rest_of(std::int64_t count) {
@@ -34,79 +42,6 @@ HWY_INLINE void store_rest(Vector x, float* to, std::int64_t count) {
   hn::Store(x, Floats(), lanes);
   std::copy_n(lanes, count, to);
 #endif
-}
-
-// R rows and V vectors of columns from (i, j) on; without Whole, the last `count` columns alone are there.
-template <int R, int V, bool Whole>
-void multiply_tile(const MatrixProduct& m, std::int64_t i, std::int64_t j, std::int64_t count) {
-  const Floats d;
-  const auto there = hn::FirstN(d, static_cast<std::size_t>(count));
-  const auto load = [&](const float* from) HWY_ATTR {
-    if constexpr (Whole) return hn::LoadU(d, from);
-    return hn::MaskedLoad(there, d, from);
-  };
-  Vector sums[R][V];
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) sums[r][v] = load(m.out + (i + r) * m.columns + j + v * kStep);
-  }
-  const float* a = m.a + i * m.a_row;
-  const float* b = m.b + j;
-  for (std::int64_t k = 0; k < m.depth; ++k, a += m.a_column, b += m.b_row) {
-    Vector w[V];
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) w[v] = load(b + v * kStep);
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      const Vector x = constant(a[r * m.a_row]);
-#pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) sums[r][v] = hn::MulAdd(x, w[v], sums[r][v]);
-    }
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) {
-      float* const to = m.out + (i + r) * m.columns + j + v * kStep;
-      Whole ? hn::StoreU(sums[r][v], d, to) : store_rest(sums[r][v], to, count);
-    }
-  }
-}
-
-template <int R>
-void multiply_rows(const MatrixProduct& m, std::int64_t i) {
-  std::int64_t j = 0;
-  for (; j + 2 * kStep <= m.columns; j += 2 * kStep) multiply_tile<R, 2, true>(m, i, j, kStep);
-  for (; j + kStep <= m.columns; j += kStep) multiply_tile<R, 1, true>(m, i, j, kStep);
-  if (j < m.columns) multiply_tile<R, 1, false>(m, i, j, m.columns - j);
-}
-
-// R rows of a product with one column.
-template <int R>
-void multiply_column(const MatrixProduct& m, std::int64_t i) {
-  float sums[R];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) sums[r] = m.out[i + r];
-  for (std::int64_t k = 0; k < m.depth; ++k) {
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r)
-      sums[r] = multiply_add(m.a[(i + r) * m.a_row + k * m.a_column], m.b[k * m.b_row], sums[r]);
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) m.out[i + r] = sums[r];
-}
-
-void multiply(const MatrixProduct& m) {
-  std::int64_t i = 0;
-  if (m.columns == 1) {
-    for (; i + 8 <= m.rows; i += 8) multiply_column<8>(m, i);
-    for (; i < m.rows; ++i) multiply_column<1>(m, i);
-    return;
-  }
-  for (; i + kTileRows <= m.rows; i += kTileRows) multiply_rows<kTileRows>(m, i);
-  for (; i + 4 <= m.rows; i += 4) multiply_rows<4>(m, i);
-  for (; i < m.rows; ++i) multiply_rows<1>(m, i);
 }
 
 // --- sums and softmax of rows
@@ -277,67 +212,17 @@ void binary_elements(char op, const float* a, std::int64_t a_step, const float* 
   }
 }
 
-// --- places
-
-using Quad = hn::FixedTag<float, 4>;
-
-void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row, std::int64_t rows,
-               std::int64_t columns) {
-  constexpr std::int64_t kAtOnce = 8;  // columns, so that what is read and written stays in the cache
-  const Quad d;
-  const std::int64_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (std::int64_t begin = 0; begin < whole_columns; begin += kAtOnce) {
-    const std::int64_t end = std::min(begin + kAtOnce, whole_columns);
-    for (std::int64_t i = 0; i < whole_rows; i += 4) {
-      for (std::int64_t j = begin; j < end; j += 4) {
-        const float* const at = from + i * from_row + j;
-        const auto a = hn::LoadU(d, at), b = hn::LoadU(d, at + from_row), c = hn::LoadU(d, at + 2 * from_row),
-                   e = hn::LoadU(d, at + 3 * from_row);
-        const auto ab = hn::InterleaveLower(d, a, b), ab2 = hn::InterleaveUpper(d, a, b),
-                   ce = hn::InterleaveLower(d, c, e), ce2 = hn::InterleaveUpper(d, c, e);
-        float* const out = to + j * to_row + i;
-        hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, out);
-        hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, out + to_row);
-        hn::StoreU(hn::ConcatLowerLower(d, ce2, ab2), d, out + 2 * to_row);
-        hn::StoreU(hn::ConcatUpperUpper(d, ce2, ab2), d, out + 3 * to_row);
-      }
-    }
-  }
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
-      to[j * to_row + i] = from[i * from_row + j];
-  }
-}
-
-void mix(const Sample* samples, std::int64_t count, const float* plane, float* out) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const Sample& sample = samples[i];
-    const auto value = [&](std::size_t k)
-                           HWY_ATTR { return sample.offset[k] < 0 ? 0.0F : plane[sample.offset[k]]; };
-    float y = sample.weight[0] * value(0);
-#pragma GCC unroll 4
-    for (std::size_t k = 1; k < 4; ++k) y = multiply_add(sample.weight[k], value(k), y);
-    out[i] = y;
-  }
-}
-
 }  // namespace sightline::network::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace sightline::network {
 
-HWY_EXPORT(multiply);
 HWY_EXPORT(sum_each_row);
 HWY_EXPORT(softmax_each_row);
 HWY_EXPORT(exponentials);
 HWY_EXPORT(binary_elements);
-HWY_EXPORT(transpose);
-HWY_EXPORT(mix);
 
-void multiply_matrices(const MatrixProduct& product) {
-  HWY_DYNAMIC_DISPATCH(multiply)(product);
-}
 void sum_rows(const AxisRows& rows, const float* from, float* to) {
   HWY_DYNAMIC_DISPATCH(sum_each_row)(rows, from, to);
 }
@@ -350,14 +235,6 @@ void exponential_run(const float* from, std::int64_t count, float* to) {
 void binary_run(char op, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step,
                 std::int64_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(binary_elements)(op, a, a_step, b, b_step, count, out);
-}
-
-void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
-                      std::int64_t rows, std::int64_t columns) {
-  HWY_DYNAMIC_DISPATCH(transpose)(from, from_row, to, to_row, rows, columns);
-}
-void mix_samples(std::span<const Sample> samples, const float* plane, float* out) {
-  HWY_DYNAMIC_DISPATCH(mix)(samples.data(), static_cast<std::int64_t>(samples.size()), plane, out);
 }
 
 }  // namespace sightline::network

@@ -16,7 +16,7 @@ struct DepthwiseRow {
   int width = 0;
   float* out = nullptr;
   const float* added = nullptr;
-  Finish finish;
+  Finish finish = {};
 };
 void depthwise_row(const DepthwiseRow& row);
 

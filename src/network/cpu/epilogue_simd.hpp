@@ -14,7 +14,7 @@
 #include <type_traits>
 
 #include "network/cpu/epilogue.hpp"
-#include "network/cpu/vector_simd.hpp"
+#include "network/cpu/functions_simd.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sightline::nn::HWY_NAMESPACE {
@@ -26,37 +26,18 @@ constexpr int kGroup = kVectors == 1 ? 4 : 3;  // vectors whose activations are 
 
 // --- activations
 
-HWY_INLINE Vector hard_sigmoid_of(Vector x, float alpha, float beta) {
-  const Vector zero = hn::Zero(Floats()), one = constant(1.0F);
-  const Vector y = hn::MulAdd(constant(alpha), x, constant(beta));
-  return hn::IfThenElse(hn::Lt(y, zero), zero, hn::IfThenElse(hn::Gt(y, one), one, y));
-}
-
 // An activation of N vectors.
 template <Kind kind, int N>
-HWY_INLINE void activate_all(Vector (&x)[N], const Activation& activation) {
-  const Vector zero = hn::Zero(Floats()), a = constant(activation.a), b = constant(activation.b);
-  if constexpr (kind == Kind::sigmoid || kind == Kind::silu) {
-    Vector y[N];
-#pragma GCC unroll 8
-    for (int n = 0; n < N; ++n) y[n] = x[n];
-    logistic_of(y);
-#pragma GCC unroll 8
-    for (int n = 0; n < N; ++n)
-      x[n] = kind == Kind::silu ? hn::Mul(x[n], y[n]) : hn::IfThenElse(hn::Eq(x[n], x[n]), y[n], x[n]);
-    return;
-  }
-#pragma GCC unroll 8
-  for (int n = 0; n < N; ++n) {
-    if constexpr (kind == Kind::relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), zero, x[n]);
-    if constexpr (kind == Kind::leaky_relu) x[n] = hn::IfThenElse(hn::Lt(x[n], zero), hn::Mul(a, x[n]), x[n]);
-    if constexpr (kind == Kind::clip) {
-      x[n] = hn::IfThenElse(hn::Lt(x[n], a), a, x[n]);
-      x[n] = hn::IfThenElse(hn::Gt(x[n], b), b, x[n]);
-    }
-    if constexpr (kind == Kind::hard_sigmoid) x[n] = hard_sigmoid_of(x[n], activation.a, activation.b);
-    if constexpr (kind == Kind::hard_swish) x[n] = hn::Mul(x[n], hard_sigmoid_of(x[n], 1.0F / 6, 0.5F));
-  }
+HWY_INLINE Reals<N> activated(Reals<N> x, const Activation& activation) {
+  const Reals<N> a = functions::constants<N>(activation.a), b = functions::constants<N>(activation.b);
+  if constexpr (kind == Kind::relu) return functions::relu(x);
+  if constexpr (kind == Kind::leaky_relu) return functions::leaky_relu(x, a);
+  if constexpr (kind == Kind::clip) return functions::clip(x, a, b);
+  if constexpr (kind == Kind::sigmoid) return functions::sigmoid(x);
+  if constexpr (kind == Kind::silu) return functions::multiply(x, functions::logistic(x));
+  if constexpr (kind == Kind::hard_sigmoid) return functions::hard_sigmoid(x, a, b);
+  if constexpr (kind == Kind::hard_swish) return functions::hard_swish(x);
+  return x;
 }
 
 // Calls `work` with the kind as a constant.
@@ -86,12 +67,10 @@ HWY_INLINE void with_kind(Kind kind, const Work& work) {
 template <Kind kind, int N, typename Before, typename After>
 HWY_INLINE void activate_group(std::ptrdiff_t i, const Activation& activation, float* out,
                                const Before& before, const After& after) {
-  Vector x[N];
+  const auto x = each<Reals, N>([&](int n) HWY_ATTR { return before(i + n * kLanes); });
+  const Reals<N> y = activated<kind>(x, activation);
 #pragma GCC unroll 8
-  for (int n = 0; n < N; ++n) x[n] = before(i + n * kLanes);
-  activate_all<kind>(x, activation);
-#pragma GCC unroll 8
-  for (int n = 0; n < N; ++n) hn::StoreU(after(i + n * kLanes, x[n]), Floats(), out + i + n * kLanes);
+  for (int n = 0; n < N; ++n) hn::StoreU(after(i + n * kLanes, y.v[n]), Floats(), out + i + n * kLanes);
 }
 
 // The same for whole vectors.
@@ -140,22 +119,6 @@ inline bool is_simple(const Finish& finish, bool is_added) {
          (kind == Kind::none || kind == Kind::relu || kind == Kind::clip || kind == Kind::leaky_relu);
 }
 
-// x < low ? low : x and x > high ? high : x: NaN stays, and so does -0 beside 0.
-HWY_INLINE Vector at_least(Vector x, Vector low) {
-#if HWY_ARCH_X86
-  return hn::Max(low, x);  // the second one unless the first is greater
-#else
-  return hn::IfThenElse(hn::Lt(x, low), low, x);
-#endif
-}
-HWY_INLINE Vector at_most(Vector x, Vector high) {
-#if HWY_ARCH_X86
-  return hn::Min(high, x);
-#else
-  return hn::IfThenElse(hn::Gt(x, high), high, x);
-#endif
-}
-
 // Stores a tile's sums of one vector a pixel, finished if the finish is simple.
 template <int P>
 HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool is_added, float* out) {
@@ -165,14 +128,14 @@ HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool i
     for (int p = 0; p < P; ++p) hn::StoreU(finished(sums[p]), Floats(), out + p * kBlock);
   };
   if (kind == Kind::none) return store([](Vector x) HWY_ATTR { return x; });
-  const Vector a = constant(finish.activation.a);
+  const Reals<1> a = functions::constants<1>(finish.activation.a);
   if (kind == Kind::leaky_relu)
-    return store([&](Vector x)
-                     HWY_ATTR { return hn::IfThenElse(hn::Lt(x, hn::Zero(Floats())), hn::Mul(a, x), x); });
-  const Vector low = kind == Kind::clip ? a : hn::Zero(Floats());
-  const Vector high =
-      constant(kind == Kind::clip ? finish.activation.b : std::numeric_limits<float>::infinity());
-  store([&](Vector x) HWY_ATTR { return at_most(at_least(x, low), high); });
+    return store([&](Vector x) HWY_ATTR { return functions::leaky_relu(Reals<1>{{x}}, a).v[0]; });
+  const bool is_clip = kind == Kind::clip;
+  const Reals<1> low = is_clip ? a : functions::constants<1>(0.0F);
+  const Reals<1> high =
+      functions::constants<1>(is_clip ? finish.activation.b : std::numeric_limits<float>::infinity());
+  store([&](Vector x) HWY_ATTR { return functions::clip(Reals<1>{{x}}, low, high).v[0]; });
 }
 
 // Cuts a row into tiles of as equal sizes as can be, and calls `run(size, first pixel, count)` for those of a

@@ -143,9 +143,9 @@ HWY_INLINE Reals<N> lesser(Reals<N> a, Reals<N> b) {
 #define WHOLE Wholes<N>
 #define MASK Masks<N>
 #define FN(name) name
-#define FN_DECLARE(result, name, ...) \
-  template <int N>                    \
-  HWY_INLINE result name(__VA_ARGS__)
+#define FN_DECLARE(result, name) \
+  template <int N>               \
+  HWY_INLINE result name
 #define K(c) constants<N>(c)
 #define I(c) whole_constants<N>(c)
 #define ADD(a, b) add(a, b)

@@ -16,7 +16,7 @@ namespace {
 // to 1.8 times slower, as each reads what the last one is still writing.
 constexpr std::size_t kTile = 1024;
 constexpr std::size_t kBlockBytes = kMapBlock * sizeof(float);
-constexpr std::size_t kTileBytes = kTile * sizeof(float);
+constexpr std::size_t kSlotBytes = kTile * sizeof(float);
 
 // Memories of a program; behind them, its results and then its operands.
 constexpr std::uint16_t kConstants = 0, kScratch = 1, kFirstResult = 2;
@@ -329,7 +329,7 @@ class MapCompiler {
   // Adds a step whose result is scratch.
   MapValue push(MapStep step, bool is_repeated) {
     step.result = is_repeated ? value_in(kScratch, 0, kernel_.patterns_++ * kBlockBytes, 0)
-                              : value_in(kScratch, 0, take_slot() * kTileBytes, sizeof(float));
+                              : value_in(kScratch, 0, take_slot() * kSlotBytes, sizeof(float));
     (is_repeated ? kernel_.once_ : kernel_.steps_).push_back(step);
     return step.result;
   }
@@ -347,7 +347,7 @@ class MapCompiler {
     for (auto one = nodes.begin(); one != end; ++one) {
       if (*one < 0 || last_use_[static_cast<std::size_t>(*one)] != static_cast<std::size_t>(n)) continue;
       const MapValue& read = value(*one);
-      if (is_slot(read)) free_slots_.push_back(read.offset / kTileBytes);
+      if (is_slot(read)) free_slots_.push_back(read.offset / kSlotBytes);
     }
   }
 
@@ -381,7 +381,7 @@ MapKernel::MapKernel(Expression expression, std::vector<MapAccess> accesses)
 // operand and result. Of `evaluate`: tiles of operands that repeat, and pointers to all.
 std::size_t MapKernel::scratch_bytes() const {
   const std::size_t buffers = accesses_.size() + expression_.results().size() + kFirstResult;
-  const std::size_t program = patterns_ * kBlockBytes + slots_ * kTileBytes + buffers * 2 * kBlockBytes;
+  const std::size_t program = patterns_ * kBlockBytes + slots_ * kSlotBytes + buffers * 2 * kBlockBytes;
   return std::max(program, accesses_.size() * kTile * sizeof(std::int64_t) + buffers * kBlockBytes);
 }
 
@@ -393,7 +393,7 @@ void MapKernel::run(const std::byte* const* operands, std::byte* const* results,
 
 void MapKernel::run_program(const std::byte* const* operands, std::byte* const* results, std::size_t count,
                             std::byte* scratch) const {
-  std::byte* const end = scratch + patterns_ * kBlockBytes + slots_ * kTileBytes;
+  std::byte* const end = scratch + patterns_ * kBlockBytes + slots_ * kSlotBytes;
   auto* const memories = reinterpret_cast<std::byte**>(end);
   memories[kConstants] = const_cast<std::byte*>(constants_.data());  // NOLINT: steps read it
   memories[kScratch] = scratch;

@@ -18,9 +18,7 @@ namespace {
 // Other targets evaluate expressions by their definition.
 #if HWY_NATIVE_FMA
 
-constexpr int kStepLanes = HWY_LANES(float) < 16 ? HWY_LANES(float) : 16;
-constexpr int kBlockVectors = 16 / kStepLanes;
-constexpr int kBlocksTogether = kBlockVectors == 1 ? 4 : 2;
+constexpr int kBlocksTogether = kVectors == 1 ? 4 : 2;
 
 // @param step  bytes from block to block; 0: the block repeats
 struct StepArgument {
@@ -116,8 +114,8 @@ HWY_INLINE Reals<N> hard_swish_scaled(Reals<N> x) {
 template <typename X, int N>
 HWY_INLINE X load(const StepArgument& from) {
   const auto vector = [&](int n) HWY_ATTR {
-    const std::byte* const block = from.values + n / kBlockVectors * from.step;
-    return hn::LoadU(Floats(), reinterpret_cast<const float*>(block) + n % kBlockVectors * kStepLanes);
+    const std::byte* const block = from.values + n / kVectors * from.step;
+    return hn::LoadU(Floats(), reinterpret_cast<const float*>(block) + n % kVectors * kLanes);
   };
   if constexpr (std::is_same_v<X, Masks<N>>) {
     return each<Masks, N>([&](int n) HWY_ATTR { return hn::MaskFromVec(vector(n)); });
@@ -129,7 +127,7 @@ HWY_INLINE X load(const StepArgument& from) {
 template <int N>
 HWY_INLINE void store(Reals<N> y, std::byte* to) {
 #pragma GCC unroll 8
-  for (int n = 0; n < N; ++n) hn::StoreU(y.v[n], Floats(), reinterpret_cast<float*>(to) + n * kStepLanes);
+  for (int n = 0; n < N; ++n) hn::StoreU(y.v[n], Floats(), reinterpret_cast<float*>(to) + n * kLanes);
 }
 template <int N>
 HWY_INLINE void store(Masks<N> y, std::byte* to) {
@@ -139,7 +137,7 @@ HWY_INLINE void store(Masks<N> y, std::byte* to) {
 // The operation on `blocks` blocks, moved on.
 template <typename Operation, int blocks, template <int> class... X>
 HWY_INLINE void run_together(StepArgument (&from)[sizeof...(X)], std::byte* to) {
-  constexpr int N = blocks * kBlockVectors;
+  constexpr int N = blocks * kVectors;
   [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR {
     store(Operation::of(load<X<N>, N>(from[i])...), to);
   }
@@ -166,7 +164,7 @@ constexpr RunStep step_of() {
 
 // --- steps that are no operation of vectors
 
-void spread(const StepArgument* from, std::byte* to, std::size_t /*blocks*/) {
+void spread_number(const StepArgument* from, std::byte* to, std::size_t /*blocks*/) {
   std::fill_n(reinterpret_cast<float*>(to), kMapBlock, *reinterpret_cast<const float*>(from->values));
 }
 
@@ -233,7 +231,7 @@ OPERATION(map_functions, hard_swish_scaled)
 constexpr RunStep kRunSteps[] = {
 #include "network/function_list.inc"
     STEP_real(copy, 1),
-    &spread,
+    &spread_number,
     &load_boolean,
     &spread_boolean,
     &store_boolean,

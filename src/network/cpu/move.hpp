@@ -6,21 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "network/cpu/epilogue.hpp"
+#include "network/cpu/channels.hpp"
 #include "network/strided.hpp"
 #include "network/view.hpp"
 
 namespace sightline::nn {
 
-/// Channels of a tile of points, each anywhere: channel c of point p is first[c][p * steps[c]]. Fast are
-/// channels side by side (a block, a row of [points, channels]) and points side by side (steps of 1: planes),
-/// in runs of channels as long as possible.
-template <typename T>
-struct Channels {
-  T* const* first = nullptr;
-  const std::ptrdiff_t* steps = nullptr;  ///< floats from point to point
-};
-/// Copies `channels` channels of `points` points.
+/// Copies channels of a tile of points. Fast are channels side by side (a block, a row of [points, channels])
+/// and points side by side (planes), in runs of channels as long as possible.
 void copy_channels(const Channels<const float>& from, const Channels<float>& to, int channels, int points);
 /// Sets lanes of a block from `first` on to +0.
 void clear_lanes(float* block, int first, int points);

@@ -57,20 +57,11 @@ void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t
 
 // --- channels
 
-// How many channels from `c` on, up to 16, lie side by side with the same step.
+// How many channels from `c` on, before `end`, have their points side by side.
 template <typename T>
-int side_by_side(const Channels<T>& all, int c, int channels) {
-  const int most = std::min(channels - c, static_cast<int>(kBlock));
-  int n = 1;
-  while (n < most && all.first[c + n] == all.first[c] + n && all.steps[c + n] == all.steps[c]) ++n;
-  return n;
-}
-// How many have their points side by side.
-template <typename T>
-int planes(const Channels<T>& all, int c, int channels) {
-  const int most = std::min(channels - c, static_cast<int>(kBlock));
+int planes(const Channels<T>& all, int c, int end) {
   int n = 0;
-  while (n < most && all.steps[c + n] == 1) ++n;
+  while (c + n < end && all.step_of(c + n) == 1) ++n;
   return n;
 }
 
@@ -99,23 +90,24 @@ void copy_lanes(const float* from, std::ptrdiff_t from_step, float* to, std::ptr
 
 void copy(const Channels<const float>& from, const Channels<float>& to, int channels, int points) {
   for (int c = 0; c < channels;) {
-    const int from_lanes = side_by_side(from, c, channels), to_lanes = side_by_side(to, c, channels);
-    const int from_planes = planes(from, c, channels), to_planes = planes(to, c, channels);
+    const int end = std::min(channels, c + static_cast<int>(kBlock));
+    const int from_lanes = from.side_by_side(c, end), to_lanes = to.side_by_side(c, end);
+    const int from_planes = planes(from, c, end), to_planes = planes(to, c, end);
     const int rows = std::min(from_planes, to_planes), lanes = std::min(from_lanes, to_lanes);
     const int into_lanes = std::min(from_planes, to_lanes), into_planes = std::min(from_lanes, to_planes);
     const int most = std::max({rows, lanes, into_lanes, into_planes});
+    const std::ptrdiff_t from_step = from.step_of(c), to_step = to.step_of(c);
     const auto from_channel = [&](std::int64_t i) { return from.first[c + i]; };
     const auto to_channel = [&](std::int64_t i) { return to.first[c + i]; };
     if (rows == most) {
       for (int i = 0; i < most; ++i) std::copy_n(from_channel(i), points, to_channel(i));
     } else if (lanes == most) {
-      copy_lanes(from.first[c], from.steps[c], to.first[c], to.steps[c], most, points);
+      copy_lanes(from.first[c], from_step, to.first[c], to_step, most, points);
     } else if (into_lanes == most) {
-      transpose_rows(most, points, from_channel,
-                     [&](std::int64_t p) { return to.first[c] + p * to.steps[c]; });
+      transpose_rows(most, points, from_channel, [&](std::int64_t p) { return to.first[c] + p * to_step; });
     } else {
       transpose_rows(
-          points, most, [&](std::int64_t p) { return from.first[c] + p * from.steps[c]; }, to_channel);
+          points, most, [&](std::int64_t p) { return from.first[c] + p * from_step; }, to_channel);
     }
     c += most;
   }
@@ -129,7 +121,7 @@ void clear(float* block, int first, int points) {
   }
 }
 
-void spread(const float* values, int points, float* out) {
+void repeat(const float* values, int points, float* out) {
   const Floats d;
   for (int p = 0; p < points; ++p, out += kBlock) {
     const Vector value = constant(values[p]);
@@ -148,7 +140,7 @@ namespace sightline::nn {
 HWY_EXPORT(transpose);
 HWY_EXPORT(copy);
 HWY_EXPORT(clear);
-HWY_EXPORT(spread);
+HWY_EXPORT(repeat);
 
 void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
                       std::int64_t rows, std::int64_t columns) {
@@ -161,7 +153,7 @@ void clear_lanes(float* block, int first, int points) {
   HWY_DYNAMIC_DISPATCH(clear)(block, first, points);
 }
 void spread_points(const float* values, int points, float* out) {
-  HWY_DYNAMIC_DISPATCH(spread)(values, points, out);
+  HWY_DYNAMIC_DISPATCH(repeat)(values, points, out);
 }
 
 }  // namespace sightline::nn

@@ -30,7 +30,7 @@ struct ConvolutionRow {
   int width = 0;                        ///< output pixels
   float* const* out = nullptr;          ///< by block
   const float* const* added = nullptr;  ///< by block: a row that is added; null: none
-  Finish finish;
+  Finish finish = {};
 };
 void convolve_row(const ConvolutionRow& row);
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "network/cpu/epilogue.hpp"
+#include "network/cpu/channels.hpp"
 #include "network/primitives/primitive.hpp"
 
 namespace sightline::nn {
@@ -36,6 +36,14 @@ struct RowElements {
 void fold_across_rows(Fold fold, const RowElements& elements, float* out);
 /// out[i] = place of the largest or smallest element of place i. `count` is at least 1.
 void find_across_rows(const ArgReduce& how, const RowElements& elements, std::int64_t* out);
+
+/// The same for elements that lie anywhere: out[p * out_step] = fold of the elements of point p. Fast are
+/// elements in blocks or rows, as above; others are copied first.
+/// @param scratch  (count + 1) * points floats, which overlap nothing else
+void fold_channels(Fold fold, const Channels<const float>& elements, int count, int points, float* out,
+                   std::ptrdiff_t out_step, float* scratch);
+void find_channels(const ArgReduce& how, const Channels<const float>& elements, int count, int points,
+                   std::int64_t* out, float* scratch);
 
 /// One block of a map. Its rows may have ends: row y begins at points + y * row_step.
 struct BlockMap {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "network/cpu/depthwise.hpp"
+#include "network/cpu/grouped.hpp"
 #include "network/cpu/product.hpp"
 #include "network/cpu/tile_kernels.hpp"
 #include "network/cpu/tile_window.hpp"
@@ -161,6 +162,64 @@ class DepthwiseTile : public TileKernel {
   AlignedBuffer<float> weights_, start_;
 };
 
+/// Small groups. Larger ones run as dense convolutions, which are faster from 9 outputs a group on.
+class GroupedTile : public TileKernel {
+ public:
+  static constexpr std::int64_t kMostOutputs = 8;  ///< of a group
+
+  GroupedTile(KernelContext& context, const GraphNode& node, const Convolve& convolve)
+      : window_(convolve.window),
+        x_(context, node.inputs[0]),
+        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+    take_window(context, window_);
+    const Tensor& weights = *context.graph.constant(node.inputs[1]);
+    const std::int64_t outputs = weights.dim(0), inputs = weights.dim(1);
+    const std::int64_t taps = window_.kernel[0] * window_.kernel[1];
+    // Depth is kernel row, kernel column, input.
+    weights_ = packed_weights(weights, outputs, taps * inputs, [&](std::int64_t o, std::int64_t k) {
+      return (o * inputs + k % inputs) * taps + k / inputs;
+    });
+    start_ =
+        packed_start(node.inputs.size() > 2 ? context.graph.constant(node.inputs[2]) : nullptr, 0, outputs);
+    row_.groups = static_cast<int>(convolve.groups);
+    row_.group_inputs = static_cast<int>(inputs);
+    row_.group_outputs = static_cast<int>(outputs / convolve.groups);
+    row_.kernel_rows = static_cast<int>(window_.kernel[0]);
+    row_.kernel_columns = static_cast<int>(window_.kernel[1]);
+    row_.column_step = kLanes * window_.tap_step[1];
+    row_.pixel_step = kLanes * window_.step[1];
+    row_.weights = weights_.data();
+    row_.bias = start_.data();
+  }
+
+  void run(const Tile& tile, const WorkMemory& memory) const override {
+    const WindowPlace place = place_of(window_, tile);
+    const WindowOperand::Rows x = x_.rows(place.part, true, memory);
+    const TileResult::At y = y_.at(tile, memory);
+    const std::int64_t blocks = (x_.channels() + kLanes - 1) / kLanes;
+    auto* const rows = memory.spare->take<const float*>(static_cast<std::size_t>(window_.kernel[0] * blocks));
+    auto* const out = memory.spare->take<float*>(static_cast<std::size_t>(y_.blocks()));
+    for (std::int64_t ky = 0; ky < window_.kernel[0]; ++ky) {
+      for (std::int64_t b = 0; b < blocks; ++b)
+        rows[ky * blocks + b] = x.row(ky, b * kLanes) + place.tap * kLanes;
+    }
+    for (std::int64_t b = 0; b < y_.blocks(); ++b) out[b] = y.block(b);
+    GroupedRow row = row_;
+    row.rows = rows;
+    row.width = tile.count;
+    row.out = out;
+    grouped_row(row);
+    y.finish();
+  }
+
+ private:
+  Window window_;
+  WindowOperand x_;
+  TileResult y_;
+  AlignedBuffer<float> weights_, start_;
+  GroupedRow row_;  ///< without what a tile adds
+};
+
 }  // namespace
 
 std::unique_ptr<TileKernel> make_window_convolve(KernelContext& context, const GraphNode& node,
@@ -168,6 +227,8 @@ std::unique_ptr<TileKernel> make_window_convolve(KernelContext& context, const G
   const Shape& weights = context.graph.shape(node.inputs[1]);
   if (weights[0] == convolve.groups && weights[1] == 1 && convolve.groups > 1)
     return std::make_unique<DepthwiseTile>(context, node, convolve);
+  if (convolve.groups > 1 && weights[0] / convolve.groups <= GroupedTile::kMostOutputs)
+    return std::make_unique<GroupedTile>(context, node, convolve);
   return std::make_unique<DenseTile>(context, node, convolve);
 }
 

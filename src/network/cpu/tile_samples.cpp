@@ -91,7 +91,7 @@ class ResampleTile : public TileKernel {
       const float *const upper = x.row(0, b * kLanes) - least * kLanes, *const lower = x.row(1, b * kLanes) -
                                                                                        least * kLanes;
       resample_row({upper, lower, rows.weight[y], columns.first.data() + first, columns.second.data() + first,
-                    columns.weight.data() + first, tile.count, static_cast<int>(kLanes), out.block(b)});
+                    columns.weight.data() + first, tile.count, kBlock, out.block(b)});
     }
     out.finish();
   }

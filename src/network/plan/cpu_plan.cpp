@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "network/cpu/epilogue.hpp"
+#include "network/cpu/matrix.hpp"
 #include "network/cpu/tile.hpp"
 #include "network/plan/arena.hpp"
 #include "network/plan/gathering.hpp"
@@ -47,7 +49,7 @@ class GroupWork : public Work {
   std::int64_t rows_, row_, parts_;  ///< rows, points of each, and tiles of each
 };
 
-/// A node that the reference computes.
+/// A node that the reference computes, or a product of whole tensors.
 class AloneWork : public Work {
  public:
   AloneWork(const Graph& graph, const Stored& stored, int node) : node_(graph.node(node)) {
@@ -65,7 +67,7 @@ class AloneWork : public Work {
       operands_[i].copy(memory.tensors, operands[i].bytes().data());
     }
     for (const Tensor& one : operands) pointers.push_back(&one);
-    const std::vector<Tensor> made = evaluate(node_.primitive, pointers);
+    const std::vector<Tensor> made = results_of(pointers);
     for (std::size_t i = 0; i < made.size(); ++i)
       std::ranges::copy(made[i].bytes(), memory.tensors[node_.outputs[i]]);
   }
@@ -74,6 +76,14 @@ class AloneWork : public Work {
   }
 
  private:
+  std::vector<Tensor> results_of(Inputs operands) const {
+    if (!std::holds_alternative<Product>(node_.primitive) || !has_fused_multiply_add())
+      return evaluate(node_.primitive, operands);
+    std::vector<Tensor> products{Tensor(infer(node_.primitive, types_)[0])};
+    multiply_tensors(operands, products);
+    return products;
+  }
+
   const GraphNode node_;
   Types types_;
   std::vector<Gathering> operands_;

@@ -3,6 +3,7 @@
 $SIGHTLINE_LIBRARY and $SIGHTLINE_PROGRAM name the build's files.
 """
 
+import asyncio
 import gc
 import glob
 import hashlib
@@ -10,6 +11,8 @@ import json
 import os
 import pathlib
 import pickle
+import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -139,7 +142,7 @@ class Arrays(Case):
             (np.zeros((40, 40, 2), byte), ValueError, "(H, W, 3)"),
             (np.zeros((0, 40), byte), ValueError, "no pixels"),
             (3, TypeError, "array of (H, W)"),
-            (b"no picture", sl.InputError, "not a readable"),
+            (b"no picture", sl.InputError, "the picture is not a readable"),
             ("/nothing.jpg", sl.InputError, "/nothing.jpg"),
         ]:
             with self.subTest(words=words), self.assertRaises(kind) as caught:
@@ -381,6 +384,17 @@ class Detectors(Case):
             detector(self.street)
         self.assertEqual(len(list(stream)), 30)
 
+    def test_a_search_outlives_the_detector(self):
+        expected = self.detector(self.street).digest
+        detector = sl.Detector("people", device="none")
+
+        class Picture:
+            def __array__(_, *args, **kwargs):  # as another thread does while the search is in the library
+                detector.close()
+                return self.street
+
+        self.assertEqual(detector(Picture()).digest, expected)
+
     def test_versions_and_devices(self):
         self.assertIn("name", sl.devices()["cpu"])
         version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
@@ -456,8 +470,55 @@ class Examples(Case):
 
     def test_all_are_run(self):
         tests = {name[len("test_") :] for name in dir(self) if name.startswith("test_")}
-        for path in glob.glob(str(EXAMPLES / "*.py")):
-            self.assertIn(pathlib.Path(path).stem, tests)
+        for path in EXAMPLES.iterdir():
+            if path.suffix in (".py", ".md"):
+                self.assertIn(path.stem, tests)
+
+    @unittest.skipUnless(Image, "needs python3-pil")
+    def test_tour(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(STREET, os.path.join(folder, "street.jpg"))
+            shutil.copy(self.clip, os.path.join(folder, "street.mp4"))
+            blocks = re.findall(r"```python\n(.*?)```", (EXAMPLES / "tour.md").read_text(), re.DOTALL)
+            shown = run_python("-c", "".join(blocks), cwd=folder).stdout
+        for line in (EXAMPLES / "tour.md").read_text().splitlines():
+            if "  # <sightline.Result" in line:
+                self.assertIn(line.partition("# ")[2], shown)
+        self.assertIn("person 0.99 [887, 282, 957, 453]", shown)
+        self.assertIn("3 people\n", shown)
+
+    def test_network(self):
+        model = str(ROOT / "tests/fuzz/corpus/network/yolox.onnx")
+        self.assertIn("finds ball", self.run_example("network.py", model, STREET))
+
+    def test_recognised(self):
+        gallery = os.path.join(self.folder.name, "empty.gallery")
+        self.assertIn(f"{STREET}: 0 faces", self.run_example("recognised.py", gallery, STREET))
+
+    def test_server(self):
+        try:
+            import fastapi  # noqa: F401
+        except ImportError:
+            self.skipTest("needs fastapi")
+        sys.path.insert(0, str(EXAMPLES))
+        import server
+
+        def answer(body):
+            sent = []
+            request = {"type": "http", "http_version": "1.1", "method": "POST", "path": "/people", "headers": []}
+
+            async def receive():
+                return {"type": "http.request", "body": body}
+
+            async def send(message):
+                sent.append(message)
+
+            asyncio.run(server.app({**request, "query_string": b"", "scheme": "http"}, receive, send))
+            return sent[0]["status"], json.loads(sent[1]["body"])
+
+        status, found = answer(pathlib.Path(STREET).read_bytes())
+        self.assertEqual((status, found["digest"]), (200, self.detector(STREET).digest))
+        self.assertEqual(answer(b"no picture")[0], 415)
 
     def test_people(self):
         self.assertIn("people, digest", self.run_example("people.py", STREET))

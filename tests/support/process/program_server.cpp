@@ -115,7 +115,14 @@ int serve(int socket) {
   }
 }
 
+// Libraries that programs load at run time: LLVM, which OpenCL's driver for CPUs needs, and libavdevice. A
+// driver itself must not be loaded: the program tries drivers first.
+void load_libraries() {
+  for (const char* const name : {SIGHTLINE_LOADED_LIBRARIES}) dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+}
+
 int main_of_server(int, char**, char**) {
+  load_libraries();
   return serve(std::atoi(std::getenv(kServerVariable)));
 }
 

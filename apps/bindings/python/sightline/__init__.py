@@ -17,10 +17,6 @@ import ctypes as _ctypes
 import json as _json
 import os as _os
 import sys as _sys
-from typing import IO as _IO
-from typing import Any as _Any
-from typing import Optional as _Optional
-from typing import Union as _Union
 
 from . import _library
 from ._detector import Detector
@@ -40,6 +36,13 @@ from ._errors import (
 from ._result import Crossing, Object, Result
 from ._stream import Stream, gather
 from ._tracking import Counter, Tracker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO as _IO
+    from typing import Any as _Any
+    from typing import Optional as _Optional
+    from typing import Union as _Union
 
 __version__ = "0.1.0"
 

@@ -6,19 +6,23 @@ import ctypes
 import json
 import os
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, overload
+
+import numpy as np
 
 from . import _library as lib
-from ._errors import StateError, wrong_argument, wrong_type
+from ._errors import Error, StateError, wrong_argument, wrong_type
 from ._image import to_image
 from ._options import to_toml
 from ._result import Result
 from ._stream import Stream
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Mapping, Optional, Sequence, Union, overload
+
     from ._image import Image
 
-Path = Union[str, "os.PathLike[str]"]
+    Path = Union[str, os.PathLike[str]]
 
 
 class Detector:
@@ -47,20 +51,22 @@ class Detector:
             to_toml(options),
             ctypes.byref(out),
         )
-        self._handle = lib.Handle(out.value, "sl_detector_free")
+        self._handle: Optional[lib.Handle] = lib.Handle(out.value, "sl_detector_free")
         self._copied = 0
         self._names = tuple(
             lib.library().sl_detector_label(out, i).decode("utf-8", "replace")
             for i in range(lib.library().sl_detector_labels(out))
         )
 
-    @overload
-    def __call__(
-        self, images: Union[list[Any], tuple[Any, ...]], *, color: str = ..., time: float = ...
-    ) -> list[Result]: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def __call__(self, images: Image, *, color: str = ..., time: float = ...) -> Result: ...
+        @overload
+        def __call__(
+            self, images: Union[list[Any], tuple[Any, ...]], *, color: str = ..., time: float = ...
+        ) -> list[Result]: ...
+
+        @overload
+        def __call__(self, images: Image, *, color: str = ..., time: float = ...) -> Result: ...
 
     def __call__(
         self, images: Union[Image, list[Any], tuple[Any, ...]], *, color: str = "bgr", time: float = 0.0
@@ -77,6 +83,8 @@ class Detector:
         """
         if color not in ("bgr", "rgb"):
             raise wrong_argument(f"there is no color {color!r}", "give 'bgr' or 'rgb'")
+        if isinstance(images, np.ndarray):
+            return self._search([images], color, time)[0]
         if not isinstance(images, (list, tuple)):
             if isinstance(images, (str, os.PathLike)):
                 return self._search_file(os.fspath(images))
@@ -134,21 +142,23 @@ class Detector:
     @property
     def fingerprint(self) -> str:
         """Hexadecimal hash of models and settings, but not of devices and schedules."""
-        text: bytes = lib.library().sl_detector_fingerprint(self._pointer())
+        handle = self._opened()
+        text: bytes = lib.library().sl_detector_fingerprint(handle.pointer)
         return text.decode()
 
     def explain(self) -> dict[str, Any]:
         """Model, labels, threshold, schedule with the processor of each stage, devices, threads; ``copied`` is the
         number of images whose memory could not be used as it was."""
-        text = c_void_p()
-        lib.call("sl_detector_explain", self._pointer(), ctypes.byref(text))
+        handle, text = self._opened(), c_void_p()
+        lib.call("sl_detector_explain", handle.pointer, ctypes.byref(text))
         explanation: dict[str, Any] = json.loads(lib.take_text(text))
         explanation["copied"] = self._copied + explanation.pop("converted_images", 0)
         return explanation
 
     def close(self) -> None:
-        """Frees the detector, as the end of its life does. Streams keep what they need of it."""
-        self._handle.close()
+        """Frees the detector, as the end of its life does, after calls of other threads. Streams keep what they
+        need of it."""
+        self._handle = None
 
     def __enter__(self) -> Detector:
         return self
@@ -164,22 +174,25 @@ class Detector:
 
     # --- inside ---
 
-    def _pointer(self) -> int:
-        if not self._handle.pointer:
+    def _opened(self) -> lib.Handle:
+        """To be kept while its pointer is used: another thread may close the detector."""
+        handle = self._handle
+        if handle is None:
             raise StateError("the detector was closed", "", "open another one", "SL_E_STATE")
-        return self._handle.pointer
+        return handle
 
     def _search(self, images: Sequence[Any], color: str, time: float) -> list[Result]:
         if not images:
             return []
+        handle = self._opened()
         alive = []  # the pixels, for the call
-        made = (lib.CImage * len(images))()
+        made = lib.array_of(lib.CImage, len(images))()
         for i, image in enumerate(images):
-            made[i], array, copied = to_image(image, color, time)
+            array, copied = to_image(image, color, time, made, i)
             self._copied += copied
             alive.append(array)
-        out = (c_void_p * len(images))()
-        lib.call("sl_detector_search", self._pointer(), made, len(images), out)
+        out = lib.array_of(c_void_p, len(images))()
+        lib.call("sl_detector_search", handle.pointer, made, len(images), out)
         return [Result._of(pointer, self._names) for pointer in out]
 
     def _search_file(self, path: str) -> Result:
@@ -193,10 +206,15 @@ class Detector:
 
     def _search_bytes(self, content: bytes) -> Result:
         file = os.memfd_create("picture")
+        path = f"/proc/self/fd/{file}"
         try:
             with os.fdopen(file, "wb", closefd=False) as out:
                 out.write(content)
-            return self._search_file(f"/proc/self/fd/{file}")
+            return self._search_file(path)
+        except Error as error:
+            error.what = error.what.replace(f"'{path}'", "the picture")
+            error.where = error.where.replace(path, "")
+            raise
         finally:
             os.close(file)
 
@@ -205,10 +223,10 @@ def _reopened(what: Any, options: dict[str, Any]) -> Detector:
     return Detector(what, **options)
 
 
-def check_detector(detector: Any) -> Optional[int]:
-    """The detector's pointer for the library; None for no detector."""
+def check_detector(detector: Any) -> Optional[lib.Handle]:
+    """The detector's handle; None for no detector."""
     if detector is None:
         return None
     if not isinstance(detector, Detector):
         raise wrong_type(f"{type(detector).__name__} is no detector")
-    return detector._pointer()
+    return detector._opened()

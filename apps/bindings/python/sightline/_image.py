@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import TYPE_CHECKING, Any, Protocol, Union
 
 import numpy as np
 
 from . import _library as lib
 from ._errors import wrong_argument, wrong_type
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Protocol, Union
+
     import numpy.typing as npt
 
     class SupportsInterface(Protocol):
@@ -32,6 +34,7 @@ _FORMATS = {
     ("bgr", 4): lib.BGRA32,
     ("rgb", 4): lib.RGBA32,
 }
+_BYTES = np.dtype(np.uint8)
 _SWAPPED = {lib.BGR24: lib.RGB24, lib.RGB24: lib.BGR24}
 
 
@@ -91,14 +94,16 @@ def _check_shape(array: Any) -> Any:
     return array
 
 
-def to_image(image: Any, color: str, time: float) -> tuple[lib.CImage, Any, bool]:
-    """The image, what keeps its pixels alive, and whether they were copied."""
-    array, own_color = _as_array(image)
-    _check_type(array)
-    array = _check_shape(array)
+def to_image(image: Any, color: str, time: float, images: ctypes.Array[lib.CImage], index: int) -> tuple[Any, bool]:
+    """Sets one of the images. Returns what keeps its pixels alive, and whether they were copied."""
+    array, own_color = (image, "") if type(image) is np.ndarray else _as_array(image)
+    if array.dtype is not _BYTES:
+        _check_type(array)
+    if array.ndim != 2 or array.size == 0:
+        array = _check_shape(array)
     channels = 1 if array.ndim == 2 else array.shape[2]
     if channels == 1:
-        pixel_format = lib.GRAY8 if array.dtype == np.uint8 else lib.GRAY16
+        pixel_format = lib.GRAY8 if array.itemsize == 1 else lib.GRAY16
     else:
         pixel_format = _FORMATS[own_color or color, channels]
     height, width = array.shape[:2]
@@ -113,7 +118,9 @@ def to_image(image: Any, color: str, time: float) -> tuple[lib.CImage, Any, bool
     elif not has_rows or not has_pixels or (height > 1 and abs(array.strides[0]) < width * pixel):
         array = np.ascontiguousarray(array)
         copied = True
-    made = lib.CImage(struct_size=ctypes.sizeof(lib.CImage), format=pixel_format, width=width, height=height, time=time)
-    made.plane[0] = array.__array_interface__["data"][0] + offset
-    made.stride[0] = array.strides[0]
-    return made, array, copied
+    first = array.__array_interface__["data"][0] + offset
+    size = lib.IMAGE.size
+    lib.IMAGE.pack_into(
+        images, index * size, size, pixel_format, width, height, first, 0, 0, array.strides[0], 0, 0, time
+    )
+    return array, copied

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import struct
 from ctypes import POINTER, c_char, c_char_p, c_double, c_float, c_int32, c_int64, c_size_t, c_ssize_t
 from ctypes import c_uint8, c_uint32, c_void_p
-from typing import Any, Optional
 
 from ._errors import Error, error_of
+
+TYPE_CHECKING = False  # as in `typing`, whose import takes longer than that of this package
+if TYPE_CHECKING:
+    from typing import Any, Optional
 
 ABI_MAJOR = 0
 ABI_MINOR = 1  # the first that has all functions below
@@ -38,6 +42,9 @@ class CImage(ctypes.Structure):
         ("stride", c_ssize_t * 3),
         ("time", c_double),
     ]
+
+
+IMAGE = struct.Struct("@IIii3P3nd")  # of the same layout, to be set at once
 
 
 class CObject(ctypes.Structure):
@@ -172,6 +179,12 @@ def library() -> Any:
         function.argtypes = arguments
         function.restype = _RESULTS.get(name, None if name.endswith("_free") else c_int32)
     return opened
+
+
+@functools.lru_cache(maxsize=64)
+def array_of(kind: Any, length: int) -> Any:
+    """The type of an array. ctypes forgets it with its last array, and takes 20 microseconds to make it again."""
+    return kind * length
 
 
 def call(name: str, *arguments: Any) -> int:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import importlib
 import json
 from ctypes import c_size_t, c_void_p
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union, overload
 
 import numpy as np
 
 from . import _library as lib
 from ._errors import wrong_argument, wrong_type
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Iterator, Optional, Sequence, Union, overload
+
     import numpy.typing as npt
 
     Doubles = npt.NDArray[np.float64]
@@ -88,22 +91,36 @@ class _Content:
 
     def __init__(self, handle: lib.Handle) -> None:
         self.handle: Optional[lib.Handle] = handle
+
+    @functools.cached_property
+    def _objects(self) -> tuple[int, int, int]:
+        """Address, number and stride."""
+        assert self.handle
         n, stride = c_size_t(), c_size_t()
-        address = lib.library().sl_result_objects(handle.pointer, ctypes.byref(n), ctypes.byref(stride)) or 0
-        self.count = n.value
-        self._address, self._stride = address, stride.value
-        self.about = lib.CAbout(struct_size=ctypes.sizeof(lib.CAbout))
-        lib.library().sl_result_about(handle.pointer, ctypes.byref(self.about))
+        address = lib.library().sl_result_objects(self.handle.pointer, ctypes.byref(n), ctypes.byref(stride)) or 0
+        return address, n.value, stride.value
+
+    @property
+    def count(self) -> int:
+        return self._objects[1]
+
+    @functools.cached_property
+    def about(self) -> lib.CAbout:
+        assert self.handle
+        about = lib.CAbout(struct_size=ctypes.sizeof(lib.CAbout))
+        lib.library().sl_result_about(self.handle.pointer, ctypes.byref(about))
+        return about
 
     def column(self, name: str, kind: str, width: int = 1) -> Any:
-        shape = (self.count,) if width == 1 else (self.count, width)
-        if self.count == 0:
+        address, count, stride = self._objects
+        shape = (count,) if width == 1 else (count, width)
+        if count == 0:
             return _read_only(np.empty(shape, kind))
         assert self.handle
         offset = getattr(lib.CObject, name).offset
         item = np.dtype(kind).itemsize
-        strides = (self._stride,) if width == 1 else (self._stride, item)
-        return np.asarray(_Column(self.handle, self._address + offset, shape, kind, strides))
+        strides = (stride,) if width == 1 else (stride, item)
+        return np.asarray(_Column(self.handle, address + offset, shape, kind, strides))
 
     def points(self, index: int) -> Any:
         assert self.handle
@@ -330,11 +347,13 @@ class Result:
     def __iter__(self) -> Iterator[Object]:
         return (self[i] for i in range(len(self)))
 
-    @overload
-    def __getitem__(self, key: int) -> Object: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def __getitem__(self, key: Union[slice, Sequence[int], Numbers]) -> Result: ...
+        @overload
+        def __getitem__(self, key: int) -> Object: ...
+
+        @overload
+        def __getitem__(self, key: Union[slice, Sequence[int], Numbers]) -> Result: ...
 
     def __getitem__(self, key: Any) -> Union[Object, Result]:
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):

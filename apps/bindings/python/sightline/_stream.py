@@ -8,7 +8,6 @@ import os
 import threading
 import time as clock
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, TypeVar, Union
 
 from . import _library as lib
 from ._errors import InputError, StateError
@@ -16,8 +15,13 @@ from ._options import to_toml
 from ._result import Result
 from ._tracking import Counter
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Iterator, Mapping, Optional, TypeVar, Union
+
     from ._detector import Detector
+
+    Name = TypeVar("Name")
 
 _SLICE = 100  # milliseconds: how long Ctrl-C may have to wait
 
@@ -45,7 +49,7 @@ class Stream:
 
         self._handle: Optional[lib.Handle] = None
         self._url = os.fspath(url)
-        pointer = check_detector(detector)
+        opened = check_detector(detector)
         self._names: tuple[str, ...] = detector._names if detector is not None else ()
         self._counter = Counter(**counts) if counts else None
         self._images = images and not deliver
@@ -57,7 +61,7 @@ class Stream:
         lib.call(
             "sl_stream_open",
             self._url.encode("utf-8", "surrogateescape"),
-            pointer,
+            None if opened is None else opened.pointer,
             to_toml(options),
             ctypes.byref(out),
         )
@@ -130,7 +134,7 @@ class Stream:
             return
         lib.library().sl_stream_stop(handle.pointer)  # ends a call of another thread
         with self._busy:
-            handle.close()
+            del handle  # frees it, unless another thread asks for its state
 
     def __enter__(self) -> Stream:
         return self
@@ -165,9 +169,6 @@ class Stream:
         self._lost = status == lib.LOST or (self._lost and status != lib.BACK)
         self._ended = status == lib.END
         return None
-
-
-Name = TypeVar("Name")
 
 
 def gather(streams: Mapping[Name, Stream]) -> Iterator[tuple[Name, Result]]:

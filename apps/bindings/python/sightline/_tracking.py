@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import json
+import threading
+from collections.abc import Mapping
 from ctypes import POINTER, c_size_t, c_void_p
-from typing import Any, Mapping, Optional
 
 from . import _library as lib
 from ._options import to_toml
 from ._result import Crossing, Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional
 
 _KINDS = {1: "in", 2: "out", 3: "entered", 4: "left", 5: "dwell"}
 
@@ -58,7 +63,7 @@ def _zone(value: Any) -> Any:
 
 
 class Counter:
-    """Counts tracked objects of one stream that cross lines, or enter and leave zones. One thread at a time.
+    """Counts tracked objects of one stream that cross lines, or enter and leave zones. Threads take turns.
 
     lines: by name, two points, or a dict with ``from``, ``to``, ``frames``, ``anchor``, ``labels``.
     zones: by name, the corners of a polygon, or a dict with ``polygon``, ``inertia``, ``dwell``, ``anchor``,
@@ -86,28 +91,28 @@ class Counter:
         out = c_void_p()
         lib.call("sl_counter_open", to_toml(rules), ctypes.byref(out))
         self._handle = lib.Handle(out.value, "sl_counter_free")
+        self._busy = threading.Lock()
 
     def update(self, result: Result) -> list[Crossing]:
         """Adds a result of a tracker; returns what it settled."""
         events, n = POINTER(lib.CCount)(), c_size_t()
-        lib.call(
-            "sl_counter_update", self._handle.pointer, result._pointer(), ctypes.byref(events), ctypes.byref(n)
-        )
-        if n.value == 0:
-            return []
-        address = ctypes.cast(events, c_void_p).value or 0
-        stride = events[0].struct_size
         crossings = []
-        for i in range(n.value):
-            one = lib.CCount.from_address(address + i * stride)
-            name = one.name.decode("utf-8", "replace")
-            crossings.append(Crossing(name, _KINDS[one.kind], one.track, result._name(one.label), one.time))
+        with self._busy:  # events are valid until the next call
+            lib.call(
+                "sl_counter_update", self._handle.pointer, result._pointer(), ctypes.byref(events), ctypes.byref(n)
+            )
+            address = ctypes.cast(events, c_void_p).value or 0
+            for i in range(n.value):
+                one = lib.CCount.from_address(address + i * events[0].struct_size)
+                name = one.name.decode("utf-8", "replace")
+                crossings.append(Crossing(name, _KINDS[one.kind], one.track, result._name(one.label), one.time))
         return crossings
 
     @property
     def totals(self) -> dict[str, Any]:
         """``{"lines": {name: {"in":, "out":}}, "zones": {name: {"entered":, "left":, "inside":}}}``."""
         text = c_void_p()
-        lib.call("sl_counter_totals", self._handle.pointer, ctypes.byref(text))
+        with self._busy:
+            lib.call("sl_counter_totals", self._handle.pointer, ctypes.byref(text))
         totals: dict[str, Any] = json.loads(lib.take_text(text))
         return totals

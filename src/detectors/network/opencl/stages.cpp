@@ -15,11 +15,12 @@ OpenClSlot::OpenClSlot(const OpenClStages& stages)
 
 OpenClStages::OpenClStages(const NetworkDetector& detector, const opencl::Context& context,
                            opencl::ProgramCache* cache)
-    : OpenClStagesOf(detector, context, cache, {kLetterbox}),
+    : OpenClStagesOf(detector, context, cache, {}),
       detector_(&detector),
       levels_(*detector.plan(), context, cache, DeviceLevels::manner_for(context.device())),
       letterbox_(program("network/letterbox.cl")) {
   const std::vector<PlanSegment>& segments = detector.plan()->segments;
+  if (detector.stages()[kLetterbox].suits_device) support(kLetterbox);
   uploads_.insert(kInput);
   downloads_.insert(kInput);
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -62,12 +63,12 @@ bool OpenClStages::enqueue_together(std::span<OpenClSlotBase* const> slots, std:
 
 void OpenClStages::enqueue_letterbox(OpenClSlot& slot, const NetworkWorkspace& workspace) const {
   const Preprocessing& p = detector_->network().preprocessing;
-  const Placement& place = workspace.letterbox.placement();
+  const Crop& visible = workspace.letterbox.visible();
   const bool has_colour = reads_colour();
   slot.letterbox.arguments(has_colour ? slot.rgb() : slot.luma(), slot.luma_stride(),
                            static_cast<cl_int>(workspace.frame.height()), static_cast<cl_int>(!p.rgb),
-                           slot.axes, values_, place.left, place.top, place.width, place.height, p.size.width,
-                           p.size.height, p.channels,
+                           slot.axes, values_, visible.x, visible.y, visible.size.width, visible.size.height,
+                           p.size.width, p.size.height, p.channels,
                            p.channels_last ? 1 : opencl::checked(std::int64_t{p.size.width} * p.size.height),
                            p.channels_last ? p.channels : 1, slot.buffer(kInput));
   constexpr std::size_t kAcross = 32, kDown = 4;
