@@ -1,6 +1,7 @@
 #include "network/cpu/tile.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace sightline::nn {
@@ -23,8 +24,8 @@ TileOperand::TileOperand(const Stored& stored, Operand operand, std::int64_t poi
         operand_.channels[static_cast<std::size_t>(b * kLanes)].source)];
     // Lanes behind the last channel are there to be read in blocks alone.
     const bool has_lanes = (b + 1) * kLanes <= channels() || !stored[source.tensor].is_plain;
-    is_direct_.push_back(is_linear_ && has_lanes && operand_.has_block(b) &&
-                         source.step == (is_constant_ ? 0 : kLanes));
+    has_lanes_.push_back(has_lanes && operand_.elements.empty() && operand_.has_block(b));
+    is_direct_.push_back(is_linear_ && has_lanes_.back() && source.step == (is_constant_ ? 0 : kLanes));
   }
 }
 
@@ -59,6 +60,14 @@ void TileOperand::At::pack(std::int64_t block, float* to) const {
   const Operand& operand = of->operand_;
   const std::int64_t begin = block * kLanes, end = std::min(begin + kLanes, operand.count());
   const int points = of->is_constant_ ? 1 : tile.count;
+  if (of->has_lanes_[static_cast<std::size_t>(block)]) {
+    const Operand::Channel& at = operand.channels[static_cast<std::size_t>(begin)];
+    const float* const base = bases[at.source] + at.offset;
+    const std::int32_t* const offsets =
+        operand.sources[static_cast<std::size_t>(at.source)].points.data() + tile.first;
+    for (int i = 0; i < points; ++i) std::memcpy(to + i * kLanes, base + offsets[i], kLanes * sizeof(float));
+    return;
+  }
   for (std::int64_t c = begin; c < end; ++c) {
     float* const lane = to + (c - begin);
     if (!operand.elements.empty()) {

@@ -55,6 +55,7 @@ class TileOperand {
  private:
   Operand operand_;
   std::vector<std::int64_t> scratch_;  ///< by source: offset in scratch; of stored tensors: unused
+  std::vector<bool> has_lanes_;        ///< by block: whether its channels lie side by side at each point
   std::vector<bool> is_direct_;        ///< by block: whether it lies as kernels read blocks
   bool is_linear_ = false, is_constant_ = false, is_single_ = false;
   std::int64_t step_ = 0;
@@ -110,7 +111,7 @@ struct KernelContext {
 /// Whether a node has a kernel that computes it by tiles. @param tensors  by tensor
 bool has_tile_kernel(const Graph& graph, std::span<const PlannedTensor> tensors, int node);
 /// The kernel of a node that has one, whose operands and outputs have their storages.
-std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, int node);
+std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, const GraphNode& node);
 /// Points of zeros that a node's first operand needs at both ends of its rows to be read where it lies.
 std::int64_t zero_ends_of(const Graph& graph, int node);
 

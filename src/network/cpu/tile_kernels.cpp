@@ -116,9 +116,8 @@ bool has_tile_kernel(const Graph& graph, std::span<const PlannedTensor> tensors,
   return choice.is_real() && std::visit(choice, choice.node.primitive);
 }
 
-std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, int node) {
-  const GraphNode& one = context.graph.node(node);
-  return std::visit(KernelMaker{context, one}, one.primitive);
+std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, const GraphNode& node) {
+  return std::visit(KernelMaker{context, node}, node.primitive);
 }
 
 std::int64_t zero_ends_of(const Graph& graph, int node) {

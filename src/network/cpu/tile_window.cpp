@@ -1,6 +1,7 @@
 #include "network/cpu/tile_window.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace sightline::nn {
 namespace {
@@ -26,7 +27,7 @@ WindowOperand::WindowOperand(KernelContext& context, int tensor)
     const bool is_dense = source.step == kLanes;
     ends_ = std::min(ends_, is_dense ? zero_ends(context.stored[source.tensor], width_) : 0);
   }
-  has_blocks_ = step_ == kLanes;
+  has_blocks_ = operand_.elements.empty();
   for (std::int64_t b = 0; b * kLanes < channels(); ++b) {
     const Operand::Channel& lane = operand_.channels[static_cast<std::size_t>(b * kLanes)];
     const Storage& storage = context.stored[operand_.sources[static_cast<std::size_t>(lane.source)].tensor];
@@ -36,7 +37,7 @@ WindowOperand::WindowOperand(KernelContext& context, int tensor)
 }
 
 bool WindowOperand::can_read(const Part& part, bool as_blocks) const {
-  return is_linear_ && (has_blocks_ || !as_blocks) && part.column >= -ends_ &&
+  return is_linear_ && (!as_blocks || (has_blocks_ && step_ == kLanes)) && part.column >= -ends_ &&
          part.column + part.columns <= width_ + ends_;
 }
 
@@ -80,8 +81,16 @@ const float* WindowOperand::pack(const Part& part, std::int64_t lanes, const Wor
     const std::int64_t point = (part.picture * height_ + y) * width_ + part.column;
     for (std::int64_t b = 0; b < blocks; ++b) {
       float* const row = packed + (b * part.rows + r) * row_floats;
-      if (is_outside || begin > 0 || end < part.columns) std::fill_n(row, row_floats, 0.0F);
-      if (is_outside) continue;
+      if (is_outside) {
+        std::fill_n(row, row_floats, 0.0F);
+        continue;
+      }
+      std::fill_n(row, begin * lanes, 0.0F);
+      std::fill_n(row + end * lanes, (part.columns - end) * lanes, 0.0F);
+      if (lanes == kLanes && has_blocks_) {
+        pack_block(b, point + begin, end - begin, row + begin * lanes, memory);
+        continue;
+      }
       for (std::int64_t c = b * lanes; c < std::min((b + 1) * lanes, channels()); ++c) {
         float* const to = row + c % lanes;
         if (!operand_.elements.empty()) {
@@ -102,6 +111,17 @@ const float* WindowOperand::pack(const Part& part, std::int64_t lanes, const Wor
     }
   }
   return packed;
+}
+
+// A block that lies as it is read.
+void WindowOperand::pack_block(std::int64_t block, std::int64_t point, std::int64_t count, float* to,
+                               const WorkMemory& memory) const {
+  const Operand::Channel& lane = operand_.channels[static_cast<std::size_t>(block * kLanes)];
+  const OperandSource& source = operand_.sources[static_cast<std::size_t>(lane.source)];
+  const float* const from = memory.reals(source.tensor) + lane.offset;
+  for (std::int64_t x = 0; x < count; ++x)
+    std::memcpy(to + x * kLanes, from + source.points[static_cast<std::size_t>(point + x)],
+                kLanes * sizeof(float));
 }
 
 }  // namespace sightline::nn

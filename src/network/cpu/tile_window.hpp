@@ -51,6 +51,9 @@ class WindowOperand {
   bool can_read(const Part& part, bool as_blocks) const;
   const float* pack(const Part& part, std::int64_t lanes, const WorkMemory& memory) const;
 
+  void pack_block(std::int64_t block, std::int64_t point, std::int64_t count, float* to,
+                  const WorkMemory& memory) const;
+
   Operand operand_;
   std::int64_t height_, width_;
   bool is_linear_ = false, has_blocks_ = false;

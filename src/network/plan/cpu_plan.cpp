@@ -1,6 +1,7 @@
 #include "network/plan/cpu_plan.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "network/cpu/epilogue.hpp"
@@ -8,6 +9,7 @@
 #include "network/cpu/tile.hpp"
 #include "network/plan/arena.hpp"
 #include "network/plan/gathering.hpp"
+#include "network/plan/merge_maps.hpp"
 
 namespace sightline::nn {
 namespace {
@@ -106,12 +108,11 @@ class CopyWork : public Work {
 
 class CpuPlanBuilder {
  public:
-  CpuPlanBuilder(Fusion fusion, bool all_alone)
+  explicit CpuPlanBuilder(Fusion fusion)
       : fusion_(std::move(fusion)),
         graph_(fusion_.graph),
         stored_(graph_, fusion_.tensors),
-        groups_(static_cast<std::size_t>(fusion_.groups)),
-        all_alone_(all_alone) {}
+        groups_(static_cast<std::size_t>(fusion_.groups)) {}
 
   CpuPlan build() {
     for (const int node : needed_nodes(graph_)) {
@@ -122,6 +123,7 @@ class CpuPlanBuilder {
         plan_.last_nodes.push_back(node);
       }
     }
+    merge_maps();
     find_readers();
     find_zero_ends();
     place_tensors();
@@ -147,6 +149,40 @@ class CpuPlanBuilder {
     for (const Source& source : planned(tensor).sources) f(source.tensor);
   }
 
+  // A node as the plan computes it.
+  const GraphNode& node_of(int node) const {
+    const auto merged = merged_.find(node);
+    return merged == merged_.end() ? graph_.node(node) : merged->second;
+  }
+
+  // A map that one map of its group alone reads becomes a part of it.
+  void merge_maps() {
+    const std::vector<std::vector<int>> readers = readers_of(graph_);
+    for (std::vector<int>& group : groups_) {
+      std::vector<int> kept;
+      for (const int node : group) {
+        const int made = graph_.node(node).outputs[0];
+        const std::vector<int>& own = readers[at(made)];
+        if (own.size() == 1 && !is_output(made) && can_merge(node, own.front())) {
+          merge_map(merged_.try_emplace(own.front(), graph_.node(own.front())).first->second, made,
+                    node_of(node));
+        } else {
+          kept.push_back(node);
+        }
+      }
+      group = std::move(kept);
+    }
+  }
+  bool can_merge(int maker, int reader) const {
+    constexpr std::size_t kMostOperands = 8;
+    const GraphNode &a = node_of(maker), &b = node_of(reader);
+    return std::holds_alternative<Map>(a.primitive) && std::holds_alternative<Map>(b.primitive) &&
+           fusion_.group[at(maker)] == fusion_.group[at(reader)] && !fusion_.is_alone[at(maker)] &&
+           !fusion_.is_alone[at(reader)] && a.outputs.size() == 1 &&
+           a.inputs.size() + b.inputs.size() <= kMostOperands &&
+           graph_.shape(a.outputs[0]) == graph_.shape(b.outputs[0]);
+  }
+
   // The groups and the last wave that read each stored tensor. kNone stands for what runs behind all waves.
   void find_readers() {
     readers_.resize(graph_.tensors().size());
@@ -158,7 +194,7 @@ class CpuPlanBuilder {
     };
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       for (const int node : groups_[g]) {
-        for (const int input : graph_.node(node).inputs) read(input, static_cast<int>(g), wave_of(node));
+        for (const int input : node_of(node).inputs) read(input, static_cast<int>(g), wave_of(node));
       }
     }
     for (const int node : plan_.last_nodes) {
@@ -231,7 +267,7 @@ class CpuPlanBuilder {
   void place_scratch(const std::vector<int>& group) {
     std::vector<Storage*> scratch;
     for (std::size_t i = 0; i < group.size(); ++i) {
-      const GraphNode& node = graph_.node(group[i]);
+      const GraphNode& node = node_of(group[i]);
       for (const int input : node.inputs)
         for_each_source(input, [&](int source) {
           if (stored_[source].memory == Memory::scratch) stored_[source].last_wave = static_cast<int>(i);
@@ -259,7 +295,7 @@ class CpuPlanBuilder {
     std::string name;
     std::int64_t bytes = 0;
     for (const int node : group) {
-      kernels.push_back(make_tile_kernel(context, node));
+      kernels.push_back(make_tile_kernel(context, node_of(node)));
       name += (name.empty() ? "" : " + ") + std::string(name_of(graph_.node(node).primitive));
       for (const int output : graph_.node(node).outputs)
         bytes += elements_of(graph_.shape(output)) / points * static_cast<std::int64_t>(sizeof(float));
@@ -294,10 +330,10 @@ class CpuPlanBuilder {
   Fusion fusion_;
   const Graph& graph_;
   Stored stored_;
+  std::map<int, GraphNode> merged_;       ///< maps that compute other nodes, too
   std::vector<std::vector<int>> groups_;  ///< nodes in order
   std::vector<std::set<int>> readers_;    ///< groups, by tensor
   std::vector<std::int64_t> zero_ends_;   ///< by tensor
-  bool all_alone_;
   CpuPlan plan_;
 };
 
@@ -307,7 +343,7 @@ CpuPlan plan_for_cpu(const Graph& graph, const CpuPlanOptions& options) {
   const auto runs_alone = [&](const Graph& of, std::span<const PlannedTensor> tensors, int node) {
     return options.all_alone || !has_tile_kernel(of, tensors, node);
   };
-  return CpuPlanBuilder(fuse(graph, runs_alone), options.all_alone).build();
+  return CpuPlanBuilder(fuse(graph, runs_alone)).build();
 }
 
 }  // namespace sightline::nn

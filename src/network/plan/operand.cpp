@@ -39,16 +39,21 @@ class OperandBuilder {
                                  f(static_cast<std::size_t>(p), static_cast<std::size_t>(c), source, address);
                                });
     };
-    each([&](std::size_t p, std::size_t c, int source, std::int32_t address) {
-      if (p == 0) operand_.channels[c] = {source, address};
-    });
-    bool fits = true;
-    each([&](std::size_t p, std::size_t c, int source, std::int32_t address) {
-      const Operand::Channel& first = operand_.channels[c];
+    bool fits = true, has_missed = false;
+    const auto check = [&](std::size_t p, std::size_t c, int source, std::int32_t address) {
+      Operand::Channel& first = operand_.channels[c];
+      if (p == 0) first = {source, address};
+      has_missed = has_missed || first.offset == kUnset;
       std::int32_t& offset = operand_.sources[static_cast<std::size_t>(source)].points[p];
       if (offset == kUnset) offset = address - first.offset;
       fits = fits && first.source == source && offset == address - first.offset;
-    });
+    };
+    each(check);
+    if (has_missed) {  // where a channel's first point does not come first
+      for (OperandSource& source : operand_.sources) std::ranges::fill(source.points, kUnset);
+      fits = true;
+      each(check);
+    }
     if (!fits) {
       operand_.elements.resize(static_cast<std::size_t>(points_) * operand_.channels.size());
       each([&](std::size_t p, std::size_t c, int source, std::int32_t address) {

@@ -1,0 +1,90 @@
+// Parts of plans for the CPU: the arena, merged maps, and operands of several stored tensors.
+#include <random>
+
+#include "made_tensors.hpp"
+#include "network/plan/arena.hpp"
+#include "network/plan/cpu_plan.hpp"
+#include "network/plan/cpu_runner.hpp"
+#include "network/plan/merge_maps.hpp"
+#include "network/reference.hpp"
+#include "network_builder.hpp"
+
+namespace sightline::nn {
+namespace {
+
+TEST(CpuPlanParts, TensorsOfOneWaveDoNotOverlapInTheArena) {
+  std::mt19937 random(1);
+  std::vector<Storage> storages(60);
+  std::vector<Storage*> pointers;
+  std::int64_t sum = 0;
+  for (Storage& one : storages) {
+    one.bytes = 1 + static_cast<std::int64_t>(random() % 5000);
+    one.first_wave = static_cast<int>(random() % 20);
+    one.last_wave = one.first_wave + static_cast<int>(random() % 4);
+    sum += aligned_bytes(one.bytes);
+    pointers.push_back(&one);
+  }
+  const std::int64_t size = place_in_arena(pointers);
+  EXPECT_LT(size, sum / 2);
+  for (const Storage& a : storages) {
+    EXPECT_EQ(a.offset % 64, 0);
+    EXPECT_LE(a.offset + a.bytes, size);
+    for (const Storage& b : storages) {
+      const bool together = a.first_wave <= b.last_wave && b.first_wave <= a.last_wave;
+      const bool apart = a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
+      EXPECT_TRUE(&a == &b || !together || apart);
+    }
+  }
+}
+
+TEST(CpuPlanParts, AMergedMapComputesBoth) {
+  NetworkBuilder b;
+  const int x = b.graph.add_input("x", {DataType::f32, {2, 5}}),
+            y = b.graph.add_input("y", {DataType::f32, {2, 5}});
+  const int inner = b.map(Function::subtract, {y, x}), outer = b.map(Function::divide, {x, inner});
+  b.graph.add_output(outer);
+  GraphNode merged = b.graph.node(b.graph.tensor(outer).maker);
+  merge_map(merged, inner, b.graph.node(b.graph.tensor(inner).maker));
+  const Tensor one = made({2, 5}, 1), two = made({2, 5}, 2);
+  std::vector<const Tensor*> inputs;
+  for (const int input : merged.inputs) inputs.push_back(input == x ? &one : &two);
+  EXPECT_EQ(inputs.size(), 2U);
+  const std::vector<const Tensor*> given{&one, &two};
+  EXPECT_TRUE(same(evaluate(merged.primitive, inputs)[0], run_reference(b.graph, given)[0]));
+}
+
+// A network's plan beside the reference.
+void expect_planned(const NetworkBuilder& network) {
+  const Tensor picture = made(network.graph.shape(0));
+  const Tensor* const input = &picture;
+  const CpuPlan plan = plan_for_cpu(network.graph);
+  CpuRunner runner(plan);
+  const std::vector<Tensor> wanted = run_reference(network.graph, {&input, 1});
+  for (int frame = 0; frame < 2; ++frame) {
+    const std::vector<Tensor>& got = runner.run({&input, 1});
+    for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_TRUE(same(got[i], wanted[i]));
+  }
+}
+
+TEST(CpuPlanParts, JoinedMapsHaveRowsOfTheirOwn) {
+  // A later window pads the rows of one of them alone.
+  NetworkBuilder b;
+  const int x = b.layer(b.picture(9), 20, 3), y = b.layer(x, 20, 3, 1, 0);
+  b.graph.add_output(b.add(Reduce{Fold::sum, {2, 3}}, {b.concat({x, y})}));
+  b.graph.add_output(b.layer(b.concat({b.slice(y, 1, 3, 9), x}), 17, 1));
+  expect_planned(b);
+}
+
+TEST(CpuPlanParts, ShuffledChannelsAndUpsampledMapsAreRead) {
+  NetworkBuilder b;
+  const int x = b.layer(b.picture(12), 24, 3);
+  const int both = b.concat({x, b.layer(x, 24, 1)});
+  const int turned = b.add(Transpose{{0, 2, 1, 3, 4}}, {b.add(Reshape{{1, 2, 24, 12, 12}}, {both})});
+  const int shuffled = b.add(Reshape{{1, 48, 12, 12}}, {turned});
+  b.graph.add_output(b.layer(b.slice(shuffled, 1, 5, 30), 16, 3, 1));
+  b.graph.add_output(b.layer(b.concat({b.upsample(b.layer(x, 8, 3, 2)), x}), 8, 1));
+  expect_planned(b);
+}
+
+}  // namespace
+}  // namespace sightline::nn
