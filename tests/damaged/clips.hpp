@@ -18,8 +18,7 @@ struct Clip {
 
 /// One of each kind that this machine's ffmpeg can make. Throws std::runtime_error where it can make none.
 /// @param folder  for temporary files
-/// @param name    of the only one to make; empty: all
-std::vector<Clip> make_clips(const std::string& folder, const std::string& name = "");
+std::vector<Clip> make_clips(const std::string& folder);
 
 /// Runs ffmpeg with what follows its general options. Returns whether it did what it was told.
 bool run_ffmpeg(const std::vector<std::string>& arguments);

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <thread>
 
 #include "damaged/check.hpp"
@@ -44,7 +46,16 @@ class DamagedVideos : public testing::Test {
     std::filesystem::remove(folder_ / name);
     return verdict;
   }
-  Clip clip(const std::string& name) const { return make_clips(folder_.path(), name).front(); }
+  /// One of each kind, made once: each is a run of ffmpeg.
+  static const std::vector<Clip>& clips() {
+    static const std::vector<Clip> all = make_clips(TempDir().path());
+    return all;
+  }
+  static Clip clip(const std::string& name) {
+    const auto found = std::ranges::find(clips(), name, &Clip::name);
+    if (found == clips().end()) throw std::runtime_error("ffmpeg cannot make " + name);
+    return *found;
+  }
   // Encodes half a second of what a filter generates.
   Bytes encode(const std::string& name, const std::string& graph, const std::vector<std::string>& encoding) {
     const std::string file = folder_ / name;
@@ -77,9 +88,8 @@ Bytes operator+(Bytes a, const Bytes& b) {
 }
 
 TEST_F(DamagedVideos, WholeOnesAreSearched) {
-  const std::vector<Clip> clips = make_clips(folder_.path());
-  EXPECT_GT(clips.size(), 20u);
-  for (const Clip& one : clips) {
+  EXPECT_GT(clips().size(), 20u);
+  for (const Clip& one : clips()) {
     const Verdict verdict = check(one.name, one.bytes);
     EXPECT_EQ(verdict.exit_code, 0) << one.name << verdict.messages;
     const bool is_picture = verdict.lines.size() == 1;
@@ -114,7 +124,7 @@ TEST_F(DamagedVideos, WhatComesBeforeACutIsFound) {
 }
 
 TEST_F(DamagedVideos, Seeds) {
-  const std::vector<Clip> clips = make_clips(folder_.path());
+  const std::vector<Clip>& clips = DamagedVideos::clips();
   // A step that goes through all clips and all kinds of damage, which follow one another in the seeds.
   const std::size_t step = test::is_thorough() ? 1 : clips.size() % 3 != 0 ? 3 : 7;
   const std::size_t count = clips.size() * kDamages / step;
