@@ -152,7 +152,7 @@ TEST(CommandLine, PagesAreGoodRoff) {
 TEST(CommandLine, CompletesSubcommands) {
   EXPECT_EQ(offered({"de"}), (Words{"detect", "devices"}));
   EXPECT_EQ(offered({"evaluate", ""}),
-            (Words{"windows", "frames", "compare", "landmarks", "verify", "identify", "texture"}));
+            (Words{"windows", "frames", "compare", "landmarks", "verify", "identify", "classes", "texture"}));
   EXPECT_EQ(offered({"-q", "tr"}), (Words{"train"}));
   const Words all = offered({""});
   EXPECT_EQ(all.size(), 16u) << "and none that --help does not list";
@@ -177,7 +177,7 @@ TEST(CommandLine, CompletesValues) {
   EXPECT_EQ(offered({"detect", "--schedule=sp"}), (Words{"--schedule=specialized", "--schedule=split"}));
   EXPECT_EQ(offered({"live", "--hud", ""}), (Words{"full", "compact", "off"}));
   EXPECT_EQ(offered({"detect", "-c", "faces"}),
-            (Words{"faces", "faces-eyes", "faces-opencv", "faces-waldboost", ":files"}));
+            (Words{"faces", "faces-eyes", "faces-opencv", "faces-profile", "faces-waldboost", ":files"}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,ga"}), (Words{}));
   EXPECT_EQ(offered({"measure", "in.mp4", "--schedules", "cpu,gp"}), (Words{"cpu,gpu"}));
   EXPECT_EQ(offered({"detect", "--encoder", "libx264r"}), (Words{"libx264rgb"}));
