@@ -30,9 +30,10 @@ inline constexpr keys::Numbers kScaleValues("scale_values", {1e-6, 1e6, 3}, "", 
 inline constexpr keys::Text kAnchors("anchors", "", "Widths and heights in pixels, by stride");
 inline constexpr keys::Number kCropFraction("crop_fraction", {0.1, 1}, "",
                                             "Share of the resized frame that resize_type crop keeps");
-inline constexpr keys::Text kLabels("labels", "--labels FILE",
-                                    "Names of a network's classes, if its file has none: a text file with a "
-                                    "name on each line, or NAME,...");
+inline constexpr keys::Text kLabels(
+    "labels", "--labels FILE",
+    "Names of a network's classes, if its file has none: NAME,..., or a text file with a "
+    "name on each line");
 inline constexpr keys::Whole kTop("topk", {1, kMostClasses}, "--top K",
                                   "Classes to report of each picture, the best first, for networks that "
                                   "classify whole pictures (default: 1)",
