@@ -1,5 +1,9 @@
 #include "media/decoding_source.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <chrono>
 #include <span>
@@ -57,6 +61,9 @@ void DecodingSource::release() {
   last_time_ = -std::numeric_limits<double>::infinity();
   frames = flagged_ = told_ = 0;  // damage that was not told of is met again
   input_->take_skipped_blocks();
+#ifdef __GLIBC__
+  malloc_trim(0);  // else half of it stays with the arenas of threads that have ended
+#endif
 }
 
 StreamInfo DecodingSource::info() const {

@@ -10,6 +10,7 @@
 #include "base/log.hpp"
 #include "base/process_policy.hpp"
 #include "media/secrets.hpp"
+#include "media/stream_input.hpp"
 
 namespace sightline::media {
 namespace {
@@ -21,20 +22,16 @@ void count_concealment(void* object, std::string_view format) {
   if (format.starts_with("concealing ")) ++static_cast<Concealments*>(context->opaque)->frames;
 }
 
-thread_local bool has_matroska_damage = false;
-
-void note_matroska_damage(void* object, int level) {
-  if (level > AV_LOG_ERROR || !object || *static_cast<const AVClass**>(object) != avformat_get_class())
-    return;
-  const AVInputFormat* const format = static_cast<const AVFormatContext*>(object)->iformat;
-  if (format && std::string_view(format->name).starts_with("matroska")) has_matroska_damage = true;
+void note_input_error(void* object, int level) {
+  if (level <= AV_LOG_ERROR && object && *static_cast<const AVClass**>(object) == avformat_get_class())
+    StreamInput::note_error(*static_cast<const AVFormatContext*>(object));
 }
 
 // FFmpeg's log lines are all debug lines. Errors that matter to the user come as return values and are
 // reported from there.
 void log_message(void* object, int level, const char* format, va_list arguments) {
   count_concealment(object, format);
-  note_matroska_damage(object, level);
+  note_input_error(object, level);
   if (level > AV_LOG_INFO || !logger().should_log(spdlog::level::debug)) return;
   try {
     char line[1024];
@@ -87,10 +84,6 @@ std::string error_text(int code) {
   char text[AV_ERROR_MAX_STRING_SIZE] = {};
   av_strerror(code, text, sizeof text);
   return text;
-}
-
-bool take_matroska_damage() {
-  return std::exchange(has_matroska_damage, false);
 }
 
 void start_ffmpeg() {

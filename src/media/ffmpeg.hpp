@@ -103,11 +103,6 @@ struct Concealments {
   std::atomic<std::int64_t> frames{0};
 };
 
-/// Returns whether FFmpeg found damage in the structure of a Matroska file since the last call in this
-/// thread. It skips the blocks up to the next cluster, and only logs that. Needs
-/// ProcessPolicy::takes_ffmpeg_messages.
-bool take_matroska_damage();
-
 /// Readies the network, and sends FFmpeg's messages to the log at level debug, if the process policy allows
 /// it. Idempotent, thread-safe; everything here that opens something calls it first.
 void start_ffmpeg();

@@ -59,7 +59,8 @@ class Source {
   /// the new position is unknown; then the input must be reopened. Call it before the first `next`, or after
   /// `release`.
   virtual bool seek(double time) = 0;
-  /// Frees the decoder of a video, and forgets all frames: `seek` must follow, and opens it again.
+  /// Frees the decoder of a video and its memory, and forgets all frames: `seek` must follow, and opens it
+  /// again.
   virtual void release() {}
   /// Facts of the container; the size and pixel format are Reader's to fill in from the first picture.
   virtual StreamInfo info() const = 0;

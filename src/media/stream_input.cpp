@@ -340,25 +340,37 @@ void StreamInput::analyse(std::int64_t max_pixels) {
     raw.push_back(*limit.address());
   }
   patience_.renew();
-  take_matroska_damage();
+  has_logged_damage_ = false;
   const int result = fault::strikes(fault::Kind::read, "avformat_find_stream_info")
                          ? AVERROR(EIO)
                          : avformat_find_stream_info(context_.get(), raw.empty() ? nullptr : raw.data());
-  skips_blocks_ = take_matroska_damage();
+  skips_blocks_ = has_logged_damage_;
   for (std::size_t i = 0; i < limits.size(); ++i) *limits[i].address() = raw[i];  // it may have replaced them
   if (result < 0) fail(result);
   check_codecs();
+}
+
+void StreamInput::note_error(const AVFormatContext& context) {
+  if (context.interrupt_callback.callback != interrupt || !context.iformat) return;
+  if (std::string_view(context.iformat->name).starts_with("matroska"))
+    static_cast<StreamInput*>(context.interrupt_callback.opaque)->has_logged_damage_ = true;
+}
+
+int StreamInput::interrupt(void* self) {
+  auto& input = *static_cast<StreamInput*>(self);
+  input.forbid_more_references();
+  return input.gives_up() ? 1 : 0;
 }
 
 int StreamInput::read(AVPacket& packet) {
   constexpr auto pause = std::chrono::milliseconds(1);
   patience_.renew();
   for (;;) {
-    take_matroska_damage();
+    has_logged_damage_ = false;
     const int result = fault::strikes(fault::Kind::read, "av_read_frame")
                            ? AVERROR(EIO)
                            : av_read_frame(context_.get(), &packet);
-    skips_blocks_ |= take_matroska_damage();
+    skips_blocks_ |= has_logged_damage_;
     if (result >= 0) {
       unseen_ = 0;
       return result;

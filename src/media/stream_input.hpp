@@ -62,6 +62,9 @@ class StreamInput {
   int read(AVPacket& packet);
   /// Whether damaged blocks of a Matroska file were skipped since the last call.
   bool take_skipped_blocks() { return std::exchange(skips_blocks_, false); }
+  /// Notes that FFmpeg logs an error of an input, or of one that it opened for it: of Matroska files, it skips
+  /// damaged blocks up to the next cluster, and only logs that. Needs ProcessPolicy::takes_ffmpeg_messages.
+  static void note_error(const AVFormatContext& context);
 
   AVFormatContext& context() { return *context_; }
   const AVFormatContext& context() const { return *context_; }
@@ -119,6 +122,7 @@ class StreamInput {
   bool is_slow_to_open() const;
   void forbid_more_references();
   std::unique_ptr<ByteSource> open_reference(const std::string& url, int& code);
+  static int interrupt(void* self);
   static int read_io(void* io, std::uint8_t* buffer, int size);
   static int open_nested(AVFormatContext* context, AVIOContext** io, const char* url, int flags,
                          AVDictionary** settings);
@@ -127,11 +131,7 @@ class StreamInput {
 
   using Clock = std::chrono::steady_clock;
   const Interrupted gives_up_ = [this] { return gives_up(); };
-  const AVIOInterruptCB interrupt_{[](void* self) {
-                                     static_cast<StreamInput*>(self)->forbid_more_references();
-                                     return static_cast<StreamInput*>(self)->gives_up() ? 1 : 0;
-                                   },
-                                   this};
+  const AVIOInterruptCB interrupt_{interrupt, this};
   const std::string input_;  ///< without its secrets: for messages
   const std::string url_;    ///< URL to open
   const InputKind kind_;
@@ -142,6 +142,7 @@ class StreamInput {
   std::optional<Clock::time_point> opening_since_;
   std::optional<WorkLimit> work_limit_;  ///< only while it is opened
   std::string problem_;                  ///< reason why the server sent no content
+  bool has_logged_damage_ = false;       ///< of a Matroska file
   bool skips_blocks_ = false;            ///< see take_skipped_blocks
   bool is_refused_ = false;              ///< with the problem as reason, whatever FFmpeg returns
   bool is_playlist_ = false;             ///< files and URLs that it names are opened too

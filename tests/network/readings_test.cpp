@@ -117,7 +117,7 @@ TEST(Readings, TellScoreFromClassInRows) {
   for (const bool is_nas : {false, true}) {
     for (const float label : {0.0F, 7.0F}) {
       Made made;
-      Tensor& out = made.add("output", {1, 7});
+      Tensor& out = made.add("output", {2, 7});
       put(out.reals(), {0, 10, 12, 20, 30, is_nas ? 0.9F : label, is_nas ? label : 0.9F});
       made.show();
       expect_box(made.decoded(), static_cast<int>(label), 0.9F, {10, 12, 20, 30});
@@ -128,7 +128,7 @@ TEST(Readings, TellScoreFromClassInRows) {
     }
   }
   Made flat;
-  put(flat.add("graph2_flat_predictions", {1, 7}).reals(), {0, 10, 12, 20, 30, 0.9F, 2});
+  put(flat.add("graph2_flat_predictions", {2, 7}).reals(), {0, 10, 12, 20, 30, 0.9F, 2});
   expect_box(flat.decoded(), 2, 0.9F, {10, 12, 20, 30});
 }
 

@@ -88,8 +88,8 @@ class OutputRow {
 };
 
 // A map and the convolution of one row of it.
-struct Case {
-  Case(const RowWindow& form_, int channels, int group_inputs, int outputs_, int width_)
+struct KernelCase {
+  KernelCase(const RowWindow& form_, int channels, int group_inputs, int outputs_, int width_)
       : form(form_),
         outputs(outputs_),
         width(width_),
@@ -110,7 +110,7 @@ TEST_P(NetworkProductKernel, ConvolvesRows) {
   for (const RowWindow& form : kRowWindows) {
     for (const int width : {1, 2, 5, 13, 15, 29, 37}) {
       for (const int outputs : {1, 16, 33, 48, 130}) {
-        const Case one(form, 17, 17, outputs, width);
+        const KernelCase one(form, 17, 17, outputs, width);
         Blocks map(one.map());
         std::vector<const float*> taps;
         for (int y = 0; y < form.rows; ++y) {
@@ -155,7 +155,7 @@ TEST_P(NetworkProductKernel, ConvolvesSmallGroups) {
                                                 {2, 1, 20}}) {
     for (const RowWindow& form : kRowWindows) {
       for (const int width : {1, 13, 15, 29}) {
-        const Case one(form, groups * inputs, inputs, groups * outputs, width);
+        const KernelCase one(form, groups * inputs, inputs, groups * outputs, width);
         Blocks map(one.map());
         std::vector<const float*> rows;
         for (int y = 0; y < form.rows; ++y) {
@@ -185,7 +185,7 @@ TEST_P(NetworkProductKernel, ConvolvesPlanes) {
   for (const RowWindow& form : {RowWindow{1, 1}, RowWindow{3, 3}, RowWindow{2, 2, 1, 3}}) {
     for (const int width : {1, 7, 16, 17, 33, 64, 150}) {
       for (int outputs = 1; outputs < 12; ++outputs) {
-        const Case one(form, 3, 3, outputs, width);
+        const KernelCase one(form, 3, 3, outputs, width);
         std::vector<const float*> taps;
         for (const Shape& tap : places_of({form.rows, 3}))
           taps.push_back(one.x.as<float>().data() + (tap[1] * form.rows + tap[0]) * one.x.dim(3));

@@ -24,9 +24,9 @@ namespace sightline::pipeline {
 namespace {
 
 using filterbank::FilterbankDetector;
-using test::random_model;
-using test::random_picture;
-using test::TempDir;
+using sightline::test::random_model;
+using sightline::test::random_picture;
+using sightline::test::TempDir;
 
 filterbank::Options small_options() {
   filterbank::Options options;
@@ -69,7 +69,9 @@ class PlannerTest : public ::testing::Test {
     return found.objects;
   }
   void damage(const std::string& text) { std::ofstream(options_.file) << text; }
-  nlohmann::json remembered() { return nlohmann::json::parse(test::bytes_of(options_.file), nullptr, false); }
+  nlohmann::json remembered() {
+    return nlohmann::json::parse(sightline::test::bytes_of(options_.file), nullptr, false);
+  }
 
   FilterbankDetector detector_;
   std::vector<Frame> frames_;
@@ -136,7 +138,8 @@ TEST(Goal, Names) {
   EXPECT_EQ(parse_goal("throughput"), Goal::throughput);
   EXPECT_EQ(parse_goal("latency"), Goal::latency);
   EXPECT_EQ(parse_goal("energy"), Goal::energy);
-  EXPECT_NE(test::error_of(ExitCode::usage, [] { parse_goal("speed"); }).find("latency"), std::string::npos);
+  EXPECT_NE(sightline::test::error_of(ExitCode::usage, [] { parse_goal("speed"); }).find("latency"),
+            std::string::npos);
 }
 
 TEST_F(PlannerWithDevice, WeighsAllMappingsAndSplits) {
@@ -452,7 +455,7 @@ TEST_F(PlannerTest, EnergyNeedsAMeter) {
   meters.powercap = meters.hwmon = meters.power_supply = folder_ / "none";  // a machine without sensors
   meters.nvml.clear();
   options_.energy = std::make_shared<Energy>(meters);
-  const std::string message = test::error_of(ExitCode::usage, [&] { plan(); });
+  const std::string message = sightline::test::error_of(ExitCode::usage, [&] { plan(); });
   EXPECT_NE(message.find("meter"), std::string::npos) << message;
   EXPECT_NE(message.find("--goal throughput or latency"), std::string::npos) << message;
 }

@@ -12,7 +12,7 @@ namespace sightline::pipeline {
 namespace {
 
 ScheduleRequest filled(const std::string& section, ScheduleRequest request) {
-  const test::TempDir folder;
+  const sightline::test::TempDir folder;
   std::ofstream(folder / "c.toml") << "[schedule]\n" << section << '\n';
   read_schedule(Config::load(folder / "c.toml"), request);
   return request;
@@ -51,7 +51,7 @@ TEST(ScheduleRequest, AScheduleAskedForIsNotMixedWithAnother) {
   asked.batch = 2;
   EXPECT_EQ(filled("batch = 8", asked).batch, 2);
   for (const char* bad : {"batch = 0", "batch = 65", "batch = 1.5"})
-    test::expect_error(ExitCode::usage, [&] { filled(bad, {}); });
+    sightline::test::expect_error(ExitCode::usage, [&] { filled(bad, {}); });
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ UsualInput input_of_classifier(const Evidence& evidence) {
 
 }  // namespace
 
-// One score for each class: 1xN, or 1xNx1x1.
+// One score for each class: 1xN, or 1xNx1x1. What is joined of several parts is one detection.
 Match match_classification(const Evidence& evidence) {
   const NetworkOutputs& outputs = evidence.outputs;
   if (outputs.all.size() != 1 || !outputs.all[0].shape) return {};
@@ -62,7 +62,7 @@ Match match_classification(const Evidence& evidence) {
   const Shape& shape = *output.shape;
   if ((shape.size() != 2 && shape.size() != 4) || shape[0] != 1 || shape[1] != elements_of(shape) ||
       output.kind != Kind::real || shape[1] < 1 || shape[1] > static_cast<std::int64_t>(kMostClasses) ||
-      is_description(evidence, output))
+      output.last_runs.size() > 1 || is_description(evidence, output))
     return {};
   Scheme scheme;
   scheme.classes = static_cast<int>(shape[1]);
