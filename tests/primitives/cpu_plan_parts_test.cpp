@@ -75,6 +75,19 @@ TEST(CpuPlanParts, JoinedMapsHaveRowsOfTheirOwn) {
   expect_planned(b);
 }
 
+TEST(CpuPlanParts, ProductsComputeTheMapsOfTheirSums) {
+  NetworkBuilder b;
+  const int x = b.map(Function::relu, {b.convolve(b.picture(30), 20, 3, 2)});
+  const int first = b.convolve(x, 20, 3), second = b.convolve(x, 20, 1),
+            depthwise = b.convolve(x, 20, 3, 1, 0);
+  const int after = b.sum(x, b.silu(first)), before = b.map(Function::relu, {b.sum(second, after)});
+  const int sums = b.convolve(before, 20, 3, 1, 5);
+  b.graph.add_output(
+      b.sum(b.map(Function::hard_swish, {sums}), b.map(Function::clip, {depthwise}, {0.5F, 4.0F})));
+  b.graph.add_output(b.map(Function::multiply, {before, b.map(Function::sigmoid, {before})}));
+  expect_planned(b);
+}
+
 TEST(CpuPlanParts, ShuffledChannelsAndUpsampledMapsAreRead) {
   NetworkBuilder b;
   const int x = b.layer(b.picture(12), 24, 3);

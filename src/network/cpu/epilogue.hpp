@@ -29,5 +29,7 @@ struct Finish {
   Activation activation;
   bool adds_first = false;  ///< whether `added` comes before the activation
 };
+/// Finishes a block's row in place. @param added  null: nothing is added
+void finish_row(float* out, const float* added, int pixels, const Finish& finish);
 
 }  // namespace sightline::nn

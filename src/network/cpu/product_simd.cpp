@@ -130,10 +130,14 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::nn {
 
 HWY_EXPORT(has_fused);
+HWY_EXPORT(finish_pixels);
 HWY_EXPORT(convolve);
 
 bool has_fused_multiply_add() {
   return HWY_DYNAMIC_DISPATCH(has_fused)();
+}
+void finish_row(float* out, const float* added, int pixels, const Finish& finish) {
+  HWY_DYNAMIC_DISPATCH(finish_pixels)(out, added, pixels, finish);
 }
 void convolve_row(const ConvolutionRow& row) {
   HWY_DYNAMIC_DISPATCH(convolve)(row);

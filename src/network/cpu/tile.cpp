@@ -160,4 +160,30 @@ void TileResult::At::finish() const {
   }
 }
 
+// --- finishes
+
+TileFinish::TileFinish(KernelContext& context, const GraphNode& node, const SumFinish& finish)
+    : finish_(finish.finish) {
+  if (finish.added == kNone) return;
+  const Layout& layout = context.stored.planned(node.outputs[0]).layout;
+  added_.emplace(context.stored,
+                 context.stored.operand(finish.added, context.graph.shape(node.outputs[0]), layout),
+                 layout.points, context.linear);
+}
+
+const float* const* TileFinish::added(const Tile& tile, const WorkMemory& memory) const {
+  if (!added_) return nullptr;
+  const TileOperand::At at = added_->at(tile, memory);
+  auto* const rows = memory.spare->take<const float*>(static_cast<std::size_t>(added_->blocks()));
+  for (std::int64_t b = 0; b < added_->blocks(); ++b) rows[b] = at.block(b);
+  return rows;
+}
+
+void TileFinish::apply(const TileResult::At& y, std::int64_t blocks, const Tile& tile,
+                       const WorkMemory& memory) const {
+  const float* const* const rows = added(tile, memory);
+  for (std::int64_t b = 0; b < blocks; ++b)
+    finish_row(y.block(b), rows ? rows[b] : nullptr, tile.count, finish_);
+}
+
 }  // namespace sightline::nn

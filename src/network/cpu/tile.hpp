@@ -4,9 +4,12 @@
 #include <optional>
 
 #include "network/cpu/work.hpp"
+#include "network/plan/finish.hpp"
 #include "network/plan/operand.hpp"
 
 namespace sightline::nn {
+
+struct KernelContext;
 
 /// Points of a domain that lie side by side: at most kMostPoints.
 struct Tile {
@@ -90,6 +93,22 @@ class TileResult {
   Operand places_;
 };
 
+/// The finish of a product's sums on tiles.
+class TileFinish {
+ public:
+  TileFinish(KernelContext& context, const GraphNode& node, const SumFinish& finish);
+
+  const Finish& finish() const { return finish_; }
+  /// By block, the rows that are added at a tile; null: none.
+  const float* const* added(const Tile& tile, const WorkMemory& memory) const;
+  /// Finishes sums that an output holds.
+  void apply(const TileResult::At& y, std::int64_t blocks, const Tile& tile, const WorkMemory& memory) const;
+
+ private:
+  Finish finish_;
+  std::optional<TileOperand> added_;
+};
+
 /// One node of a group.
 class TileKernel {
  public:
@@ -111,8 +130,10 @@ struct KernelContext {
 /// Whether a node has a kernel that computes it by tiles. @param tensors  by tensor
 bool has_tile_kernel(const Graph& graph, std::span<const PlannedTensor> tensors, int node);
 /// The kernel of a node that has one, whose operands and outputs have their storages.
-std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, const GraphNode& node);
+/// @param finish  of convolutions and products, whose result is then what the finish makes
+std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, const GraphNode& node,
+                                             const SumFinish& finish = {});
 /// Points of zeros that a node's first operand needs at both ends of its rows to be read where it lies.
-std::int64_t zero_ends_of(const Graph& graph, int node);
+std::int64_t zero_ends_of(const Graph& graph, const GraphNode& node);
 
 }  // namespace sightline::nn

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "network/cpu/depthwise.hpp"
 #include "network/cpu/grouped.hpp"
@@ -42,10 +43,11 @@ void take_window(KernelContext& context, const Window& window) {
 
 class DenseTile : public TileKernel {
  public:
-  DenseTile(KernelContext& context, const GraphNode& node, const Convolve& convolve)
+  DenseTile(KernelContext& context, const GraphNode& node, const Convolve& convolve, const SumFinish& finish)
       : window_(convolve.window),
         x_(context, node.inputs[0]),
-        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+        y_(context.graph, context.stored, node.outputs[0], context.linear),
+        finish_(context, node, finish) {
     take_window(context, window_);
     const Tensor& weights = *context.graph.constant(node.inputs[1]);
     const Tensor* const start = node.inputs.size() > 2 ? context.graph.constant(node.inputs[2]) : nullptr;
@@ -63,19 +65,37 @@ class DenseTile : public TileKernel {
   }
 
   void run(const Tile& tile, const WorkMemory& memory) const override {
+    const TileResult::At y = y_.at(tile, memory);
+    const float* const* const added = is_direct() ? finish_.added(tile, memory) : nullptr;
+    // Windows that reach beyond rows without zeros at their ends are packed; all others read where maps lie.
+    const auto [before, after] = x_.outer_points(window_, tile);
+    for (const auto& [begin, end] :
+         {std::pair(0, before), std::pair(before, after), std::pair(after, tile.count)}) {
+      if (begin < end) run_part(tile, begin, end - begin, y, added, memory);
+    }
+    if (!is_direct()) finish_.apply(y, y_.blocks(), tile, memory);
+    y.finish();
+  }
+
+ private:
+  // Groups whose outputs fill no blocks are computed beside them.
+  bool is_direct() const { return weights_.size() == 1 || outputs_ % kLanes == 0; }
+
+  // Points of a tile from number `begin` on.
+  void run_part(const Tile& whole, int begin, int count, const TileResult::At& y, const float* const* added,
+                const WorkMemory& memory) const {
+    const Tile tile{whole.first + begin, count};
     const WindowPlace place = place_of(window_, tile);
     const WindowOperand::Rows x = x_.rows(place.part, false, memory);
-    const TileResult::At y = y_.at(tile, memory);
     const auto blocks = static_cast<std::size_t>((outputs_ + kLanes - 1) / kLanes);
     const auto groups = static_cast<std::int64_t>(weights_.size());
     auto* const taps =
         memory.spare->take<const float*>(static_cast<std::size_t>(window_.kernel[0] * inputs_));
     auto* const out = memory.spare->take<float*>(blocks);
-    // Groups whose outputs fill no blocks are computed beside them.
-    const bool is_direct = groups == 1 || outputs_ % kLanes == 0;
+    auto* const added_rows = memory.spare->take<const float*>(blocks);
     float* const sums =
-        is_direct ? nullptr
-                  : memory.spare->take<float>(blocks * static_cast<std::size_t>(tile.count * kLanes));
+        is_direct() ? nullptr
+                    : memory.spare->take<float>(blocks * static_cast<std::size_t>(tile.count * kLanes));
     ConvolutionRow row;
     row.taps = taps;
     row.inputs = static_cast<int>(inputs_);
@@ -86,6 +106,8 @@ class DenseTile : public TileKernel {
     row.blocks = static_cast<int>(blocks);
     row.width = tile.count;
     row.out = out;
+    if (is_direct()) row.finish = finish_.finish();
+    if (added) row.added = added_rows;
     for (std::int64_t g = 0; g < groups; ++g) {
       for (std::int64_t ky = 0; ky < window_.kernel[0]; ++ky) {
         for (std::int64_t c = 0; c < inputs_; ++c)
@@ -93,25 +115,26 @@ class DenseTile : public TileKernel {
       }
       for (std::size_t b = 0; b < blocks; ++b) {
         const auto block = static_cast<std::int64_t>(b);
-        out[b] = is_direct ? y.block(g * outputs_ / kLanes + block) : sums + block * tile.count * kLanes;
+        const std::int64_t whole_block = g * outputs_ / kLanes + block;
+        out[b] = is_direct() ? y.block(whole_block) + begin * kLanes : sums + block * tile.count * kLanes;
+        if (added) added_rows[b] = added[whole_block] + begin * kLanes;
       }
       row.weights = weights_[static_cast<std::size_t>(g)].data();
       row.bias = starts_[static_cast<std::size_t>(g)].data();
       convolve_row(row);
-      for (std::int64_t o = 0; o < outputs_ && !is_direct; ++o) {
+      for (std::int64_t o = 0; o < outputs_ && !is_direct(); ++o) {
         const std::int64_t channel = g * outputs_ + o;
         const float* const from = sums + o / kLanes * tile.count * kLanes + o % kLanes;
-        float* const to = y.block(channel / kLanes) + channel % kLanes;
+        float* const to = y.block(channel / kLanes) + begin * kLanes + channel % kLanes;
         for (int i = 0; i < tile.count; ++i) to[i * kLanes] = from[i * kLanes];
       }
     }
-    y.finish();
   }
 
- private:
   Window window_;
   WindowOperand x_;
   TileResult y_;
+  TileFinish finish_;
   std::int64_t inputs_ = 0, outputs_ = 0;               ///< of a group
   std::vector<AlignedBuffer<float>> weights_, starts_;  ///< by group
 };
@@ -119,10 +142,12 @@ class DenseTile : public TileKernel {
 /// One input for each output.
 class DepthwiseTile : public TileKernel {
  public:
-  DepthwiseTile(KernelContext& context, const GraphNode& node, const Convolve& convolve)
+  DepthwiseTile(KernelContext& context, const GraphNode& node, const Convolve& convolve,
+                const SumFinish& finish)
       : window_(convolve.window),
         x_(context, node.inputs[0]),
-        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+        y_(context.graph, context.stored, node.outputs[0], context.linear),
+        finish_(context, node, finish) {
     take_window(context, window_);
     const Tensor& weights = *context.graph.constant(node.inputs[1]);
     const std::int64_t taps = window_.kernel[0] * window_.kernel[1];
@@ -144,7 +169,10 @@ class DepthwiseTile : public TileKernel {
     row.column_step = kLanes * window_.tap_step[1];
     row.pixel_step = kLanes * window_.step[1];
     row.width = tile.count;
+    row.finish = finish_.finish();
+    const float* const* const added = finish_.added(tile, memory);
     for (std::int64_t b = 0; b < y_.blocks(); ++b) {
+      row.added = added ? added[b] : nullptr;
       for (std::int64_t ky = 0; ky < window_.kernel[0]; ++ky)
         rows[ky] = x.row(ky, b * kLanes) + place.tap * kLanes;
       row.weights = weights_.data() + b * window_.kernel[0] * window_.kernel[1] * kLanes;
@@ -159,6 +187,7 @@ class DepthwiseTile : public TileKernel {
   Window window_;
   WindowOperand x_;
   TileResult y_;
+  TileFinish finish_;
   AlignedBuffer<float> weights_, start_;
 };
 
@@ -167,10 +196,12 @@ class GroupedTile : public TileKernel {
  public:
   static constexpr std::int64_t kMostOutputs = 8;  ///< of a group
 
-  GroupedTile(KernelContext& context, const GraphNode& node, const Convolve& convolve)
+  GroupedTile(KernelContext& context, const GraphNode& node, const Convolve& convolve,
+              const SumFinish& finish)
       : window_(convolve.window),
         x_(context, node.inputs[0]),
-        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+        y_(context.graph, context.stored, node.outputs[0], context.linear),
+        finish_(context, node, finish) {
     take_window(context, window_);
     const Tensor& weights = *context.graph.constant(node.inputs[1]);
     const std::int64_t outputs = weights.dim(0), inputs = weights.dim(1);
@@ -209,6 +240,7 @@ class GroupedTile : public TileKernel {
     row.width = tile.count;
     row.out = out;
     grouped_row(row);
+    finish_.apply(y, y_.blocks(), tile, memory);
     y.finish();
   }
 
@@ -216,6 +248,7 @@ class GroupedTile : public TileKernel {
   Window window_;
   WindowOperand x_;
   TileResult y_;
+  TileFinish finish_;
   AlignedBuffer<float> weights_, start_;
   GroupedRow row_;  ///< without what a tile adds
 };
@@ -223,13 +256,13 @@ class GroupedTile : public TileKernel {
 }  // namespace
 
 std::unique_ptr<TileKernel> make_window_convolve(KernelContext& context, const GraphNode& node,
-                                                 const Convolve& convolve) {
+                                                 const Convolve& convolve, const SumFinish& finish) {
   const Shape& weights = context.graph.shape(node.inputs[1]);
   if (weights[0] == convolve.groups && weights[1] == 1 && convolve.groups > 1)
-    return std::make_unique<DepthwiseTile>(context, node, convolve);
+    return std::make_unique<DepthwiseTile>(context, node, convolve, finish);
   if (convolve.groups > 1 && weights[0] / convolve.groups <= GroupedTile::kMostOutputs)
-    return std::make_unique<GroupedTile>(context, node, convolve);
-  return std::make_unique<DenseTile>(context, node, convolve);
+    return std::make_unique<GroupedTile>(context, node, convolve, finish);
+  return std::make_unique<DenseTile>(context, node, convolve, finish);
 }
 
 }  // namespace sightline::nn

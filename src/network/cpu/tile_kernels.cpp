@@ -81,17 +81,18 @@ struct KernelChoice {
 struct KernelMaker {
   KernelContext& context;
   const GraphNode& node;
+  const SumFinish& finish;
 
   KernelChoice choice() const { return {context.graph, context.stored.planned(), node}; }
 
   std::unique_ptr<TileKernel> operator()(const Map& one) const { return make_map_tile(context, node, one); }
   std::unique_ptr<TileKernel> operator()(const Convolve& one) const {
     if (reads_one_point(one.window) && choice().reads_at_points(0))
-      return make_point_product(context, node, one.groups);
-    return make_window_convolve(context, node, one);
+      return make_point_product(context, node, one.groups, finish);
+    return make_window_convolve(context, node, one, finish);
   }
   std::unique_ptr<TileKernel> operator()(const Product&) const {
-    return make_point_product(context, node, 1);
+    return make_point_product(context, node, 1, finish);
   }
   std::unique_ptr<TileKernel> operator()(const WindowFold& one) const {
     return make_window_fold(context, node, one);
@@ -116,16 +117,16 @@ bool has_tile_kernel(const Graph& graph, std::span<const PlannedTensor> tensors,
   return choice.is_real() && std::visit(choice, choice.node.primitive);
 }
 
-std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, const GraphNode& node) {
-  return std::visit(KernelMaker{context, node}, node.primitive);
+std::unique_ptr<TileKernel> make_tile_kernel(KernelContext& context, const GraphNode& node,
+                                             const SumFinish& finish) {
+  return std::visit(KernelMaker{context, node, finish}, node.primitive);
 }
 
-std::int64_t zero_ends_of(const Graph& graph, int node) {
-  const GraphNode& one = graph.node(node);
-  const auto* const convolve = std::get_if<Convolve>(&one.primitive);
+std::int64_t zero_ends_of(const Graph& graph, const GraphNode& node) {
+  const auto* const convolve = std::get_if<Convolve>(&node.primitive);
   if (!convolve) return 0;
   const Window& window = convolve->window;
-  const std::int64_t width = graph.shape(one.inputs[0])[3];
+  const std::int64_t width = graph.shape(node.inputs[0])[3];
   std::int64_t most = 0;
   for (const std::int64_t tap : {std::int64_t{0}, window.kernel[1] - 1}) {
     most = std::max(most, -window.position(1, 0, tap));

@@ -8,9 +8,9 @@ namespace sightline::nn {
 std::unique_ptr<TileKernel> make_map_tile(KernelContext& context, const GraphNode& node, const Map& map);
 /// A convolution of 1x1 or a product with a constant right side, within a point.
 std::unique_ptr<TileKernel> make_point_product(KernelContext& context, const GraphNode& node,
-                                               std::int64_t groups);
+                                               std::int64_t groups, const SumFinish& finish);
 std::unique_ptr<TileKernel> make_window_convolve(KernelContext& context, const GraphNode& node,
-                                                 const Convolve& convolve);
+                                                 const Convolve& convolve, const SumFinish& finish);
 std::unique_ptr<TileKernel> make_window_fold(KernelContext& context, const GraphNode& node,
                                              const WindowFold& fold);
 std::unique_ptr<TileKernel> make_resample(KernelContext& context, const GraphNode& node,

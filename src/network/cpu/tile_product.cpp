@@ -24,12 +24,13 @@ struct PointRows {
 
 class PointProduct : public TileKernel {
  public:
-  PointProduct(KernelContext& context, const GraphNode& node, std::int64_t groups)
+  PointProduct(KernelContext& context, const GraphNode& node, std::int64_t groups, const SumFinish& finish)
       : x_(context.stored,
            context.stored.operand(node.inputs[0], context.graph.shape(node.inputs[0]),
                                   context.stored.planned(node.inputs[0]).layout),
            context.stored.planned(node.outputs[0]).layout.points, context.linear),
-        y_(context.graph, context.stored, node.outputs[0], context.linear) {
+        y_(context.graph, context.stored, node.outputs[0], context.linear),
+        finish_(context, node, finish) {
     const Tensor& weights = *context.graph.constant(node.inputs[1]);
     const Tensor* const start = node.inputs.size() > 2 ? context.graph.constant(node.inputs[2]) : nullptr;
     const bool is_product = std::holds_alternative<Product>(node.primitive);
@@ -66,6 +67,10 @@ class PointProduct : public TileKernel {
     row.blocks = static_cast<int>(blocks);
     row.width = tile.count;
     row.out = out;
+    if (is_direct_) {
+      row.finish = finish_.finish();
+      row.added = finish_.added(tile, memory);
+    }
     for (const PointRows& one : rows_) {
       for (std::size_t k = 0; k < one.inputs.size(); ++k) taps[k] = x.first[one.inputs[k]];
       row.weights = weights_[static_cast<std::size_t>(one.group)].data();
@@ -73,6 +78,7 @@ class PointProduct : public TileKernel {
       convolve_row(row);
       if (!is_direct_) scatter(one, sums, tile, y);
     }
+    if (!is_direct_) finish_.apply(y, y_.blocks(), tile, memory);
     y.finish();
   }
 
@@ -121,6 +127,7 @@ class PointProduct : public TileKernel {
 
   TileOperand x_;
   TileResult y_;
+  TileFinish finish_;
   std::int64_t depth_ = 0, outputs_ = 0;                ///< of a group
   std::vector<AlignedBuffer<float>> weights_, starts_;  ///< by group
   std::vector<PointRows> rows_;
@@ -130,8 +137,8 @@ class PointProduct : public TileKernel {
 }  // namespace
 
 std::unique_ptr<TileKernel> make_point_product(KernelContext& context, const GraphNode& node,
-                                               std::int64_t groups) {
-  return std::make_unique<PointProduct>(context, node, groups);
+                                               std::int64_t groups, const SumFinish& finish) {
+  return std::make_unique<PointProduct>(context, node, groups, finish);
 }
 
 }  // namespace sightline::nn

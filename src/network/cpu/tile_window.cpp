@@ -70,6 +70,20 @@ WindowOperand::Rows WindowOperand::rows(const Part& part, bool as_blocks, const 
   return rows;
 }
 
+std::pair<int, int> WindowOperand::outer_points(const Window& window, const Tile& tile) const {
+  if (!is_linear_) return {0, 0};
+  const std::int64_t first = tile.first % window.out[1];
+  const auto is_inside = [&](std::int64_t point) {
+    const auto column = [&](std::int64_t tap) { return window.position(1, first + point, tap); };
+    const auto [low, high] = std::minmax({column(0), column(window.kernel[1] - 1)});
+    return low >= -ends_ && high < width_ + ends_;
+  };
+  int begin = 0, end = tile.count;
+  while (begin < end && !is_inside(begin)) ++begin;
+  while (end > begin && !is_inside(end - 1)) --end;
+  return {begin, end};
+}
+
 const float* WindowOperand::pack(const Part& part, std::int64_t lanes, const WorkMemory& memory) const {
   const std::int64_t blocks = (channels() + lanes - 1) / lanes, row_floats = part.columns * lanes;
   auto* const packed = memory.spare->take<float>(static_cast<std::size_t>(blocks * part.rows * row_floats));

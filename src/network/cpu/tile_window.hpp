@@ -47,6 +47,9 @@ class WindowOperand {
   /// @param as_blocks  whether channels of a block must lie side by side
   Rows rows(const Part& part, bool as_blocks, const WorkMemory& memory) const;
 
+  /// The tile's points whose windows can be read where the map lies: from `first` on, before `second`.
+  std::pair<int, int> outer_points(const Window& window, const Tile& tile) const;
+
  private:
   bool can_read(const Part& part, bool as_blocks) const;
   const float* pack(const Part& part, std::int64_t lanes, const WorkMemory& memory) const;

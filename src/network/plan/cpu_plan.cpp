@@ -8,6 +8,7 @@
 #include "network/cpu/matrix.hpp"
 #include "network/cpu/tile.hpp"
 #include "network/plan/arena.hpp"
+#include "network/plan/finish.hpp"
 #include "network/plan/gathering.hpp"
 #include "network/plan/merge_maps.hpp"
 
@@ -124,6 +125,7 @@ class CpuPlanBuilder {
       }
     }
     merge_maps();
+    finish_products();
     find_readers();
     find_zero_ends();
     place_tensors();
@@ -155,6 +157,13 @@ class CpuPlanBuilder {
     return merged == merged_.end() ? graph_.node(node) : merged->second;
   }
 
+  std::vector<int> inputs_of(int node) const {
+    std::vector<int> inputs = node_of(node).inputs;
+    const auto finish = finishes_.find(node);
+    if (finish != finishes_.end() && finish->second.added != kNone) inputs.push_back(finish->second.added);
+    return inputs;
+  }
+
   // A map that one map of its group alone reads becomes a part of it.
   void merge_maps() {
     const std::vector<std::vector<int>> readers = readers_of(graph_);
@@ -166,6 +175,7 @@ class CpuPlanBuilder {
         if (own.size() == 1 && !is_output(made) && can_merge(node, own.front())) {
           merge_map(merged_.try_emplace(own.front(), graph_.node(own.front())).first->second, made,
                     node_of(node));
+          computed_by_[node] = own.front();
         } else {
           kept.push_back(node);
         }
@@ -183,6 +193,63 @@ class CpuPlanBuilder {
            graph_.shape(a.outputs[0]) == graph_.shape(b.outputs[0]);
   }
 
+  // The node that computes a node.
+  int computing(int node) const {
+    const auto found = computed_by_.find(node);
+    return found == computed_by_.end() ? node : computing(found->second);
+  }
+
+  // A product whose sums one map of its group alone reads computes that map, if it can. It takes its place.
+  void finish_products() {
+    const std::vector<std::vector<int>> readers = readers_of(graph_);
+    for (std::vector<int>& group : groups_) {
+      std::vector<int> kept;
+      for (const int node : group) {
+        const int reader = single_reader(readers, node);
+        const auto finish = reader == kNone || finishes_.contains(node) || finishes_.contains(reader) ||
+                                    !can_finish(node, reader)
+                                ? std::nullopt
+                                : finish_of(node_of(reader), graph_.node(node).outputs[0]);
+        if (finish && adds_rows(*finish, reader)) {
+          GraphNode whole = node_of(node);
+          whole.outputs = node_of(reader).outputs;
+          merged_[reader] = std::move(whole);
+          finishes_[reader] = *finish;
+        } else {
+          kept.push_back(node);
+        }
+      }
+      group = std::move(kept);
+    }
+  }
+  int single_reader(const std::vector<std::vector<int>>& readers, int node) const {
+    const int made = graph_.node(node).outputs[0];
+    int reader = kNone;
+    for (const int one : readers[at(made)]) {
+      if (reader != kNone && computing(one) != reader) return kNone;
+      reader = computing(one);
+    }
+    return is_output(made) ? kNone : reader;
+  }
+  bool can_finish(int product, int map) const {
+    const GraphNode &a = node_of(product), &b = node_of(map);
+    const bool is_product =
+        std::holds_alternative<Convolve>(a.primitive) || std::holds_alternative<Product>(a.primitive);
+    if (!is_product || !std::holds_alternative<Map>(b.primitive) || b.outputs.size() != 1 ||
+        fusion_.group[at(product)] != fusion_.group[at(map)] || fusion_.is_alone[at(product)] ||
+        fusion_.is_alone[at(map)])
+      return false;
+    const int from = a.outputs[0], to = b.outputs[0];
+    return graph_.shape(from) == graph_.shape(to) &&
+           planned(from).layout.points == planned(to).layout.points &&
+           planned(from).layout.axes == planned(to).layout.axes;
+  }
+  // Whether what is added has values of its own at each point.
+  bool adds_rows(const SumFinish& finish, int map) const {
+    return finish.added == kNone || (!graph_.constant(finish.added) &&
+                                     graph_.shape(finish.added) == graph_.shape(graph_.node(map).outputs[0]));
+  }
+
   // The groups and the last wave that read each stored tensor. kNone stands for what runs behind all waves.
   void find_readers() {
     readers_.resize(graph_.tensors().size());
@@ -194,7 +261,7 @@ class CpuPlanBuilder {
     };
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       for (const int node : groups_[g]) {
-        for (const int input : node_of(node).inputs) read(input, static_cast<int>(g), wave_of(node));
+        for (const int input : inputs_of(node)) read(input, static_cast<int>(g), wave_of(node));
       }
     }
     for (const int node : plan_.last_nodes) {
@@ -208,9 +275,9 @@ class CpuPlanBuilder {
     zero_ends_.assign(graph_.tensors().size(), 0);
     for (const std::vector<int>& group : groups_) {
       for (const int node : group) {
-        const std::int64_t ends = fusion_.is_alone[at(node)] ? 0 : zero_ends_of(graph_, node);
+        const std::int64_t ends = fusion_.is_alone[at(node)] ? 0 : zero_ends_of(graph_, node_of(node));
         if (ends == 0) continue;
-        const int x = graph_.node(node).inputs[0];
+        const int x = node_of(node).inputs[0];
         for_each_source(x, [&](int source) {
           const Shape& shape = graph_.shape(source);
           const bool has_rows = shape.size() == 4 && shape[3] == graph_.shape(x)[3] && shape[3] > 1 &&
@@ -267,12 +334,11 @@ class CpuPlanBuilder {
   void place_scratch(const std::vector<int>& group) {
     std::vector<Storage*> scratch;
     for (std::size_t i = 0; i < group.size(); ++i) {
-      const GraphNode& node = node_of(group[i]);
-      for (const int input : node.inputs)
+      for (const int input : inputs_of(group[i]))
         for_each_source(input, [&](int source) {
           if (stored_[source].memory == Memory::scratch) stored_[source].last_wave = static_cast<int>(i);
         });
-      for (const int output : node.outputs) {
+      for (const int output : node_of(group[i]).outputs) {
         if (stored_[output].memory != Memory::scratch) continue;
         stored_[output].first_wave = stored_[output].last_wave = static_cast<int>(i);
         scratch.push_back(&stored_[output]);
@@ -295,14 +361,16 @@ class CpuPlanBuilder {
     std::string name;
     std::int64_t bytes = 0;
     for (const int node : group) {
-      kernels.push_back(make_tile_kernel(context, node_of(node)));
-      name += (name.empty() ? "" : " + ") + std::string(name_of(graph_.node(node).primitive));
+      const auto finish = finishes_.find(node);
+      kernels.push_back(finish == finishes_.end() ? make_tile_kernel(context, node_of(node))
+                                                  : make_tile_kernel(context, node_of(node), finish->second));
+      name += (name.empty() ? "" : " + ") + std::string(name_of(node_of(node).primitive));
       for (const int output : graph_.node(node).outputs)
         bytes += elements_of(graph_.shape(output)) / points * static_cast<std::int64_t>(sizeof(float));
     }
     plan_.zero_floats = std::max(plan_.zero_floats, context.zero_floats);
     wave.push_back(std::make_unique<GroupWork>(
-        std::move(kernels), name + " " + graph_.node(group[0]).name, points, context.linear,
+        std::move(kernels), name + " " + node_of(group[0]).name, points, context.linear,
         std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kFewestPoints, kMostPoints)));
   }
 
@@ -330,7 +398,9 @@ class CpuPlanBuilder {
   Fusion fusion_;
   const Graph& graph_;
   Stored stored_;
-  std::map<int, GraphNode> merged_;       ///< maps that compute other nodes, too
+  std::map<int, GraphNode> merged_;       ///< maps that compute other nodes, too, and what computes them
+  std::map<int, int> computed_by_;        ///< the map that computes a map, too
+  std::map<int, SumFinish> finishes_;     ///< by map: the product that computes it does so by this
   std::vector<std::vector<int>> groups_;  ///< nodes in order
   std::vector<std::set<int>> readers_;    ///< groups, by tensor
   std::vector<std::int64_t> zero_ends_;   ///< by tensor

@@ -1,7 +1,6 @@
 #include "network/plan/merge_maps.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace sightline::nn {
 namespace {

@@ -46,7 +46,7 @@ Storage block_storage(const Layout& layout, std::int64_t elements, std::int64_t 
 
 /// Blocks of one tile of at most kMostPoints points. Point p of the domain is point p - first of the tile
 /// that begins at `first`; `address` counts from point 0 on.
-inline constexpr std::int64_t kMostPoints = 64;
+inline constexpr std::int64_t kMostPoints = 208;
 Storage scratch_storage(const Layout& layout, std::int64_t elements);
 
 /// Addresses of a tensor's elements, by their row-major number; {}: the numbers themselves. Throws Problem
