@@ -35,10 +35,13 @@ HWY_INLINE void combine(const float* a, const float* b, std::ptrdiff_t b_step, i
 
 void binary(Binary op, const float* a, const float* b, std::ptrdiff_t b_step, int width,
             const Activation& activation, float* out) {
-  const Floats d;
-  const auto both = [&](std::ptrdiff_t i) HWY_ATTR {
-    const Vector p = hn::LoadU(d, a + i), q = hn::LoadU(d, b + (b_step > 0 ? i : i % kBlock));
-    return op == Binary::add ? hn::Add(p, q) : op == Binary::subtract ? hn::Sub(p, q) : hn::Mul(p, q);
+  const auto finish = [&](const auto& combined) HWY_ATTR {
+    const Floats d;
+    const auto both = [&](std::ptrdiff_t i) HWY_ATTR {
+      return combined(hn::LoadU(d, a + i), hn::LoadU(d, b + (b_step > 0 ? i : i % kBlock)));
+    };
+    activate_vectors(width * kBlock, activation, out, both,
+                     [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; });
   };
   // Only the frequent operations take the activation into their loop.
   switch (op) {
@@ -53,9 +56,12 @@ void binary(Binary op, const float* a, const float* b, std::ptrdiff_t b_step, in
       combine(a, b, b_step, width, out,
               [](Vector p, Vector q) HWY_ATTR { return first_if(hn::Lt(p, q), p, q); });
       break;
-    default:
-      return activate_vectors(width * kBlock, activation, out, both,
-                              [](std::ptrdiff_t, Vector y) HWY_ATTR { return y; });
+    case Binary::add:
+      return finish([](Vector p, Vector q) HWY_ATTR { return hn::Add(p, q); });
+    case Binary::subtract:
+      return finish([](Vector p, Vector q) HWY_ATTR { return hn::Sub(p, q); });
+    case Binary::multiply:
+      return finish([](Vector p, Vector q) HWY_ATTR { return hn::Mul(p, q); });
   }
   if (activation.kind != Activation::Kind::none) activate(out, width, activation, out);
 }
