@@ -86,7 +86,7 @@ void TileOperand::At::pack(std::int64_t block, float* to) const {
   }
 }
 
-TileOperand::At::Channels TileOperand::At::channels() const {
+Channels<const float> TileOperand::At::channels() const {
   const Operand& operand = of->operand_;
   const auto count = static_cast<std::size_t>(operand.count());
   const float** const first = memory->spare->take<const float*>(count);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "network/cpu/channels.hpp"
 #include "network/cpu/work.hpp"
 #include "network/plan/finish.hpp"
 #include "network/plan/operand.hpp"
@@ -37,12 +38,8 @@ class TileOperand {
    public:
     /// The 16 channels of a block: [points][16], as they lie or packed. Of a constant operand: [16].
     const float* block(std::int64_t block) const;
-    /// Addresses of all channels at the tile's first point; `step` floats lie between two points.
-    struct Channels {
-      const float* const* first;
-      std::int64_t step;
-    };
-    Channels channels() const;
+    /// All channels, as they lie or packed.
+    Channels<const float> channels() const;
 
    private:
     friend class TileOperand;

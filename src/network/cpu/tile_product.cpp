@@ -49,7 +49,7 @@ class PointProduct : public TileKernel {
   }
 
   void run(const Tile& tile, const WorkMemory& memory) const override {
-    const TileOperand::At::Channels x = x_.at(tile, memory).channels();
+    const Channels<const float> x = x_.at(tile, memory).channels();
     const TileResult::At y = y_.at(tile, memory);
     const auto blocks = static_cast<std::size_t>((outputs_ + kLanes - 1) / kLanes);
     auto* const taps = memory.spare->take<const float*>(static_cast<std::size_t>(depth_));

@@ -12,22 +12,6 @@ namespace {
 
 constexpr std::size_t kSumLanes = 16;  // of Reduce's tree
 
-// Folds elements that `at(i)` gives, as Reduce says.
-template <typename At>
-float fold_of(Fold fold, std::size_t count, const At& at) {
-  if (fold != Fold::sum) {
-    auto all = initial<float>(fold);
-    for (std::size_t i = 0; i < count; ++i) all = folded(fold, all, at(i));
-    return all;
-  }
-  std::array<float, kSumLanes> lanes{};
-  for (std::size_t i = 0; i < count; ++i) lanes[i % kSumLanes] += at(i);
-  for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
-    for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-  }
-  return lanes[0];
-}
-
 class PointReduce : public TileKernel {
  public:
   PointReduce(KernelContext& context, const GraphNode& node, const Reduce& reduce)
@@ -58,43 +42,29 @@ class PointReduce : public TileKernel {
       }
       if (point == 0) terms_[static_cast<std::size_t>(result)].push_back(static_cast<int>(channel));
     });
-    is_whole_ = is_whole();
   }
 
   void run(const Tile& tile, const WorkMemory& memory) const override {
     const TileResult::At y = y_.at(tile, memory);
-    if (is_whole_) return fold_whole(tile, memory, y);
-    const TileOperand::At::Channels x = x_.at(tile, memory).channels();
+    const Channels<const float> x = x_.at(tile, memory).channels();
     for (std::size_t c = 0; c < terms_.size(); ++c) {
+      const SpareMemory::Mark mark = memory.spare->mark();
+      const std::size_t count = terms_[c].size();
+      auto* const first = memory.spare->take<const float*>(count);
+      for (std::size_t k = 0; k < count; ++k) first[k] = x.first[terms_[c][k]];
+      auto* const scratch = memory.spare->take<float>((count + 1) * static_cast<std::size_t>(tile.count));
       const auto channel = static_cast<std::int64_t>(c);
-      float* const to = y.block(channel / kLanes) + channel % kLanes;
-      for (int i = 0; i < tile.count; ++i)
-        to[i * kLanes] = fold_of(fold_, terms_[c].size(),
-                                 [&](std::size_t k) { return x.first[terms_[c][k]][i * x.step]; });
+      fold_channels(fold_, {first, x.step}, static_cast<int>(count), tile.count,
+                    y.block(channel / kLanes) + channel % kLanes, kLanes, scratch);
+      memory.spare->release(mark);
     }
     y.finish();
   }
 
  private:
-  // One result of all channels in their order, which lie in blocks.
-  bool is_whole() const {
-    bool all = terms_.size() == 1 && static_cast<std::int64_t>(terms_[0].size()) == x_.channels();
-    for (std::size_t k = 0; all && k < terms_[0].size(); ++k) all = terms_[0][k] == static_cast<int>(k);
-    return all && !x_.is_constant();
-  }
-  void fold_whole(const Tile& tile, const WorkMemory& memory, const TileResult::At& y) const {
-    const TileOperand::At x = x_.at(tile, memory);
-    auto* const blocks = memory.spare->take<const float*>(static_cast<std::size_t>(x_.blocks()));
-    for (std::int64_t b = 0; b < x_.blocks(); ++b) blocks[b] = x.block(b);
-    fold_within_points(fold_, {blocks, static_cast<int>(x_.channels()), tile.count, kLanes}, y.block(0),
-                       kLanes);
-    y.finish();
-  }
-
   Fold fold_;
   TileOperand x_;
   TileResult y_;
-  bool is_whole_ = false;
   std::vector<std::vector<int>> terms_;  ///< channels of the operand, by channel of the output
 };
 
