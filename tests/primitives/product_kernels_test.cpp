@@ -2,7 +2,6 @@
 #include "kernels/kernel_test.hpp"
 #include "network/cpu/grouped.hpp"
 #include "network/cpu/matrix.hpp"
-#include "network/cpu/planes.hpp"
 #include "network/cpu/product.hpp"
 
 namespace sightline::nn {
@@ -176,41 +175,6 @@ TEST_P(NetworkProductKernel, ConvolvesSmallGroups) {
         grouped_row(row);
         EXPECT_TRUE(out.holds(one.wanted(width > 1)))
             << groups << " of " << inputs << " > " << outputs << ", " << width;
-      }
-    }
-  }
-}
-
-TEST_P(NetworkProductKernel, ConvolvesPlanes) {
-  for (const RowWindow& form : {RowWindow{1, 1}, RowWindow{3, 3}, RowWindow{2, 2, 1, 3}}) {
-    for (const int width : {1, 7, 16, 17, 33, 64, 150}) {
-      for (int outputs = 1; outputs < 12; ++outputs) {
-        const KernelCase one(form, 3, 3, outputs, width);
-        std::vector<const float*> taps;
-        for (const Shape& tap : places_of({form.rows, 3}))
-          taps.push_back(one.x.as<float>().data() + (tap[1] * form.rows + tap[0]) * one.x.dim(3));
-        // By row, column, channel, output.
-        const Tensor weights = run(Transpose{{2, 3, 1, 0}}, {one.weights});
-        test::Guarded<float> memory(static_cast<std::size_t>(outputs * width));
-        std::vector<float*> out;
-        for (int o = 0; o < outputs; ++o) out.push_back(memory.data() + o * width);
-        PlanesRow row{
-            .taps = taps.data(), .inputs = 3, .kernel_rows = form.rows, .kernel_columns = form.columns};
-        row.column_step = form.tap_step;
-        row.weights = weights.as<float>().data();
-        row.bias = width > 7 ? one.start.as<float>().data() : nullptr;
-        row.outputs = outputs;
-        row.width = width;
-        row.out = out.data();
-        convolve_planes(row);
-        const Tensor wanted = one.wanted(width > 7);
-        EXPECT_TRUE(same(tensor_of<float>(wanted.shape(),
-                                          [&](const Shape& place) {
-                                            return out[static_cast<std::size_t>(place[1])][place[3]];
-                                          }),
-                         wanted))
-            << outputs << " " << width;
-        EXPECT_TRUE(memory.untouched_outside(0, outputs * width));
       }
     }
   }
