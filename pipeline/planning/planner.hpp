@@ -173,9 +173,9 @@ std::optional<Planned> recall_schedule(Pipeline& pipeline, const FrameProcessor&
 /// devices.
 std::string draw_graph(const Schedule& schedule, const FrameProcessor& processor, const Devices& devices);
 
-/// Table for people: the best `rows` alternatives, and the stage `decode` if the run has one.
+/// A table to print: the best `rows` schedules, and the stage `decode` if the run has one.
 std::string explain(const Planned& planned, const FrameProcessor& processor, std::size_t rows = 12);
-/// Table for people of the stage `decode`; empty without decoders.
+/// A table to print of the stage `decode`; empty without decoders.
 std::string explain(const std::vector<DecoderCost>& decoders);
 /// Whether the CPU decodes, and it or its decoders limit the chosen schedule: a device's decoder may help.
 bool is_limited_by_software_decoding(const Planned& planned);

@@ -26,7 +26,8 @@ Fit fit_named(const std::string& word, const std::string& where);
 struct Preprocessing {
   Size size;  ///< of the input, pixels
   Fit fit = Fit::fit_to_window_letterbox;
-  /// Of Fit::crop: the input's share of the resized frame's side that is cut least, above 0, at most 1.
+  /// For Fit::crop, above 0 and at most 1: the frame is resized so that the input covers this share of one
+  /// side, and at most this share of the other.
   double crop_fraction = 1;
   bool antialias = false;  ///< a frame that shrinks is averaged, as Pillow and torchvision do
   double pad = 114;        ///< value of pixels around the frame, 0 to 255, before they are normalised

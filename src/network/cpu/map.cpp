@@ -12,8 +12,8 @@
 namespace sightline::nn {
 namespace {
 
-// Values that pass after pass takes: some slots of so many stay in the first cache. With 256, passes were up
-// to 1.8 times slower, as each reads what the last one is still writing.
+// Values of a slot, which each step reads or writes in one pass. Several such slots fit into the first cache.
+// With 256 values, passes took up to 1.8 times as long: they read what the last pass was still writing.
 constexpr std::size_t kTile = 1024;
 constexpr std::size_t kBlockBytes = kMapBlock * sizeof(float);
 constexpr std::size_t kSlotBytes = kTile * sizeof(float);
@@ -85,7 +85,7 @@ std::vector<MapForm> forms() {
   };
 }
 
-// What an operation computes: nodes, or constants of no node.
+// An operation on nodes and constants.
 struct MapCall {
   MapOperation operation = MapOperation::copy;
   std::size_t count = 0;
@@ -122,7 +122,7 @@ class FormMatcher {
     if (pattern.function == Function::operand) return bind(pattern.arguments[0], node);
     if (found.function != pattern.function || found.type != pattern.type) return false;
     if (pattern.function == Function::constant) return found.constant == pattern.constant;
-    // What others read as well is computed anyhow.
+    // A node that other nodes read, too, needs a step of its own.
     if (!is_root && uses_[static_cast<std::size_t>(node)] > 1) return false;
     const std::array<int, 3> bound = call_.nodes;
     if (matches_arguments(form, pattern, found.arguments)) return true;
@@ -292,7 +292,7 @@ class MapCompiler {
       step.arguments[i] = call.nodes[i] >= 0 ? value(call.nodes[i]) : constant(call.constants[i]);
       is_repeated = is_repeated && repeats(step.arguments[i]);
     }
-    // Slots of arguments that nobody reads later may take the result.
+    // The result may overwrite an argument that no later node reads.
     free_arguments(n);
     const auto result = std::ranges::find(expression_.results(), n);
     if (!is_repeated && node(n).type == DataType::f32 && result != expression_.results().end()) {

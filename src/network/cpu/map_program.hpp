@@ -39,8 +39,8 @@ enum class MapOperation : std::uint8_t {
   hard_swish_scaled,   ///< x * (clip(x + 3, 0, 6) * (1 / 6))
 };
 
-/// Where values of a step are: at `offset` of one of the program's memories, and for value i of a row `bytes`
-/// * i further.
+/// Place of a step's values: value i of a row is `bytes` * i bytes behind `offset` in one of the program's
+/// memories.
 struct MapValue {
   std::uint16_t memory = 0;
   std::uint16_t bytes = 0;  ///< of a value of an operand's or result's row; else 0

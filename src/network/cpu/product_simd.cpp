@@ -26,7 +26,7 @@ constexpr int most_pixels(int blocks) {
   return blocks == 1 ? 3 : 1;
 }
 
-// Blocks of a tile of one pixel: so many that no sum waits for the one before it.
+// Blocks that a tile of one pixel has: with fewer, each multiply-add would wait for the last one.
 constexpr int kBlocksOfOne = kVectors == 1 ? 8 : kVectors == 2 ? 4 : 2;
 
 // The sums' first values.

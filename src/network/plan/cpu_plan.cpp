@@ -362,8 +362,8 @@ class CpuPlanBuilder {
     std::int64_t bytes = 0;
     for (const int node : group) {
       const auto finish = finishes_.find(node);
-      kernels.push_back(finish == finishes_.end() ? make_tile_kernel(context, node_of(node))
-                                                  : make_tile_kernel(context, node_of(node), finish->second));
+      kernels.push_back(
+          make_tile_kernel(context, node_of(node), finish == finishes_.end() ? SumFinish() : finish->second));
       name += (name.empty() ? "" : " + ") + std::string(name_of(node_of(node).primitive));
       for (const int output : graph_.node(node).outputs)
         bytes += elements_of(graph_.shape(output)) / points * static_cast<std::int64_t>(sizeof(float));
