@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
-
 namespace sightline::nn {
 namespace {
 
@@ -40,7 +38,7 @@ class ReferenceRun {
       if (live_ > limit_)
         throw Problem("needs more memory than the limit of " + std::to_string(limit_ >> 20) + " MiB");
     } catch (const Problem& problem) {
-      throw Error(ExitCode::failed, "the network's node " + node.name + " " + problem.what());
+      throw node_failure(node, problem);
     }
   }
 
@@ -63,6 +61,10 @@ class ReferenceRun {
 };
 
 }  // namespace
+
+Error node_failure(const GraphNode& node, const Problem& problem) {
+  return {ExitCode::failed, "the network's node " + node.name + " " + problem.what()};
+}
 
 std::vector<Tensor> run_reference(const Graph& graph, Inputs inputs, std::int64_t memory_limit) {
   const auto fits = [&](int tensor, const Tensor* value) { return value->type() == graph.type(tensor); };

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/error.hpp"
 #include "network/graph.hpp"
 
 namespace sightline::nn {
@@ -17,5 +18,8 @@ namespace sightline::nn {
 /// std::logic_error if the inputs are of other types.
 std::vector<Tensor> run_reference(const Graph& graph, Inputs inputs,
                                   std::int64_t memory_limit = std::int64_t{1} << 36);
+
+/// Error (ExitCode::failed) that names a node that fails.
+Error node_failure(const GraphNode& node, const Problem& problem);
 
 }  // namespace sightline::nn

@@ -72,8 +72,65 @@ void expect_equal(const CpuPlanOptions& options, std::uint32_t chains, std::uint
   }
 }
 
+// Places of tensors in blocks and in plain memory by turns.
+void store_in_turns(Stored& stored, const Graph& graph) {
+  for (std::size_t t = 0; t < graph.tensors().size(); ++t) {
+    const int tensor = static_cast<int>(t);
+    if (!stored.is_stored(tensor) || elements_of(graph.shape(tensor)) == 0) continue;
+    const Layout& layout = stored.planned(tensor).layout;
+    const Shape& shape = graph.shape(tensor);
+    const auto turn = static_cast<std::int64_t>(t % 4);
+    const bool has_rows = shape.size() == 4 && layout.axes[3] == FactoredAxis{{shape[3], 1}};
+    if (turn == 0 || graph.tensor(tensor).maker == kNone) {
+      stored[tensor] = plain_storage(graph.type(tensor), Memory::arena);
+    } else {
+      stored[tensor] = block_storage(layout, elements_of(shape), has_rows ? shape[3] : layout.points,
+                                     has_rows ? turn - 1 : 0);
+    }
+  }
+}
+
+// Compares what factors say of operands with their elements, one by one. Returns how many operands there are.
+int check_operands(const Graph& graph) {
+  const Fusion fusion = fuse(graph);
+  Stored stored(fusion.graph, fusion.tensors);
+  store_in_turns(stored, fusion.graph);
+  int operands = 0;
+  for (const GraphNode& node : fusion.graph.nodes()) {
+    const PlannedTensor& made = stored.planned(node.outputs[0]);
+    for (const int input : node.inputs) {
+      if (made.is_last || stored.planned(input).is_last || elements_of(fusion.graph.shape(input)) == 0)
+        continue;
+      const bool is_map = std::holds_alternative<Map>(node.primitive);
+      const Shape& shape = fusion.graph.shape(is_map ? node.outputs[0] : input);
+      if (elements_of(shape) == 0) continue;
+      for (const Layout& layout : {is_map ? made.layout : stored.planned(input).layout, Layout::of(shape)}) {
+        EXPECT_EQ(stored.operand(input, shape, layout), stored.operand_by_elements(input, shape, layout))
+            << node.name << "\n"
+            << text_of(fusion.graph);
+        ++operands;
+      }
+    }
+  }
+  return operands;
+}
+
+TEST(CpuPlan, FactorsSayWhereOperandsLie) {
+  const auto graph_of = [](const test::OnnxBuilder& builder) {
+    return import_onnx(parse_onnx(builder.bytes(), "test.onnx"), kMemoryOfPlans);
+  };
+  int operands = 0;
+  for (std::uint32_t seed = 0; seed < 150; ++seed)
+    operands += check_operands(graph_of(test::random_chain(seed)));
+  for (std::uint32_t seed = 0; seed < 10; ++seed)
+    operands += check_operands(graph_of(test::random_network(seed)));
+  EXPECT_GT(operands, 2000);
+}
+
 TEST(CpuPlan, EqualsTheReferenceByNodesThatRunAlone) {
-  expect_equal({true}, 60, 4, 1);
+  CpuPlanOptions options;
+  options.all_alone = true;
+  expect_equal(options, 60, 4, 1);
 }
 
 TEST(CpuPlan, EqualsTheReferenceByTiles) {

@@ -1,6 +1,8 @@
 // Parts of plans for the CPU: the arena, merged maps, and operands of several stored tensors.
+#include <functional>
 #include <random>
 
+#include "base/error.hpp"
 #include "made_tensors.hpp"
 #include "network/plan/arena.hpp"
 #include "network/plan/cpu_plan.hpp"
@@ -64,6 +66,86 @@ void expect_planned(const NetworkBuilder& network) {
     const std::vector<Tensor>& got = runner.run({&input, 1});
     for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_TRUE(same(got[i], wanted[i]));
   }
+}
+
+// Elements of a vector whose places its own values say: too large ones fail.
+NetworkBuilder network_that_may_fail(bool comes_last) {
+  NetworkBuilder b;
+  int x = b.graph.add_input("x", {DataType::f32, {6}});
+  Expression to_number({DataType::f32});
+  to_number.add_result(to_number.cast(to_number.operand(0), DataType::i64));
+  const int places = b.add(Map{to_number}, {x});
+  if (comes_last) x = b.add(Reshape{{kUnknown}}, {b.add(NonZero{}, {x})});
+  b.graph.add_output(b.graph.add_single("'the failing one' (Gather)", Gather{By::index, 0, 0}, {x, places}));
+  return b;
+}
+
+std::string failure_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::failed);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CpuPlanParts, FailuresNameTheNode) {
+  for (const bool comes_last : {false, true}) {
+    const NetworkBuilder network = network_that_may_fail(comes_last);
+    const CpuPlan plan = plan_for_cpu(network.graph);
+    EXPECT_EQ(plan.last_nodes.empty(), !comes_last);
+    CpuRunner runner(plan);
+    const Tensor bad = Tensor::vector<float>({1, 2, 3, 4, 5, 9}),
+                 good = Tensor::vector<float>({1, 2, 3, 4, 5, 1});
+    for (const Tensor* input : {&bad, &good}) {
+      const std::string failure = failure_of([&] { runner.run({&input, 1}); });
+      EXPECT_EQ(failure, failure_of([&] { run_reference(network.graph, {&input, 1}); }));
+      EXPECT_EQ(failure.find("'the failing one' (Gather)") != std::string::npos, input == &bad) << failure;
+    }
+  }
+}
+
+TEST(CpuPlanParts, MemoryIsLimited) {
+  NetworkBuilder b;
+  b.graph.add_output(b.layer(b.picture(32), 16, 3));
+  const std::int64_t bytes = plan_for_cpu(b.graph).frame_bytes();
+  EXPECT_GE(bytes, (3 + 16) * 32 * 32 * 4);
+  CpuPlanOptions options;
+  options.memory_limit = bytes;
+  EXPECT_NO_THROW(plan_for_cpu(b.graph, options));
+  --options.memory_limit;
+  EXPECT_THROW(plan_for_cpu(b.graph, options), Problem);
+  // Results of nodes whose sizes the frame decides are counted while they run.
+  const NetworkBuilder network = network_that_may_fail(true);
+  const CpuPlan plan = plan_for_cpu(network.graph);
+  CpuRunner runner(plan, 20);
+  const Tensor good = Tensor::vector<float>({1, 2, 3, 4, 5, 1});
+  const Tensor* const input = &good;
+  EXPECT_NE(failure_of([&] { runner.run({&input, 1}); }), "");
+}
+
+TEST(CpuPlanParts, OutputsMayBeViewsAndTheSame) {
+  NetworkBuilder b;
+  const int x = b.picture(40), y = b.layer(x, 20, 3), z = b.layer(x, 7, 3);
+  const int both = b.add(Reshape{{1, 27, 1600}}, {b.concat({y, z})});
+  b.graph.add_output(b.add(Transpose{{0, 2, 1}}, {both}));
+  // Heads of two strides: kernels write them where the output has them.
+  std::vector<int> strides;
+  for (const int map : {b.layer(x, 4, 3, 2), b.layer(x, 3, 3, 4)}) {
+    const int side = static_cast<int>(b.graph.shape(map)[2]);
+    const int head = b.concat({b.convolve(map, 4, 1), b.map(Function::sigmoid, {b.convolve(map, 17, 1)})});
+    strides.push_back(b.add(Reshape{{1, 21, side * side}}, {head}));
+  }
+  const int joined = b.concat(strides, 2);
+  b.graph.add_output(b.add(Transpose{{0, 2, 1}}, {joined}));
+  EXPECT_TRUE(plan_for_cpu(b.graph).copies.empty());
+  expect_planned(b);
+  b.graph.add_output(joined);
+  b.graph.add_output(y);
+  b.graph.add_output(y);
+  b.graph.add_output(x);
+  expect_planned(b);
 }
 
 TEST(CpuPlanParts, JoinedMapsHaveRowsOfTheirOwn) {

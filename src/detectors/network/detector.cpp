@@ -45,7 +45,11 @@ MemoryShare::MemoryShare(const Network& network, std::shared_ptr<Taken> taken, s
 NetworkDetector::NetworkDetector(Network network, bool plain)
     : network_(std::move(network)),
       plan_(plain ? nullptr : make_plan(network_.graph, network_.memory_limit)),
+      cpu_plan_(plain || !network_.graph.model
+                    ? nullptr
+                    : make_cpu_plan(*network_.graph.model, network_.graph, network_.memory_limit)),
       limit_(network_.max_candidates) {
+  network_.graph.model = nullptr;
   const Network& n = network_;
   info_.family = "network";
   info_.model = fmt::format("{}: {}, input {}x{}, {}, {:.3g} G multiply-adds", n.name, n.scheme.type,
@@ -86,21 +90,29 @@ void NetworkDetector::describe_stages() {
 }
 
 std::unique_ptr<Workspace> NetworkDetector::make_workspace() const {
+  auto workspace = std::make_unique<NetworkWorkspace>();
+  make_runner(*workspace);
+  return workspace;
+}
+
+void NetworkDetector::make_runner(NetworkWorkspace& w) const {
+  w.uses_engine = uses_engine();
   // Values whose sizes a frame decides are not known yet; what runs their nodes counts them.
-  const std::int64_t bytes = plan_ ? plan_->bytes : network_.cost.peak_bytes;
+  const std::int64_t bytes = w.uses_engine ? cpu_plan_->frame_bytes()
+                             : plan_       ? plan_->bytes
+                                           : network_.cost.peak_bytes;
+  const std::int64_t frame_limit = limit_of_frame(bytes, network_.memory_limit);
+  w.take(nullptr, nullptr);
   auto share = std::make_unique<MemoryShare>(network_, taken_, bytes);
-  std::unique_ptr<Runner> runner;
-  if (plan_) {
-    runner = make_plan_runner(network_.graph, *plan_);
-  } else {
-    runner = std::make_unique<Interpreter>(network_.graph, limit_of_frame(bytes, network_.memory_limit));
-  }
-  return std::make_unique<NetworkWorkspace>(std::move(share), std::move(runner));
+  w.take(std::move(share), w.uses_engine ? make_cpu_runner(*cpu_plan_, frame_limit)
+                           : plan_       ? make_plan_runner(network_.graph, *plan_)
+                                         : std::make_unique<Interpreter>(network_.graph, frame_limit));
 }
 
 bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const {
   NetworkWorkspace& w = own(workspace);
   if (frame.width() < 1 || frame.height() < 1) return false;
+  if (w.uses_engine != uses_engine()) make_runner(w);  // devices have come since
   w.frame = frame;
   w.boxes.clear();
   w.detections.clear();

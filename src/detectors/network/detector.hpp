@@ -40,13 +40,18 @@ class MemoryShare {
 /// One frame in flight.
 class NetworkWorkspace : public Workspace {
  public:
-  NetworkWorkspace(std::unique_ptr<MemoryShare> share, std::unique_ptr<Runner> runs)
-      : runner(std::move(runs)), share_(std::move(share)) {}
+  /// Takes a runner in place of the one before.
+  void take(std::unique_ptr<MemoryShare> share, std::unique_ptr<Runner> runs) {
+    runner = std::move(runs);
+    share_ = std::move(share);
+    planned = {};
+  }
 
   PictureView frame;
   Size planned;  ///< frame that `letterbox` is for
   Letterbox letterbox;
   std::unique_ptr<Runner> runner;
+  bool uses_engine = false;  ///< whether the network engine runs the network
   std::vector<RawBox> boxes;
   std::vector<Detection> detections;
 
@@ -76,9 +81,13 @@ class NetworkDetector : public Detector {
   const Network& network() const { return network_; }
   /// Null where the interpreter runs the network.
   const Plan* plan() const { return plan_.get(); }
+  /// The plan of frames that no device takes part in; null where it is plan().
+  const nn::CpuPlan* cpu_plan() const { return cpu_plan_.get(); }
 
  private:
   void describe_stages();
+  bool uses_engine() const { return cpu_plan_ && !serves_devices_.load(std::memory_order_relaxed); }
+  void make_runner(NetworkWorkspace& workspace) const;
   void fill_input(NetworkWorkspace& workspace) const;
   void decode_outputs(NetworkWorkspace& workspace) const;
   // Warns once of what shows that the network is damaged or read wrongly.
@@ -88,6 +97,8 @@ class NetworkDetector : public Detector {
 
   Network network_;
   std::unique_ptr<const Plan> plan_;  ///< null: the interpreter runs the network
+  std::unique_ptr<const nn::CpuPlan> cpu_plan_;
+  mutable std::atomic<bool> serves_devices_ = false;  ///< whether stages were made on a device
   std::vector<StageInfo> stages_;
   std::vector<std::string_view> resource_names_;
   DetectorInfo info_;

@@ -231,7 +231,23 @@ std::string network_text(const Network& n) {
   return text;
 }
 
-std::string plan_text(const NetworkDetector& detector) {
+namespace {
+
+std::string engine_text(const nn::CpuPlan& plan) {
+  std::size_t kernels = 0;
+  for (const auto& wave : plan.waves) kernels += wave.size();
+  std::string text = fmt::format(
+      "\nHow it runs on the CPU\n  plan           {} groups in {} waves, {:.1f} MiB per frame in flight\n",
+      kernels, plan.waves.size(), kMebi * static_cast<double>(plan.frame_bytes()));
+  if (!plan.last_nodes.empty())
+    text += fmt::format(
+        "  dynamic nodes  {}, from {} on: each frame decides the sizes of their results, so the CPU runs "
+        "them one by one, slowly\n",
+        plan.last_nodes.size(), plan.graph.node(plan.last_nodes.front()).name);
+  return text;
+}
+
+std::string device_plan_text(const NetworkDetector& detector) {
   const Plan* const plan = detector.plan();
   if (!plan) return "\nHow it runs\n  plan           none: node by node, slowly\n";
   std::string text =
@@ -255,9 +271,30 @@ std::string plan_text(const NetworkDetector& detector) {
   return text;
 }
 
+// The waves of the engine's plan, and the last step, which copies outputs.
+std::vector<LevelTime> waves_of(const nn::CpuPlan& plan) {
+  std::vector<LevelTime> waves(plan.waves.size() + 1);
+  for (std::size_t w = 0; w < plan.waves.size(); ++w) {
+    for (const auto& work : plan.waves[w])
+      waves[w].parts += (waves[w].parts.empty() ? "" : "; ") + work->name();
+    waves[w].multiply_adds = plan.multiply_adds[w];
+  }
+  for (const auto& work : plan.copies)
+    waves.back().parts += (waves.back().parts.empty() ? "" : "; ") + work->name();
+  return waves;
+}
+
+}  // namespace
+
+std::string plan_text(const NetworkDetector& detector) {
+  if (!detector.cpu_plan()) return device_plan_text(detector);
+  return engine_text(*detector.cpu_plan()) + (detector.plan() ? device_plan_text(detector) : "");
+}
+
 std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& w) {
-  if (!detector.plan()) return {};
-  std::vector<LevelTime> levels = levels_of(*detector.plan(), detector.plan()->levels.size());
+  if (!detector.plan() && !w.uses_engine) return {};
+  std::vector<LevelTime> levels = w.uses_engine ? waves_of(*detector.cpu_plan())
+                                                : levels_of(*detector.plan(), detector.plan()->levels.size());
   take_fastest(levels, [&] { return w.runner->time_levels(); });
   return levels;
 }

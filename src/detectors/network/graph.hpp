@@ -12,6 +12,10 @@
 
 #include "detectors/network/tensor.hpp"
 
+namespace sightline::nn {
+struct OnnxModel;
+}
+
 namespace sightline::network {
 
 struct Operator;
@@ -71,6 +75,7 @@ struct Graph {
   std::string producer;
   std::set<std::filesystem::path> data_files;  ///< that hold weights, beside the network's own file
   int opset = 0;
+  std::shared_ptr<const nn::OnnxModel> model;  ///< of the file, for the network engine; null: not kept
 
   const Value& value(int number) const { return values[static_cast<std::size_t>(number)]; }
   Value& value(int number) { return values[static_cast<std::size_t>(number)]; }

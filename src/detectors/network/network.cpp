@@ -341,7 +341,7 @@ Network make_network(Graph graph, const Settings& settings) {
 }
 
 Network load_network(const Settings& settings) {
-  return make_network(read_onnx(settings.file, settings.max_bytes), settings);
+  return make_network(read_onnx(settings.file, settings.max_bytes, settings.uses_engine), settings);
 }
 
 bool is_reported(const Network& network, const RawBox& box) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "detection/keys.hpp"
+#include "detectors/network/cpu_engine.hpp"
 #include "detectors/network/graph.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/scheme.hpp"
@@ -71,6 +72,7 @@ struct Settings {
   bool class_agnostic = false;
   std::optional<int> top;  ///< classes of a picture, of networks that classify whole pictures
   int max_candidates = 30'000;
+  bool uses_engine = kEngineRunsCpu;  ///< on the CPU, where no device takes part
 };
 
 /// Throws Error (usage).
@@ -81,8 +83,8 @@ enum class InputRole { picture, frame_size, input_size, scale, mask };
 
 /// Immutable once loaded.
 struct Network {
-  std::string name;              ///< of its file
-  Graph graph;                   ///< simplified; all inputs have sizes
+  std::string name;  ///< of its file
+  Graph graph;  ///< simplified; all inputs have sizes. It has the file's model only where the engine is used
   std::vector<InputRole> roles;  ///< by input
   std::size_t picture = 0;       ///< number of the input that takes the picture
   bool takes_levels = false;     ///< its type is of whole numbers: pixels are given as they are, 0 to 255

@@ -222,12 +222,14 @@ class Builder {
   std::vector<bool> is_made_;        // by value: whether it is an input, a constant, or made by a node so far
 };
 
-Graph graph_of(nn::OnnxModel model, const std::string& name) {
+Graph graph_of(nn::OnnxModel model, const std::string& name, bool keeps_model) {
   try {
+    const auto kept = keeps_model ? std::make_shared<const nn::OnnxModel>(model) : nullptr;
     Graph graph = Builder(std::move(model.graph), model.opset).build();
     graph.producer = std::move(model.producer);
     graph.metadata = std::move(model.metadata);
     graph.data_files = std::move(model.data_files);
+    graph.model = kept;
     return graph;
   } catch (const Problem& problem) {
     throw network_error(name, problem);
@@ -236,12 +238,12 @@ Graph graph_of(nn::OnnxModel model, const std::string& name) {
 
 }  // namespace
 
-Graph parse_onnx(std::span<const char> bytes, const std::string& name) {
-  return graph_of(nn::parse_onnx(bytes, name), name);
+Graph parse_onnx(std::span<const char> bytes, const std::string& name, bool keeps_model) {
+  return graph_of(nn::parse_onnx(bytes, name), name, keeps_model);
 }
 
-Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes) {
-  return graph_of(nn::read_onnx(file, max_bytes), file.string());
+Graph read_onnx(const std::filesystem::path& file, std::uint64_t max_bytes, bool keeps_model) {
+  return graph_of(nn::read_onnx(file, max_bytes), file.string(), keeps_model);
 }
 
 Error network_error(const std::string& name, const Problem& problem) {

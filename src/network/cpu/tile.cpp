@@ -142,8 +142,9 @@ TileResult::At TileResult::at(const Tile& tile, const WorkMemory& memory) const 
 void TileResult::At::finish() const {
   const Storage& storage = of->storage_;
   if (storage.is_plain) {
-    float* const to = memory->reals(of->tensor_);
-    const std::int32_t* const points = of->places_.sources[0].points.data() + tile.first;
+    const OperandSource& place = of->places_.sources[0];
+    float* const to = memory->reals(place.tensor);
+    const std::int32_t* const points = place.points.data() + tile.first;
     for (std::int64_t c = 0; c < of->places_.count(); ++c) {
       float* const channel = to + of->places_.channels[static_cast<std::size_t>(c)].offset;
       const float* const from = block(c / kLanes) + c % kLanes;

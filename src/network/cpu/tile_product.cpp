@@ -8,7 +8,7 @@
 namespace sightline::nn {
 namespace {
 
-/// Numbers of an element's channel or point are sums of what its places contribute, by axis.
+/// Numbers of an element's channel are sums of what its places contribute, by axis.
 using Contributions = std::vector<std::vector<std::int64_t>>;
 Contributions contributions_of(const FactoredAxes& axes) {
   Contributions all;
@@ -87,21 +87,19 @@ class PointProduct : public TileKernel {
   void find_rows(const KernelContext& context, const GraphNode& node, bool is_product) {
     const Layout &from = context.stored.planned(node.inputs[0]).layout,
                  &to = context.stored.planned(node.outputs[0]).layout;
-    const Contributions points = contributions_of(to.axes), channels = contributions_of(channels_of(to)),
+    const Contributions channels = contributions_of(channels_of(to)),
                         inputs = contributions_of(channels_of(from));
     const Shape &shape = context.graph.shape(node.outputs[0]), &of = context.graph.shape(node.inputs[0]);
     const std::size_t added = shape.size() - of.size();
     const std::size_t axis = is_product ? shape.size() - 1 : 1;
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> numbers;
-    for_each_index(shape, [&](const Shape& place) {
-      std::int64_t point = 0, channel = 0, input = 0;
+    for_each_place_of_first_point(shape, to, [&](const Shape& place) {
+      std::int64_t channel = 0, input = 0;
       for (std::size_t i = 0; i < place.size(); ++i) {
         const auto at = static_cast<std::size_t>(place[i]);
-        point += points[i][at];
         channel += channels[i][at];
         if (i != axis && i >= added && of[i - added] > 1) input += inputs[i - added][at];
       }
-      if (point != 0) return;
       const std::int64_t group = place[axis] / outputs_;
       const auto [found, is_new] = numbers.try_emplace({group, input}, rows_.size());
       if (is_new) {

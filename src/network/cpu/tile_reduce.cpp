@@ -25,22 +25,20 @@ class PointReduce : public TileKernel {
     const Layout &from = context.stored.planned(node.inputs[0]).layout,
                  &to = context.stored.planned(node.outputs[0]).layout;
     const FactoredAxes inputs = channels_of(from), outputs = channels_of(to);
-    std::vector<std::vector<std::int64_t>> points, channels, results;
+    std::vector<std::vector<std::int64_t>> channels, results;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      points.push_back(offsets_of(from.axes[i]));
       channels.push_back(offsets_of(inputs[i]));
       results.push_back(offsets_of(outputs[i]));
     }
     terms_.resize(static_cast<std::size_t>(elements_of(context.graph.shape(node.outputs[0])) / to.points));
-    for_each_index(context.graph.shape(node.inputs[0]), [&](const Shape& place) {
-      std::int64_t point = 0, channel = 0, result = 0;
+    for_each_place_of_first_point(context.graph.shape(node.inputs[0]), from, [&](const Shape& place) {
+      std::int64_t channel = 0, result = 0;
       for (std::size_t i = 0; i < place.size(); ++i) {
         const auto at = static_cast<std::size_t>(place[i]);
-        point += points[i][at];
         channel += channels[i][at];
         if (results[i].size() > 1) result += results[i][at];
       }
-      if (point == 0) terms_[static_cast<std::size_t>(result)].push_back(static_cast<int>(channel));
+      terms_[static_cast<std::size_t>(result)].push_back(static_cast<int>(channel));
     });
   }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/parallel.hpp"
 #include "network/cpu/epilogue.hpp"
 #include "network/cpu/matrix.hpp"
 #include "network/cpu/tile.hpp"
@@ -11,10 +12,12 @@
 #include "network/plan/finish.hpp"
 #include "network/plan/gathering.hpp"
 #include "network/plan/merge_maps.hpp"
+#include "network/reference.hpp"
 
 namespace sightline::nn {
 namespace {
 
+constexpr std::size_t kMostPlannedNodes = 20'000;  // placing memory compares all tensors with each other
 constexpr std::int64_t kTileBytes = std::int64_t{128} << 10;  // of scratch, so that tiles stay in the cache
 constexpr std::int64_t kFewestPoints = 13;                    // which fill the registers of a product
 
@@ -68,7 +71,12 @@ class AloneWork : public Work {
       operands_[i].copy(memory.tensors, operands[i].bytes().data());
     }
     for (const Tensor& one : operands) pointers.push_back(&one);
-    const std::vector<Tensor> made = results_of(pointers);
+    std::vector<Tensor> made;
+    try {
+      made = results_of(pointers);
+    } catch (const Problem& problem) {
+      throw node_failure(node_, problem);
+    }
     for (std::size_t i = 0; i < made.size(); ++i)
       std::ranges::copy(made[i].bytes(), memory.tensors[node_.outputs[i]]);
   }
@@ -95,9 +103,9 @@ class CopyWork : public Work {
  public:
   CopyWork(const Graph& graph, const Stored& stored, int tensor, int target)
       : gathering_(graph, stored, tensor), target_(target), name_(graph.tensor(tensor).name) {}
-  int items() const override { return 1; }
-  void run(int /*item*/, const WorkMemory& memory) const override {
-    gathering_.copy(memory.tensors, memory.tensors[target_]);
+  int items() const override { return gathering_.pieces(); }
+  void run(int item, const WorkMemory& memory) const override {
+    gathering_.copy_piece(item, memory.tensors, memory.tensors[target_]);
   }
   std::string name() const override { return "copy " + name_; }
 
@@ -129,8 +137,7 @@ class CpuPlanBuilder {
     find_readers();
     find_zero_ends();
     place_tensors();
-    plan_.waves.resize(at(fusion_.waves));
-    for (const std::vector<int>& group : groups_) add_group(group);
+    add_groups();
     add_copies();
     plan_.storages = std::move(stored_).storages();
     plan_.tensors = std::move(fusion_.tensors);
@@ -291,12 +298,17 @@ class CpuPlanBuilder {
   // --- memory
 
   void place_tensors() {
+    for (const int output : graph_.outputs()) place_in_output(output);
     std::vector<Storage*> arena;
     for (std::size_t t = 0; t < graph_.tensors().size(); ++t) {
       const int tensor = static_cast<int>(t);
       if (!stored_.is_stored(tensor)) continue;
       const int maker = graph_.tensor(tensor).maker;
       if (maker != kNone && wave_of(maker) == kNone) continue;  // which nobody needs
+      if (stored_.view(tensor)->runs[0].tensor != tensor) {     // it lies in an output
+        stored_[tensor] = plain_storage(graph_.type(tensor), Memory::caller);
+        continue;
+      }
       const int last_wave = std::max(stored_[tensor].last_wave, maker == kNone ? 0 : wave_of(maker));
       stored_[tensor] = storage_of(tensor, maker);
       stored_[tensor].first_wave = maker == kNone ? 0 : wave_of(maker);
@@ -305,6 +317,69 @@ class CpuPlanBuilder {
     }
     plan_.arena_bytes = place_in_arena(std::move(arena));
     for (const std::vector<int>& group : groups_) place_scratch(group);
+  }
+
+  // An output that is made of tensors which nothing else reads is written by the kernels that make these.
+  void place_in_output(int output) {
+    if (stored_.is_stored(output) || planned(output).is_last || !is_output(output)) return;
+    std::map<int, Run> places;
+    const Shape& shape = graph_.shape(output);
+    if (elements_of(shape) == 0 ||
+        !find_places(output, {output, 0, factored(shape, strides_of(shape))}, places))
+      return;
+    for (const auto& [tensor, place] : places) stored_.place_in(place, tensor);
+    stored_[output] = plain_storage(graph_.type(output), Memory::caller);
+  }
+
+  // The places of the stored tensors that a tensor shows, which itself has a place in an output. Returns
+  // whether kernels can write all of them there.
+  bool find_places(int tensor, const Run& place, std::map<int, Run>& places) const {
+    const int maker = graph_.tensor(tensor).maker;
+    if (maker == kNone) return false;
+    const GraphNode& node = graph_.node(maker);
+    if (stored_.is_stored(tensor)) {
+      const bool is_written = readers_[at(tensor)] == std::set<int>{kNone} && !fusion_.is_alone[at(maker)] &&
+                              is_shown_once(tensor) && !is_read_last(tensor) &&
+                              keeps_points_apart(planned(tensor).layout);
+      return is_written && places.try_emplace(tensor, place).second;
+    }
+    const int first = node.inputs[0];
+    if (const auto* const one = std::get_if<Transpose>(&node.primitive)) {
+      Run from = place;
+      for (std::size_t i = 0; i < one->order.size(); ++i) from.axes[one->order[i]] = place.axes[i];
+      return find_places(first, from, places);
+    }
+    if (std::holds_alternative<Reshape>(node.primitive)) {
+      const auto axes = reshaped(place.axes, graph_.shape(first));
+      return axes && find_places(first, {place.tensor, place.offset, *axes}, places);
+    }
+    const auto* const concat = std::get_if<Concat>(&node.primitive);
+    std::int64_t begin = 0;
+    return concat && std::ranges::all_of(node.inputs, [&](int input) {
+             const std::int64_t side = graph_.shape(input)[concat->axis];
+             const auto part = sliced(place.axes[concat->axis], begin, 1, side);
+             begin += side;
+             if (!part) return false;
+             Run of_input = place;
+             of_input.axes[concat->axis] = part->axis;
+             of_input.offset += part->offset;
+             return find_places(input, of_input, places);
+           });
+  }
+  bool is_shown_once(int tensor) const {
+    std::set<int> outputs;
+    for (const int output : graph_.outputs())
+      for_each_source(output, [&](int source) {
+        if (source == tensor) outputs.insert(output);
+      });
+    return outputs.size() == 1;
+  }
+  // Whether no axis has both points and channels.
+  static bool keeps_points_apart(const Layout& layout) {
+    return std::ranges::all_of(layout.axes, [](const FactoredAxis& axis) {
+      const auto is_within = [](const Factor& one) { return one.stride == 0; };
+      return std::ranges::all_of(axis, is_within) || std::ranges::none_of(axis, is_within);
+    });
   }
 
   Storage storage_of(int tensor, int maker) {
@@ -349,12 +424,32 @@ class CpuPlanBuilder {
 
   // --- work
 
-  void add_group(const std::vector<int>& group) {
-    std::vector<std::unique_ptr<Work>>& wave = plan_.waves[at(wave_of(group[0]) - 1)];
-    if (fusion_.is_alone[at(group[0])]) {
-      wave.push_back(std::make_unique<AloneWork>(graph_, stored_, group[0]));
-      return;
+  void add_groups() {
+    std::vector<std::unique_ptr<Work>> works(groups_.size());
+    std::vector<std::int64_t> zero_floats(groups_.size(), 0);
+    parallel_for_isolated(groups_.size(),
+                          [&](std::size_t g) { works[g] = work_of(groups_[g], zero_floats[g]); });
+    plan_.waves.resize(at(fusion_.waves));
+    plan_.multiply_adds.resize(at(fusion_.waves), 0);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const std::size_t wave = at(wave_of(groups_[g][0]) - 1);
+      plan_.zero_floats = std::max(plan_.zero_floats, zero_floats[g]);
+      plan_.waves[wave].push_back(std::move(works[g]));
+      for (const int node : groups_[g]) plan_.multiply_adds[wave] += multiply_adds_of(node_of(node));
     }
+  }
+
+  std::int64_t multiply_adds_of(const GraphNode& node) const {
+    const std::int64_t elements = elements_of(graph_.shape(node.outputs[0]));
+    if (std::holds_alternative<Product>(node.primitive))
+      return elements * graph_.shape(node.inputs[0]).back();
+    if (!std::holds_alternative<Convolve>(node.primitive)) return 0;
+    const Shape& weights = graph_.shape(node.inputs[1]);
+    return elements * elements_between(weights, 1, weights.size());
+  }
+
+  std::unique_ptr<Work> work_of(const std::vector<int>& group, std::int64_t& zero_floats) const {
+    if (fusion_.is_alone[at(group[0])]) return std::make_unique<AloneWork>(graph_, stored_, group[0]);
     const std::int64_t points = planned(graph_.node(group[0]).outputs[0]).layout.points;
     KernelContext context{graph_, stored_, points, 0};
     std::vector<std::unique_ptr<TileKernel>> kernels;
@@ -368,17 +463,17 @@ class CpuPlanBuilder {
       for (const int output : graph_.node(node).outputs)
         bytes += elements_of(graph_.shape(output)) / points * static_cast<std::int64_t>(sizeof(float));
     }
-    plan_.zero_floats = std::max(plan_.zero_floats, context.zero_floats);
-    wave.push_back(std::make_unique<GroupWork>(
+    zero_floats = context.zero_floats;
+    return std::make_unique<GroupWork>(
         std::move(kernels), name + " " + node_of(group[0]).name, points, context.linear,
-        std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kFewestPoints, kMostPoints)));
+        std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kFewestPoints, kMostPoints));
   }
 
   void add_copies() {
     std::vector<int> needed;
     for (const int output : graph_.outputs()) {
-      const bool is_written = stored_.is_stored(output) && graph_.tensor(output).maker != kNone &&
-                              stored_[output].memory == Memory::caller;
+      const bool is_written =
+          graph_.tensor(output).maker != kNone && stored_[output].memory == Memory::caller;
       plan_.written_outputs.push_back(is_written ? output : kNone);
       if (!is_written && !planned(output).is_last) needed.push_back(output);
     }
@@ -389,6 +484,9 @@ class CpuPlanBuilder {
     }
     for (const int tensor : needed) {
       if (std::ranges::find(plan_.copied, tensor) != plan_.copied.end()) continue;
+      const auto output = std::ranges::find(graph_.outputs(), tensor);
+      plan_.copied_outputs.push_back(
+          output == graph_.outputs().end() ? kNone : static_cast<int>(output - graph_.outputs().begin()));
       const int target = static_cast<int>(graph_.tensors().size() + plan_.copied.size());
       plan_.copied.push_back(tensor);
       plan_.copies.push_back(std::make_unique<CopyWork>(graph_, stored_, tensor, target));
@@ -409,11 +507,31 @@ class CpuPlanBuilder {
 
 }  // namespace
 
+std::int64_t CpuPlan::frame_bytes() const {
+  std::int64_t bytes = arena_bytes + scratch_bytes + zero_floats * static_cast<std::int64_t>(sizeof(float));
+  const auto add = [&](int tensor) {
+    if (is_known(graph.shape(tensor))) bytes += bytes_of(graph.type(tensor));
+  };
+  std::ranges::for_each(graph.inputs(), add);
+  std::ranges::for_each(graph.outputs(), add);
+  for (std::size_t i = 0; i < copied.size(); ++i) {
+    if (copied_outputs[i] == kNone) add(copied[i]);
+  }
+  return bytes;
+}
+
 CpuPlan plan_for_cpu(const Graph& graph, const CpuPlanOptions& options) {
+  if (graph.nodes().size() > kMostPlannedNodes)
+    throw Problem("has " + std::to_string(graph.nodes().size()) + " nodes, more than a plan takes");
   const auto runs_alone = [&](const Graph& of, std::span<const PlannedTensor> tensors, int node) {
     return options.all_alone || !has_tile_kernel(of, tensors, node);
   };
-  return CpuPlanBuilder(fuse(graph, runs_alone)).build();
+  CpuPlan plan = CpuPlanBuilder(fuse(graph, runs_alone)).build();
+  if (plan.frame_bytes() > options.memory_limit)
+    throw Problem("needs " + std::to_string(plan.frame_bytes() >> 20) +
+                  " MiB of memory for each frame, more than the limit of " +
+                  std::to_string(options.memory_limit >> 20) + " MiB");
+  return plan;
 }
 
 }  // namespace sightline::nn

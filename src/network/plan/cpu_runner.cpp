@@ -6,6 +6,7 @@
 
 #include "base/parallel.hpp"
 #include "network/plan/arena.hpp"
+#include "network/reference.hpp"
 
 namespace sightline::nn {
 namespace {
@@ -27,13 +28,20 @@ void fill_with_zeros(AlignedBuffer<T>& buffer, std::int64_t count) {
 
 }  // namespace
 
-CpuRunner::CpuRunner(const CpuPlan& plan)
-    : plan_(plan), memory_(plan.graph.tensors().size() + plan.copied.size(), nullptr) {
+CpuRunner::CpuRunner(const CpuPlan& plan, std::int64_t memory_limit)
+    : plan_(plan),
+      memory_limit_(memory_limit),
+      memory_(plan.graph.tensors().size() + plan.copied.size(), nullptr) {
   fill_with_zeros(arena_, plan.arena_bytes);
   fill_with_zeros(zeros_, plan.zero_floats);
-  for (const int output : plan.graph.outputs())
+  const std::vector<int>& outputs = plan.graph.outputs();
+  for (const int output : outputs) {
     outputs_.emplace_back(is_known(plan.graph.shape(output)) ? Tensor(plan.graph.type(output)) : Tensor());
-  for (const int tensor : plan.copied) copies_.emplace_back(plan.graph.type(tensor));
+    same_outputs_.push_back(static_cast<int>(std::ranges::find(outputs, output) - outputs.begin()));
+  }
+  for (std::size_t i = 0; i < plan.copied.size(); ++i)
+    copies_.emplace_back(plan.copied_outputs[i] == kNone ? Tensor(plan.graph.type(plan.copied[i]))
+                                                         : Tensor());
   for (const auto& wave : plan.waves) {
     items_.emplace_back();
     for (const auto& work : wave) {
@@ -41,8 +49,16 @@ CpuRunner::CpuRunner(const CpuPlan& plan)
     }
   }
   items_.emplace_back();
-  for (const auto& work : plan.copies) items_.back().push_back({work.get(), 0});
+  for (const auto& work : plan.copies) {
+    for (int i = 0; i < work->items(); ++i) items_.back().push_back({work.get(), i});
+  }
   ends_.assign(items_.size(), 0);
+  ends_of_last_ = tensors_that_end(plan.graph, plan.last_nodes);
+}
+
+std::byte* CpuRunner::copy_memory(std::size_t copy) {
+  const int output = plan_.copied_outputs[copy];
+  return (output == kNone ? copies_[copy] : outputs_[static_cast<std::size_t>(output)]).bytes().data();
 }
 
 void CpuRunner::bind(Inputs inputs) {
@@ -58,11 +74,10 @@ void CpuRunner::bind(Inputs inputs) {
     memory_[static_cast<std::size_t>(graph.inputs()[i])] =
         const_cast<std::byte*>(inputs[i]->bytes().data());  // NOLINT: is read
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (plan_.written_outputs[i] != kNone)
+    if (plan_.written_outputs[i] != kNone && same_outputs_[i] == static_cast<int>(i))
       memory_[static_cast<std::size_t>(plan_.written_outputs[i])] = outputs_[i].bytes().data();
   }
-  for (std::size_t i = 0; i < copies_.size(); ++i)
-    memory_[graph.tensors().size() + i] = copies_[i].bytes().data();
+  for (std::size_t i = 0; i < copies_.size(); ++i) memory_[graph.tensors().size() + i] = copy_memory(i);
 }
 
 void CpuRunner::divide(int participants) {
@@ -149,27 +164,57 @@ void CpuRunner::run_item(const Item& item, const WorkMemory& memory) {
   }
 }
 
+// Nodes whose sizes the frame decides, one after the other.
 void CpuRunner::run_last(Inputs inputs) {
   const Graph& graph = plan_.graph;
-  std::vector<const Tensor*> values(graph.tensors().size(), nullptr);
-  for (std::size_t t = 0; t < values.size(); ++t) values[t] = graph.tensors()[t].constant.get();
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    values[static_cast<std::size_t>(graph.inputs()[i])] = inputs[i];
-  for (std::size_t i = 0; i < copies_.size(); ++i)
-    values[static_cast<std::size_t>(plan_.copied[i])] = &copies_[i];
-  std::vector<std::vector<Tensor>> made;
-  made.reserve(plan_.last_nodes.size());
-  for (const int number : plan_.last_nodes) {
-    const GraphNode& node = graph.node(number);
-    std::vector<const Tensor*> operands;
-    for (const int input : node.inputs) operands.push_back(values[static_cast<std::size_t>(input)]);
-    made.push_back(evaluate(node.primitive, operands));
-    for (std::size_t i = 0; i < made.back().size(); ++i)
-      values[static_cast<std::size_t>(node.outputs[i])] = &made.back()[i];
+  if (!plan_.last_nodes.empty()) {
+    last_made_.assign(graph.tensors().size(), Tensor());
+    last_values_.assign(graph.tensors().size(), nullptr);
+    for (std::size_t t = 0; t < last_values_.size(); ++t) last_values_[t] = graph.tensors()[t].constant.get();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      last_values_[static_cast<std::size_t>(graph.inputs()[i])] = inputs[i];
+    for (std::size_t i = 0; i < copies_.size(); ++i) {
+      const int output = plan_.copied_outputs[i];
+      last_values_[static_cast<std::size_t>(plan_.copied[i])] =
+          output == kNone ? &copies_[i] : &outputs_[static_cast<std::size_t>(output)];
+    }
+    std::int64_t live = 0;
+    for (std::size_t i = 0; i < plan_.last_nodes.size(); ++i) {
+      run_last_node(graph.node(plan_.last_nodes[i]), live);
+      for (const int tensor : ends_of_last_[i]) {
+        Tensor& made = last_made_[static_cast<std::size_t>(tensor)];
+        live -= bytes_of(made.type());
+        made = Tensor();
+      }
+    }
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const auto output = static_cast<std::size_t>(graph.outputs()[i]);
-    if (plan_.written_outputs[i] == kNone) outputs_[i] = *values[output];
+    const auto same = static_cast<std::size_t>(same_outputs_[i]);
+    const auto tensor = static_cast<std::size_t>(graph.outputs()[i]);
+    if (same != i) {
+      outputs_[i] = outputs_[same];
+    } else if (plan_.tensors[tensor].is_last) {
+      const bool is_input = graph.tensors()[tensor].maker == kNone;
+      outputs_[i] = is_input ? *last_values_[tensor] : std::move(last_made_[tensor]);
+    }
+  }
+}
+
+void CpuRunner::run_last_node(const GraphNode& node, std::int64_t& live) {
+  std::vector<const Tensor*> operands;
+  for (const int input : node.inputs) operands.push_back(last_values_[static_cast<std::size_t>(input)]);
+  try {
+    std::vector<Tensor> made = evaluate(node.primitive, operands);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const auto number = static_cast<std::size_t>(node.outputs[i]);
+      live += bytes_of(made[i].type());
+      last_made_[number] = std::move(made[i]);
+      last_values_[number] = &last_made_[number];
+    }
+    if (live > memory_limit_)
+      throw Problem("needs more memory than the limit of " + std::to_string(memory_limit_ >> 20) + " MiB");
+  } catch (const Problem& problem) {
+    throw node_failure(node, problem);
   }
 }
 

@@ -15,13 +15,14 @@ namespace sightline::nn {
 /// Thread-safety: one run at a time.
 class CpuRunner {
  public:
-  /// @param plan  outlives the runner
-  explicit CpuRunner(const CpuPlan& plan);
+  /// @param plan          outlives the runner
+  /// @param memory_limit  bytes of results of last nodes that are needed at once
+  explicit CpuRunner(const CpuPlan& plan, std::int64_t memory_limit = std::int64_t{1} << 36);
 
   /// Computes the outputs, which stay until the next run.
   /// @param inputs  in the graph's order, of its types
   /// @param meter   is told how long threads were busy; may be null
-  /// Throws what a node throws: Problem if values do not fit.
+  /// Throws Error (ExitCode::failed) that names the node if values do not fit or the limit is reached.
   const std::vector<Tensor>& run(Inputs inputs, WorkMeter* meter = nullptr);
 
   /// Seconds of each wave of the last run; the last one copies outputs.
@@ -42,14 +43,22 @@ class CpuRunner {
   void take_part(int number);
   void take_band(std::size_t wave, int band, const WorkMemory& memory);
   void run_item(const Item& item, const WorkMemory& memory);
+  std::byte* copy_memory(std::size_t copy);
   void run_last(Inputs inputs);
+  void run_last_node(const GraphNode& node, std::int64_t& live);
 
   const CpuPlan& plan_;
+  const std::int64_t memory_limit_;
   AlignedBuffer<std::byte> arena_;
   AlignedBuffer<float> zeros_;
-  std::vector<Tensor> outputs_, copies_;
-  std::vector<std::byte*> memory_;        ///< by tensor, then by copy
-  std::vector<std::vector<Item>> items_;  ///< by wave
+  std::vector<Tensor> outputs_;
+  std::vector<int> same_outputs_;               ///< by output: the first one that is the same tensor
+  std::vector<Tensor> copies_;                  ///< by copied tensor; empty where that is an output
+  std::vector<std::byte*> memory_;              ///< by tensor, then by copy
+  std::vector<std::vector<int>> ends_of_last_;  ///< by last node: tensors of theirs that none reads behind it
+  std::vector<const Tensor*> last_values_;      ///< by tensor, while last nodes run
+  std::vector<Tensor> last_made_;               ///< by tensor: what they make
+  std::vector<std::vector<Item>> items_;        ///< by wave
   int participants_ = 0;
   std::vector<Own> own_;                ///< by participant
   std::vector<std::atomic<int>> next_;  ///< by wave and band

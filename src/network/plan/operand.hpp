@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "network/graph.hpp"
+#include "network/plan/element_addresses.hpp"
 #include "network/plan/elements.hpp"
 #include "network/plan/planned_tensor.hpp"
 
@@ -17,7 +19,8 @@ struct OperandSource {
   int tensor = kNone;
   bool is_scratch = false;           ///< its points are those of the tile alone
   std::int64_t step = 0;             ///< floats from point to point within a row of `linear` points
-  std::vector<std::int32_t> points;  ///< by point, in floats: of channel places; of scratch: none
+  std::vector<std::int32_t> points;  ///< by point, in floats
+  friend bool operator==(const OperandSource&, const OperandSource&) = default;
 };
 
 /// An operand by point and channel. The float of channel c at point p is
@@ -27,11 +30,13 @@ struct Operand {
   struct Channel {
     int source = 0;
     std::int32_t offset = 0;
+    friend bool operator==(const Channel&, const Channel&) = default;
   };
   std::vector<OperandSource> sources;
   std::vector<Channel> channels;
   std::int64_t linear = 1;        ///< points of a row in which all sources have one step; divides all points
   std::vector<Channel> elements;  ///< by point, then channel; {}: the form above
+  friend bool operator==(const Operand&, const Operand&) = default;
 
   std::int64_t count() const { return static_cast<std::int64_t>(channels.size()); }
   /// Whether the form holds, and rows are not too short to be of use.
@@ -42,7 +47,8 @@ struct Operand {
   bool has_block(std::int64_t block) const;
 };
 
-/// Storages of a graph's stored tensors, and the operands that they make.
+/// Storages of a graph's stored tensors, and the operands that they make. Thread-safety: const members may be
+/// called by several threads, once all storages are set.
 class Stored {
  public:
   Stored(const Graph& graph, std::span<const PlannedTensor> tensors);
@@ -55,6 +61,14 @@ class Stored {
 
   /// A tensor, repeated up to a shape, by the points and channels of a layout of that shape.
   Operand operand(int tensor, const Shape& shape, const Layout& layout) const;
+  /// The same, found element by element: slow, for operands of any form and for tests.
+  Operand operand_by_elements(int tensor, const Shape& shape, const Layout& layout) const;
+  /// Of a stored tensor.
+  const ElementAddresses& element_addresses(int tensor) const;
+  /// What a tensor shows of stored ones; nothing where strides cannot express it.
+  const std::optional<View>& view(int tensor) const { return views_[static_cast<std::size_t>(tensor)]; }
+  /// Lets a stored tensor lie in another one, which is plain. @param place  of its elements there
+  void place_in(const Run& place, int tensor);
   /// Whether a tensor has elements of its own, which waves read or write.
   bool is_stored(int tensor) const;
 
@@ -66,18 +80,24 @@ class Stored {
  private:
   const std::vector<std::int32_t>& addresses(int tensor) const;
   const Tensor& codes(int tensor) const;
+  void count_elements(std::int64_t elements) const;
 
   const Graph& graph_;
   std::span<const PlannedTensor> tensors_;
   std::vector<Storage> storages_;
   std::vector<std::optional<View>> views_;  ///< by tensor; nothing where strides cannot express it
   // As they are asked for:
+  mutable std::recursive_mutex mutex_;                                        ///< of what follows
+  mutable std::map<int, std::optional<ElementAddresses>> element_addresses_;  ///< by stored tensor
+  mutable std::int64_t elements_seen_ = 0;                                    ///< one by one
   mutable std::map<int, std::vector<std::int32_t>> addresses_;  ///< by stored tensor; {}: it is plain
   mutable std::map<int, Tensor> codes_;  ///< by tensor: the stored tensor and the number of each element
 };
 
 template <typename F>
 void Stored::for_each_address(int tensor, const Shape& shape, const Layout& layout, const F& f) const {
+  const std::lock_guard lock(mutex_);
+  count_elements(elements_of(shape));
   const std::optional<View>& view = views_[static_cast<std::size_t>(tensor)];
   const std::vector<std::int32_t>* table = nullptr;
   int last = kNone;

@@ -62,6 +62,13 @@ std::vector<std::int64_t> offsets_of(const FactoredAxis& axis) {
   return offsets;
 }
 
+std::size_t even_steps(const std::vector<std::int64_t>& offsets, std::size_t first) {
+  std::size_t end = first + 1;
+  while (end < offsets.size() && offsets[end] - offsets[end - 1] == offsets[first + 1] - offsets[first])
+    ++end;
+  return end - first;
+}
+
 FactoredAxes channels_of(const Layout& layout) {
   FactoredAxes axes = layout.axes;
   std::int64_t stride = 1;

@@ -55,6 +55,8 @@ std::vector<std::int32_t> addresses_of(const Storage& storage, const Layout& lay
 
 /// The offset of each place of an axis.
 std::vector<std::int64_t> offsets_of(const FactoredAxis& axis);
+/// Offsets from number `first` on that lie one step apart: how many.
+std::size_t even_steps(const std::vector<std::int64_t>& offsets, std::size_t first);
 /// The axes of a layout whose strides count what lies within a point, in row-major order; points have 0.
 FactoredAxes channels_of(const Layout& layout);
 

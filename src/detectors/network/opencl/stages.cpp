@@ -133,7 +133,9 @@ std::unique_ptr<DeviceStages> NetworkDetector::make_stages_on(std::shared_ptr<Co
   const auto opened = opencl::opened_from(device);
   if (!opened || !plan_ || !opened->device().fused_multiply_add) return nullptr;
   try {
-    return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened);
+    auto stages = std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened);
+    serves_devices_.store(true, std::memory_order_relaxed);
+    return stages;
   } catch (const opencl::DeviceError&) {
     throw;
   } catch (const Error& e) {
