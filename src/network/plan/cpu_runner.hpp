@@ -31,6 +31,7 @@ class CpuRunner {
   struct Own {
     AlignedBuffer<std::byte> scratch;
     SpareMemory spare;
+    KeptMemory kept;
   };
   struct Item {
     const Work* work;

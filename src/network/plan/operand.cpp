@@ -76,6 +76,14 @@ class OperandBuilder {
 
   void finish() {
     operand_.linear = points_;
+    for (std::size_t c = 1; c < operand_.channels.size(); ++c) {
+      Operand::Channel& one = operand_.channels[c];
+      if (one.offset != kUnset) continue;
+      one = operand_.channels[c - 1];
+      one.is_none = true;
+      for (std::size_t e = c; e < operand_.elements.size(); e += operand_.channels.size())
+        operand_.elements[e] = operand_.elements[e - 1];
+    }
     for (OperandSource& source : operand_.sources) {
       operand_.linear = std::gcd(operand_.linear, linear_points(source.points));
       source.step = points_ > 1 ? source.points[1] - source.points[0] : 0;
@@ -101,13 +109,19 @@ std::int64_t Operand::common_step() const {
 }
 
 bool Operand::has_block(std::int64_t block) const {
-  const std::int64_t first = block * kLanes, end = std::min(first + kLanes, count());
-  const Channel& lane = channels[static_cast<std::size_t>(first)];
-  for (std::int64_t c = first; c < end; ++c) {
-    const Channel& other = channels[static_cast<std::size_t>(c)];
-    if (other.source != lane.source || other.offset != lane.offset + (c - first)) return false;
+  const auto first = static_cast<std::size_t>(block * kLanes);
+  const Channel& lane = channels[first];
+  for (std::int64_t i = 0; i < channels_in(block); ++i) {
+    const Channel& other = channels[first + static_cast<std::size_t>(i)];
+    if (other.source != lane.source || other.offset != lane.offset + i) return false;
   }
   return true;
+}
+
+std::int64_t Operand::channels_in(std::int64_t block) const {
+  std::int64_t in = std::min(kLanes, count() - block * kLanes);
+  while (in > 1 && channels[static_cast<std::size_t>(block * kLanes + in - 1)].is_none) --in;
+  return in;
 }
 
 Stored::Stored(const Graph& graph, std::span<const PlannedTensor> tensors)
@@ -136,8 +150,7 @@ bool Stored::is_stored(int tensor) const {
 }
 
 Operand Stored::operand(int tensor, const Shape& shape, const Layout& layout) const {
-  return OperandBuilder(*this, layout.points, elements_of(shape) / layout.points)
-      .build(tensor, shape, layout);
+  return OperandBuilder(*this, layout.points, channel_count(layout)).build(tensor, shape, layout);
 }
 
 const std::vector<std::int32_t>& Stored::addresses(int tensor) const {
