@@ -87,11 +87,15 @@ TEST(CpuPlanTiles, AttentionRunsByTiles) {
 
 TEST(CpuPlanTiles, ProductsWithRepeatedAndConstantMatrices) {
   TokenBuilder b;
-  const int q = b.turned(b.heads_of(b.map_of(6, 40), 2), {0, 1, 3, 2});  // [1, 2, 36, 20]
+  const int x = b.map_of(6, 40);
+  const int q = b.turned(b.heads_of(x, 2), {0, 1, 3, 2});  // [1, 2, 36, 20]
   b.graph.add_output(b.product(q, b.graph.add_constant("", made({2, 20, 33}, 7))));
   b.graph.add_output(b.product(b.graph.add_constant("", made({9, 36}, 8)), q));
   const int one = b.slice(b.turned(q, {0, 1, 3, 2}), 1, 1, 1);
   b.graph.add_output(b.product(q, one));
+  // One number by one number, of more matrices than a block has lanes.
+  const int turns = b.reshaped(b.projected(x, 68), {4, 17, 36, 1});
+  b.graph.add_output(b.product(turns, b.graph.add_constant("", made({17, 1, 1}, 9))));
   expect_by_tiles(b, 1);
 }
 

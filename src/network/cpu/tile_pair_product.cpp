@@ -19,7 +19,7 @@ struct PairForm {
   Shape moving_shape, held_shape;  ///< with all axes in front, which may repeat
   Layout moving_layout;            ///< within a point: axes in front, depth
   Layout held_layout;              ///< points: depth; within a point: axes in front, outputs
-  std::int64_t matrices = 1, depth = 1, outputs = 1;
+  std::int64_t depth = 1, outputs = 1;
 
   PairForm(const Shape& shape, const Layout& layout, std::int64_t k) : depth(k) {
     const std::size_t rows = shape.size() - 2, columns = rows + 1;
@@ -29,7 +29,6 @@ struct PairForm {
     moving_shape[moving == 0 ? columns : rows] = held_shape[moving == 0 ? rows : columns] = depth;
     FactoredAxes moving_axes, held_axes;
     for (std::size_t i = 0; i < rows; ++i) {
-      matrices *= shape[i];
       moving_axes.push_back(plain_axis(shape[i], 0));
       held_axes.push_back(plain_axis(shape[i], 0));
     }
@@ -44,16 +43,18 @@ struct PairForm {
   }
 };
 
-// Channels from one matrix to the next.
-std::int64_t matrix_step(const Layout& layout, std::int64_t matrices) {
-  const std::int64_t all = channel_count(layout);
-  if (matrices == 1) return all;
-  // The last matrix may be shorter than the others.
-  for (std::size_t i = layout.axes.size() - 2; i-- > 0;) {
-    const FactoredAxis axis = channels_of(layout)[i];
-    if (!axis.empty()) return axis.back().stride;
+// The first channel of each matrix.
+std::vector<std::int64_t> first_channels(const Shape& shape, const Layout& layout) {
+  const FactoredAxes axes = channels_of(layout);
+  std::vector<std::int64_t> first{0};
+  for (std::size_t i = 0; i + 2 < shape.size(); ++i) {
+    std::vector<std::int64_t> finer;
+    for (const std::int64_t outer : first) {
+      for (const std::int64_t offset : offsets_of(axes[i])) finer.push_back(outer + offset);
+    }
+    first = std::move(finer);
   }
-  return all;
+  return first;
 }
 
 class PairProduct : public TileKernel {
@@ -69,12 +70,13 @@ class PairProduct : public TileKernel {
               form_.depth, held_linear_),
         y_(context.graph, context.stored, node.outputs[0], context.linear),
         finish_(context, node, finish),
-        x_step_(matrix_step(form_.moving_layout, form_.matrices)),
-        held_step_(matrix_step(form_.held_layout, form_.matrices)),
-        y_step_(matrix_step(context.stored.planned(node.outputs[0]).layout, form_.matrices)),
+        x_first_(first_channels(form_.moving_shape, form_.moving_layout)),
+        held_first_(first_channels(form_.held_shape, form_.held_layout)),
+        y_first_(first_channels(context.graph.shape(node.outputs[0]),
+                                context.stored.planned(node.outputs[0]).layout)),
         blocks_((form_.outputs + kLanes - 1) / kLanes) {
     if (held_linear_ == 0) held_linear_ = form_.depth;
-    is_direct_ = form_.matrices == 1 || y_step_ % kLanes == 0;
+    is_direct_ = std::ranges::all_of(y_first_, [](std::int64_t first) { return first % kLanes == 0; });
     is_in_place_ = lies_as_weights(context.stored);
   }
 
@@ -95,14 +97,14 @@ class PairProduct : public TileKernel {
     row.width = tile.count;
     row.out = out;
     if (is_direct_) row.finish = finish_.finish();
-    for (std::int64_t m = 0; m < form_.matrices; ++m) {
-      const std::int64_t first = m * y_step_;
-      row.taps = x.first + m * x_step_;
+    for (std::size_t m = 0; m < y_first_.size(); ++m) {
+      const std::int64_t first = y_first_[m];
+      row.taps = x.first + x_first_[m];
       if (packed) {
-        row.weights = packed + m * blocks_ * form_.depth * kLanes;
+        row.weights = packed + static_cast<std::int64_t>(m) * blocks_ * form_.depth * kLanes;
       } else {
-        row.weights = held.channel(m * held_step_);
-        if (blocks_ > 1) row.weights_step = held.channel(m * held_step_ + kLanes) - row.weights;
+        row.weights = held.channel(held_first_[m]);
+        if (blocks_ > 1) row.weights_step = held.channel(held_first_[m] + kLanes) - row.weights;
       }
       for (std::int64_t b = 0; b < blocks_; ++b)
         out[b] = is_direct_ ? y.block(first / kLanes + b) : sums + b * tile.count * kLanes;
@@ -121,15 +123,15 @@ class PairProduct : public TileKernel {
     if (!operand.elements.empty() || operand.linear != form_.depth ||
         (form_.depth > 1 && operand.common_step() != kLanes))
       return false;
-    const auto channel = [&](std::int64_t m, std::int64_t o) -> const Operand::Channel& {
-      return operand.channels[static_cast<std::size_t>(m * held_step_ + o)];
-    };
-    for (std::int64_t m = 0; m < form_.matrices; ++m) {
-      const Operand::Channel& first = channel(m, 0);
-      const std::int64_t block_step = blocks_ > 1 ? channel(m, kLanes).offset - first.offset : 0;
+    for (const std::int64_t begin : held_first_) {
+      const auto channel = [&](std::int64_t o) -> const Operand::Channel& {
+        return operand.channels[static_cast<std::size_t>(begin + o)];
+      };
+      const Operand::Channel& first = channel(0);
+      const std::int64_t block_step = blocks_ > 1 ? channel(kLanes).offset - first.offset : 0;
       for (std::int64_t o = 0; o < form_.outputs; ++o) {
-        if (channel(m, o).source != first.source ||
-            channel(m, o).offset != first.offset + o / kLanes * block_step + o % kLanes)
+        if (channel(o).source != first.source ||
+            channel(o).offset != first.offset + o / kLanes * block_step + o % kLanes)
           return false;
       }
       const int tensor = operand.sources[static_cast<std::size_t>(first.source)].tensor;
@@ -142,16 +144,17 @@ class PairProduct : public TileKernel {
   // [matrix][block of outputs][depth][16], which a thread packs once a frame.
   const float* packed_weights_of(const WorkMemory& memory) const {
     const std::int64_t matrix = blocks_ * form_.depth * kLanes;
-    return memory.kept->get(this, static_cast<std::size_t>(form_.matrices * matrix), [&](float* packed) {
+    return memory.kept->get(this, y_first_.size() * static_cast<std::size_t>(matrix), [&](float* packed) {
       auto* const to = memory.spare->take<float*>(static_cast<std::size_t>(form_.outputs));
       for (std::int64_t first = 0; first < form_.depth; first += held_linear_) {
         const SpareMemory::Mark mark = memory.spare->mark();
         const Tile piece{first, static_cast<int>(std::min(held_linear_, form_.depth - first))};
         const Channels<const float> held = held_.at(piece, memory).channels();
-        for (std::int64_t m = 0; m < form_.matrices; ++m) {
+        for (std::size_t m = 0; m < held_first_.size(); ++m) {
           for (std::int64_t o = 0; o < form_.outputs; ++o)
-            to[o] = packed + m * matrix + (o / kLanes * form_.depth + first) * kLanes + o % kLanes;
-          copy_channels({held.first + m * held_step_, held.step}, {to, kLanes},
+            to[o] = packed + static_cast<std::int64_t>(m) * matrix +
+                    (o / kLanes * form_.depth + first) * kLanes + o % kLanes;
+          copy_channels({held.first + held_first_[m], held.step}, {to, kLanes},
                         static_cast<int>(form_.outputs), piece.count);
         }
         memory.spare->release(mark);
@@ -172,10 +175,10 @@ class PairProduct : public TileKernel {
   TileOperand x_, held_;
   TileResult y_;
   TileFinish finish_;
-  std::int64_t x_step_, held_step_, y_step_;  ///< channels from one matrix to the next
-  std::int64_t blocks_;                       ///< of a matrix's outputs
-  bool is_direct_ = true;                     ///< whether sums are written where they belong
-  bool is_in_place_ = false;                  ///< whether the held operand is read where it lies
+  std::vector<std::int64_t> x_first_, held_first_, y_first_;  ///< first channels, by matrix
+  std::int64_t blocks_;                                       ///< of a matrix's outputs
+  bool is_direct_ = true;                                     ///< whether sums are written where they belong
+  bool is_in_place_ = false;  ///< whether the held operand is read where it lies
 };
 
 }  // namespace
