@@ -33,6 +33,10 @@ void resample_row(const ResampledRow& row);
 void pick_points(const float* row, std::span<const std::int32_t> places, int lanes, float filling,
                  float* out);
 
+/// The samples of places: `columns` and `rows` in -1..1, with `step` floats from one place to the next.
+void find_samples(const GridSample& how, const SampledMap& map, const float* columns, const float* rows,
+                  std::ptrdiff_t step, std::span<Sample> samples);
+
 /// out[p] = the mix that sample p is of a block or plane.
 /// @param map      the map's first point; samples have offsets in floats from it
 /// @param nearest  as in GridSample

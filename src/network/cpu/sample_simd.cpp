@@ -63,6 +63,16 @@ void pick(const float* row, std::span<const std::int32_t> places, int lanes, flo
   }
 }
 
+void find(const GridSample& how, const SampledMap& map, const float* columns, const float* rows,
+          std::ptrdiff_t step, std::span<Sample> samples) {
+  for (Sample& sample : samples) {
+    const float place[] = {*columns, *rows};
+    sample = sample_at(how, place, map);
+    columns += step;
+    rows += step;
+  }
+}
+
 void mix_plane(const float* map, std::span<const Sample> samples, bool nearest, float* out) {
   for (const Sample& sample : samples) {
     const auto value = [&](std::size_t k) { return sample.offset[k] < 0 ? 0.0F : map[sample.offset[k]]; };
@@ -104,6 +114,7 @@ namespace sightline::nn {
 
 HWY_EXPORT(resample);
 HWY_EXPORT(pick);
+HWY_EXPORT(find);
 HWY_EXPORT(mix);
 
 void resample_row(const ResampledRow& row) {
@@ -112,6 +123,10 @@ void resample_row(const ResampledRow& row) {
 void pick_points(const float* row, std::span<const std::int32_t> places, int lanes, float filling,
                  float* out) {
   HWY_DYNAMIC_DISPATCH(pick)(row, places, lanes, filling, out);
+}
+void find_samples(const GridSample& how, const SampledMap& map, const float* columns, const float* rows,
+                  std::ptrdiff_t step, std::span<Sample> samples) {
+  HWY_DYNAMIC_DISPATCH(find)(how, map, columns, rows, step, samples);
 }
 void mix_samples(const float* map, std::span<const Sample> samples, int lanes, bool nearest, float* out) {
   HWY_DYNAMIC_DISPATCH(mix)(map, samples, lanes, nearest, out);

@@ -14,19 +14,26 @@ TileOperand::TileOperand(const Stored& stored, Operand operand, std::int64_t poi
   is_constant_ =
       is_linear_ && operand_.linear == points &&
       std::ranges::all_of(operand_.sources, [](const OperandSource& one) { return one.step == 0; });
-  is_single_ = std::ranges::all_of(operand_.channels, [&](const Operand::Channel& one) {
-    return one.source == operand_.channels[0].source && one.offset == operand_.channels[0].offset;
-  });
   for (const OperandSource& source : operand_.sources)
     scratch_.push_back(stored[source.tensor].offset / static_cast<std::int64_t>(sizeof(float)));
   for (std::int64_t b = 0; b < blocks(); ++b) {
     const OperandSource& source = operand_.sources[static_cast<std::size_t>(
         operand_.channels[static_cast<std::size_t>(b * kLanes)].source)];
     // Lanes behind the last channel are there to be read in blocks alone.
-    const bool has_lanes = (b + 1) * kLanes <= channels() || !stored[source.tensor].is_plain;
+    const bool has_lanes = operand_.channels_in(b) == kLanes || !stored[source.tensor].is_plain;
     has_lanes_.push_back(has_lanes && operand_.elements.empty() && operand_.has_block(b));
     is_direct_.push_back(is_linear_ && has_lanes_.back() && source.step == (is_constant_ ? 0 : kLanes));
+    is_equal_.push_back(operand_.elements.empty() &&
+                        are_equal(b * kLanes, std::min((b + 1) * kLanes, channels())));
   }
+  is_single_ = are_equal(0, channels());
+}
+
+bool TileOperand::are_equal(std::int64_t begin, std::int64_t end) const {
+  const Operand::Channel& first = operand_.channels[static_cast<std::size_t>(begin)];
+  return std::all_of(
+      operand_.channels.begin() + begin, operand_.channels.begin() + end,
+      [&](const Operand::Channel& one) { return one.source == first.source && one.offset == first.offset; });
 }
 
 TileOperand::At TileOperand::at(const Tile& tile, const WorkMemory& memory) const {
@@ -44,13 +51,15 @@ TileOperand::At TileOperand::at(const Tile& tile, const WorkMemory& memory) cons
   return at;
 }
 
+const float* TileOperand::At::channel(std::int64_t c) const {
+  const Operand::Channel& lane = of->operand_.channels[static_cast<std::size_t>(c)];
+  const auto source = static_cast<std::size_t>(lane.source);
+  return bases[source] + of->operand_.sources[source].points[static_cast<std::size_t>(tile.first)] +
+         lane.offset;
+}
+
 const float* TileOperand::At::block(std::int64_t block) const {
-  if (of->is_direct_[static_cast<std::size_t>(block)]) {
-    const Operand::Channel& lane = of->operand_.channels[static_cast<std::size_t>(block * kLanes)];
-    const auto source = static_cast<std::size_t>(lane.source);
-    return bases[source] + of->operand_.sources[source].points[static_cast<std::size_t>(tile.first)] +
-           lane.offset;
-  }
+  if (of->is_direct_[static_cast<std::size_t>(block)]) return channel(block * kLanes);
   auto* const packed = memory->spare->take<float>(static_cast<std::size_t>(tile.count * kLanes));
   pack(block, packed);
   return packed;
@@ -66,6 +75,14 @@ void TileOperand::At::pack(std::int64_t block, float* to) const {
     const std::int32_t* const offsets =
         operand.sources[static_cast<std::size_t>(at.source)].points.data() + tile.first;
     for (int i = 0; i < points; ++i) std::memcpy(to + i * kLanes, base + offsets[i], kLanes * sizeof(float));
+    return;
+  }
+  if (of->is_equal_[static_cast<std::size_t>(block)]) {
+    const Operand::Channel& at = operand.channels[static_cast<std::size_t>(begin)];
+    const float* const base = bases[at.source] + at.offset;
+    const std::int32_t* const offsets =
+        operand.sources[static_cast<std::size_t>(at.source)].points.data() + tile.first;
+    for (int i = 0; i < points; ++i) std::fill_n(to + i * kLanes, kLanes, base[offsets[i]]);
     return;
   }
   for (std::int64_t c = begin; c < end; ++c) {
@@ -146,6 +163,7 @@ void TileResult::At::finish() const {
     float* const to = memory->reals(place.tensor);
     const std::int32_t* const points = place.points.data() + tile.first;
     for (std::int64_t c = 0; c < of->places_.count(); ++c) {
+      if (of->places_.channels[static_cast<std::size_t>(c)].is_none) continue;
       float* const channel = to + of->places_.channels[static_cast<std::size_t>(c)].offset;
       const float* const from = block(c / kLanes) + c % kLanes;
       for (int i = 0; i < tile.count; ++i) channel[points[i]] = from[i * kLanes];

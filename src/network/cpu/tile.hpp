@@ -38,6 +38,8 @@ class TileOperand {
    public:
     /// The 16 channels of a block: [points][16], as they lie or packed. Of a constant operand: [16].
     const float* block(std::int64_t block) const;
+    /// A channel at the tile's first point, of an operand whose addresses have the form of Operand.
+    const float* channel(std::int64_t c) const;
     /// All channels, as they lie or packed.
     Channels<const float> channels() const;
 
@@ -53,10 +55,13 @@ class TileOperand {
   At at(const Tile& tile, const WorkMemory& memory) const;
 
  private:
+  bool are_equal(std::int64_t begin, std::int64_t end) const;
+
   Operand operand_;
   std::vector<std::int64_t> scratch_;  ///< by source: offset in scratch; of stored tensors: unused
   std::vector<bool> has_lanes_;        ///< by block: whether its channels lie side by side at each point
   std::vector<bool> is_direct_;        ///< by block: whether it lies as kernels read blocks
+  std::vector<bool> is_equal_;         ///< by block: whether it has one channel alone
   bool is_linear_ = false, is_constant_ = false, is_single_ = false;
   std::int64_t step_ = 0;
 };

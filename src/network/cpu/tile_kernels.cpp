@@ -62,11 +62,21 @@ struct KernelChoice {
     return are_constant(1) && (reads_one_point(one.window) && reads_at_points(0) ? true : is_map());
   }
   bool operator()(const Product&) const {
+    return is_point_product() ||
+           (node.inputs.size() == 2 && can_multiply_by_tiles(planned(node.outputs[0]).layout, shape()));
+  }
+  // Whether all points are multiplied by the same constant matrix.
+  bool is_point_product() const {
     if (!are_constant(1) || !reads_at_points(0) || !has_last_axes(1, 2, shape().back())) return false;
     return node.inputs.size() < 3 || has_last_axes(2, 1, shape().back());
   }
+  bool operator()(const GridSample&) const { return can_sample_by_tiles(planned(node.outputs[0]).layout); }
   bool operator()(const WindowFold&) const { return is_map(); }
   bool operator()(const Resample&) const { return is_map(); }
+  bool operator()(const Pad& one) const {
+    const auto keeps = [&](std::size_t axis) { return one.before[axis] == 0 && one.behind[axis] == 0; };
+    return is_map() && keeps(0) && keeps(1);
+  }
   bool operator()(const Reduce& one) const {
     return reads_at_points(0) || (one.fold != Fold::product && is_map() && one.axes == Axes{2, 3} &&
                                   shape()[0] == 1 && graph.shape(node.inputs[0]).size() == 4);
@@ -92,7 +102,11 @@ struct KernelMaker {
     return make_window_convolve(context, node, one, finish);
   }
   std::unique_ptr<TileKernel> operator()(const Product&) const {
-    return make_point_product(context, node, 1, finish);
+    return choice().is_point_product() ? make_point_product(context, node, 1, finish)
+                                       : make_pair_product(context, node, finish);
+  }
+  std::unique_ptr<TileKernel> operator()(const GridSample& one) const {
+    return make_grid_sample(context, node, one);
   }
   std::unique_ptr<TileKernel> operator()(const WindowFold& one) const {
     return make_window_fold(context, node, one);
@@ -100,6 +114,7 @@ struct KernelMaker {
   std::unique_ptr<TileKernel> operator()(const Resample& one) const {
     return make_resample(context, node, one);
   }
+  std::unique_ptr<TileKernel> operator()(const Pad& one) const { return make_pad(context, node, one); }
   std::unique_ptr<TileKernel> operator()(const Reduce& one) const {
     return choice().reads_at_points(0) ? make_point_reduce(context, node, one)
                                        : make_map_reduce(context, node, one);

@@ -9,12 +9,22 @@ std::unique_ptr<TileKernel> make_map_tile(KernelContext& context, const GraphNod
 /// A convolution of 1x1 or a product with a constant right side, within a point.
 std::unique_ptr<TileKernel> make_point_product(KernelContext& context, const GraphNode& node,
                                                std::int64_t groups, const SumFinish& finish);
+/// A product of two computed tensors; whether there is a kernel for an output.
+std::unique_ptr<TileKernel> make_pair_product(KernelContext& context, const GraphNode& node,
+                                              const SumFinish& finish);
+bool can_multiply_by_tiles(const Layout& output, const Shape& shape);
 std::unique_ptr<TileKernel> make_window_convolve(KernelContext& context, const GraphNode& node,
                                                  const Convolve& convolve, const SumFinish& finish);
 std::unique_ptr<TileKernel> make_window_fold(KernelContext& context, const GraphNode& node,
                                              const WindowFold& fold);
 std::unique_ptr<TileKernel> make_resample(KernelContext& context, const GraphNode& node,
                                           const Resample& resample);
+/// Of rows and columns of a map.
+std::unique_ptr<TileKernel> make_pad(KernelContext& context, const GraphNode& node, const Pad& pad);
+/// Samples of a map; whether there is a kernel for an output.
+std::unique_ptr<TileKernel> make_grid_sample(KernelContext& context, const GraphNode& node,
+                                             const GridSample& how);
+bool can_sample_by_tiles(const Layout& output);
 /// A fold within each point.
 std::unique_ptr<TileKernel> make_point_reduce(KernelContext& context, const GraphNode& node,
                                               const Reduce& reduce);

@@ -30,7 +30,7 @@ class PointReduce : public TileKernel {
       channels.push_back(offsets_of(inputs[i]));
       results.push_back(offsets_of(outputs[i]));
     }
-    terms_.resize(static_cast<std::size_t>(elements_of(context.graph.shape(node.outputs[0])) / to.points));
+    terms_.resize(static_cast<std::size_t>(channel_count(to)));
     for_each_place_of_first_point(context.graph.shape(node.inputs[0]), from, [&](const Shape& place) {
       std::int64_t channel = 0, result = 0;
       for (std::size_t i = 0; i < place.size(); ++i) {
@@ -40,11 +40,69 @@ class PointReduce : public TileKernel {
       }
       terms_[static_cast<std::size_t>(result)].push_back(static_cast<int>(channel));
     });
+    find_form();
   }
 
   void run(const Tile& tile, const WorkMemory& memory) const override {
     const TileResult::At y = y_.at(tile, memory);
-    const Channels<const float> x = x_.at(tile, memory).channels();
+    const TileOperand::At x = x_.at(tile, memory);
+    form_ == Form::rows     ? fold_rows(x, y, tile, memory)
+    : form_ == Form::blocks ? fold_blocks(x, y, tile, memory)
+                            : fold_channels_of(x.channels(), y, tile, memory);
+    y.finish();
+  }
+
+ private:
+  enum class Form : std::uint8_t {
+    rows,    ///< each result folds channels that begin with a block
+    blocks,  ///< 16 results fold the same lanes of blocks
+    other,
+  };
+
+  void find_form() {
+    const auto number = [&](std::size_t c, std::size_t k) { return terms_[c][k]; };
+    bool are_rows = true, are_blocks = !x_.is_constant();
+    for (std::size_t c = 0; c < terms_.size(); ++c) {
+      const std::size_t lane = c % kLanes, first = c - lane;
+      are_blocks = are_blocks && terms_[c].size() == terms_[first].size();
+      for (std::size_t k = 0; k < terms_[c].size(); ++k) {
+        are_rows =
+            are_rows && number(c, 0) % kLanes == 0 && number(c, k) == number(c, 0) + static_cast<int>(k);
+        are_blocks = are_blocks && number(first, k) % kLanes == 0 &&
+                     number(c, k) == number(first, k) + static_cast<int>(lane);
+      }
+    }
+    form_ = are_rows ? Form::rows : are_blocks ? Form::blocks : Form::other;
+  }
+
+  void fold_rows(const TileOperand::At& x, const TileResult::At& y, const Tile& tile,
+                 const WorkMemory& memory) const {
+    auto* const blocks = memory.spare->take<const float*>(static_cast<std::size_t>(x_.blocks()));
+    for (std::int64_t b = 0; b < x_.blocks(); ++b) blocks[b] = x.block(b);
+    for (std::size_t c = 0; c < terms_.size(); ++c) {
+      if (terms_[c].empty()) continue;
+      const auto channel = static_cast<std::int64_t>(c);
+      const PointElements elements{blocks + terms_[c][0] / kLanes, static_cast<int>(terms_[c].size()),
+                                   tile.count, x_.is_constant() ? 0 : kLanes};
+      fold_within_points(fold_, elements, y.block(channel / kLanes) + channel % kLanes, kLanes);
+    }
+  }
+
+  void fold_blocks(const TileOperand::At& x, const TileResult::At& y, const Tile& tile,
+                   const WorkMemory& memory) const {
+    for (std::int64_t b = 0; b < y_.blocks(); ++b) {
+      const SpareMemory::Mark mark = memory.spare->mark();
+      const std::vector<int>& terms = terms_[static_cast<std::size_t>(b * kLanes)];
+      auto* const rows = memory.spare->take<const float*>(terms.size());
+      for (std::size_t k = 0; k < terms.size(); ++k) rows[k] = x.block(terms[k] / kLanes);
+      fold_across_rows(fold_, {rows, static_cast<int>(terms.size()), tile.count * static_cast<int>(kLanes)},
+                       y.block(b));
+      memory.spare->release(mark);
+    }
+  }
+
+  void fold_channels_of(const Channels<const float>& x, const TileResult::At& y, const Tile& tile,
+                        const WorkMemory& memory) const {
     for (std::size_t c = 0; c < terms_.size(); ++c) {
       const SpareMemory::Mark mark = memory.spare->mark();
       const std::size_t count = terms_[c].size();
@@ -56,14 +114,13 @@ class PointReduce : public TileKernel {
                     y.block(channel / kLanes) + channel % kLanes, kLanes, scratch);
       memory.spare->release(mark);
     }
-    y.finish();
   }
 
- private:
   Fold fold_;
   TileOperand x_;
   TileResult y_;
   std::vector<std::vector<int>> terms_;  ///< channels of the operand, by channel of the output
+  Form form_ = Form::other;
 };
 
 /// Of a map [1, C, H, W], along H and W: one point, whose channels are the map's.

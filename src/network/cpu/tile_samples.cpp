@@ -1,4 +1,4 @@
-// Window folds and resampled maps, on tiles of a row.
+// Window folds, resampled and padded maps, on tiles of a row.
 #include <algorithm>
 #include <numeric>
 
@@ -103,6 +103,51 @@ class ResampleTile : public TileKernel {
   TileResult y_;
 };
 
+// The place of an axis that each place of the padded axis shows; -1: none.
+std::vector<std::int32_t> padded_places(const Pad& pad, std::size_t axis, std::int64_t side) {
+  Tensor places(DataType::i32, {side});
+  std::iota(places.as<std::int32_t>().begin(), places.as<std::int32_t>().end(), 0);
+  const Tensor* const input = &places;
+  const Pad of_axis{{pad.before[axis]}, {pad.behind[axis]}, pad.mode, std::int32_t{-1}};
+  const Tensor padded = evaluate(of_axis, {&input, 1}).front();
+  return {padded.as<std::int32_t>().begin(), padded.as<std::int32_t>().end()};
+}
+
+/// Of a map [N, C, H, W], along H and W.
+class PadTile : public TileKernel {
+ public:
+  PadTile(KernelContext& context, const GraphNode& node, const Pad& pad)
+      : filling_(pad.mode == Padding::constant ? pad.value.as<float>() : 0.0F),
+        x_(context, node.inputs[0]),
+        y_(context.graph, context.stored, node.outputs[0], context.linear),
+        rows_(padded_places(pad, 2, x_.height())),
+        columns_(padded_places(pad, 3, x_.width())) {
+    context.linear = std::gcd(context.linear, static_cast<std::int64_t>(columns_.size()));
+  }
+
+  void run(const Tile& tile, const WorkMemory& memory) const override {
+    const auto height = static_cast<std::int64_t>(rows_.size()),
+               width = static_cast<std::int64_t>(columns_.size()), line = tile.first / width;
+    const std::int32_t row = rows_[static_cast<std::size_t>(line % height)];
+    const std::span places(columns_.data() + tile.first % width, static_cast<std::size_t>(tile.count));
+    const TileResult::At out = y_.at(tile, memory);
+    if (row < 0) {
+      for (std::int64_t b = 0; b < y_.blocks(); ++b) std::fill_n(out.block(b), tile.count * kLanes, filling_);
+    } else {
+      const WindowOperand::Rows x = x_.rows({line / height, row, 1, 1, 0, x_.width()}, true, memory);
+      for (std::int64_t b = 0; b < y_.blocks(); ++b)
+        pick_points(x.row(0, b * kLanes), places, kLanes, filling_, out.block(b));
+    }
+    out.finish();
+  }
+
+ private:
+  float filling_;
+  WindowOperand x_;
+  TileResult y_;
+  std::vector<std::int32_t> rows_, columns_;  ///< of x, by row and column of the output; -1: the filling
+};
+
 }  // namespace
 
 std::unique_ptr<TileKernel> make_window_fold(KernelContext& context, const GraphNode& node,
@@ -113,6 +158,10 @@ std::unique_ptr<TileKernel> make_window_fold(KernelContext& context, const Graph
 std::unique_ptr<TileKernel> make_resample(KernelContext& context, const GraphNode& node,
                                           const Resample& resample) {
   return std::make_unique<ResampleTile>(context, node, resample);
+}
+
+std::unique_ptr<TileKernel> make_pad(KernelContext& context, const GraphNode& node, const Pad& pad) {
+  return std::make_unique<PadTile>(context, node, pad);
 }
 
 }  // namespace sightline::nn

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,12 +37,40 @@ class SpareMemory {
   std::size_t chunk_ = 0, used_ = 0;  ///< of the present chunk
 };
 
+/// Values that a thread computes once a frame, for several items.
+class KeptMemory {
+ public:
+  /// `count` floats of an owner. The first time in a frame, `fill(floats)` computes them.
+  template <typename Fill>
+  const float* get(const void* owner, std::size_t count, const Fill& fill) {
+    Entry& entry = entries_[owner];
+    if (!entry.is_filled) {
+      entry.floats.resize(count);
+      fill(entry.floats.data());
+      entry.is_filled = true;
+    }
+    return entry.floats.data();
+  }
+  /// Begins a frame.
+  void forget() {
+    for (auto& [owner, entry] : entries_) entry.is_filled = false;
+  }
+
+ private:
+  struct Entry {
+    AlignedBuffer<float> floats;
+    bool is_filled = false;
+  };
+  std::map<const void*, Entry> entries_;
+};
+
 /// What a thread reads and writes.
 struct WorkMemory {
   std::byte* const* tensors = nullptr;  ///< by tensor, of those that are stored
   std::byte* scratch = nullptr;         ///< of the thread, for tensors of a tile
   const float* zeros = nullptr;
   SpareMemory* spare = nullptr;  ///< of the thread
+  KeptMemory* kept = nullptr;    ///< of the thread
 
   float* reals(int tensor) const { return reinterpret_cast<float*>(tensors[tensor]); }
 };

@@ -390,11 +390,10 @@ class CpuPlanBuilder {
     if (only_leaves && is_output(tensor) && !is_read_last(tensor)) return plain_storage(type, Memory::caller);
     if (fusion_.is_alone[at(maker)]) return plain_storage(type, Memory::arena);
     const Layout& layout = planned(tensor).layout;
-    const std::int64_t elements = elements_of(type.shape);
     const bool is_own = readers.empty() || readers == std::set<int>{fusion_.group[at(maker)]};
-    if (is_own) return scratch_storage(layout, elements);
+    if (is_own) return scratch_storage(layout);
     const std::int64_t ends = zero_ends_[at(tensor)];
-    return block_storage(layout, elements, ends > 0 ? type.shape[3] : layout.points, ends);
+    return block_storage(layout, ends > 0 ? type.shape[3] : layout.points, ends);
   }
   bool is_read_last(int tensor) const {
     return std::ranges::any_of(plan_.last_nodes, [&](int node) {
@@ -461,7 +460,7 @@ class CpuPlanBuilder {
           make_tile_kernel(context, node_of(node), finish == finishes_.end() ? SumFinish() : finish->second));
       name += (name.empty() ? "" : " + ") + std::string(name_of(node_of(node).primitive));
       for (const int output : graph_.node(node).outputs)
-        bytes += elements_of(graph_.shape(output)) / points * static_cast<std::int64_t>(sizeof(float));
+        bytes += channel_count(planned(output).layout) * static_cast<std::int64_t>(sizeof(float));
     }
     zero_floats = context.zero_floats;
     return std::make_unique<GroupWork>(

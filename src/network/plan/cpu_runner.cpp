@@ -124,7 +124,8 @@ std::vector<double> CpuRunner::wave_seconds() const {
 // already begun; one that comes late finds nothing left to do. So no number of threads is needed.
 void CpuRunner::take_part(int number) {
   Own& own = own_[static_cast<std::size_t>(number)];
-  const WorkMemory memory{memory_.data(), own.scratch.data(), zeros_.data(), &own.spare};
+  const WorkMemory memory{memory_.data(), own.scratch.data(), zeros_.data(), &own.spare, &own.kept};
+  own.kept.forget();
   for (std::size_t wave = 0; wave < items_.size(); ++wave) {
     const auto count = static_cast<int>(items_[wave].size());
     for (int turn = 0; turn < participants_; ++turn) take_band(wave, (number + turn) % participants_, memory);

@@ -32,6 +32,7 @@ class CpuRunner {
   struct Own {
     AlignedBuffer<std::byte> scratch;
     SpareMemory spare;
+    KeptMemory kept;
   };
   struct Item {
     const Work* work;

@@ -24,8 +24,17 @@ std::int64_t linear_points(const std::vector<std::int32_t>& points) {
   return linear;
 }
 
+// Channels that no element has, behind the ends of rows, are none.
 void finish(Operand& operand, std::int64_t points) {
   operand.linear = points;
+  for (std::size_t c = 1; c < operand.channels.size(); ++c) {
+    Operand::Channel& one = operand.channels[c];
+    if (one.offset != kUnset) continue;
+    one = operand.channels[c - 1];
+    one.is_none = true;
+    for (std::size_t e = c; e < operand.elements.size(); e += operand.channels.size())
+      operand.elements[e] = operand.elements[e - 1];
+  }
   for (OperandSource& source : operand.sources) {
     operand.linear = std::gcd(operand.linear, linear_points(source.points));
     source.step = points > 1 ? source.points[1] - source.points[0] : 0;
@@ -94,9 +103,8 @@ Shape axis_counts(const std::vector<AxisPlaces>& axes) {
 /// elements.
 class AdditiveOperand {
  public:
-  AdditiveOperand(const Stored& stored, std::int64_t points, std::int64_t channels)
-      : stored_(stored), points_(points) {
-    operand_.channels.assign(static_cast<std::size_t>(channels), {0, kUnset});
+  AdditiveOperand(const Stored& stored, const Layout& layout) : stored_(stored), points_(layout.points) {
+    operand_.channels.assign(static_cast<std::size_t>(channel_count(layout)), {0, kUnset});
   }
 
   /// Nothing where points and channels do not add up.
@@ -121,8 +129,8 @@ class AdditiveOperand {
       begin += view.runs.size() > 1 ? part[cut] : 0;
       if (!add_run(places, run.tensor)) return {};
     }
-    const auto is_missing = [](const Operand::Channel& one) { return one.offset == kUnset; };
-    if (std::ranges::any_of(operand_.channels, is_missing)) return {};
+    const auto is_there = [](const Operand::Channel& one) { return one.offset != kUnset; };
+    if (std::ranges::count_if(operand_.channels, is_there) != elements_of(shape) / points_) return {};
     finish(operand_, points_);
     return std::move(operand_);
   }
@@ -285,13 +293,19 @@ std::int64_t Operand::common_step() const {
 }
 
 bool Operand::has_block(std::int64_t block) const {
-  const std::int64_t first = block * kLanes, end = std::min(first + kLanes, count());
-  const Channel& lane = channels[static_cast<std::size_t>(first)];
-  for (std::int64_t c = first; c < end; ++c) {
-    const Channel& other = channels[static_cast<std::size_t>(c)];
-    if (other.source != lane.source || other.offset != lane.offset + (c - first)) return false;
+  const auto first = static_cast<std::size_t>(block * kLanes);
+  const Channel& lane = channels[first];
+  for (std::int64_t i = 0; i < channels_in(block); ++i) {
+    const Channel& other = channels[first + static_cast<std::size_t>(i)];
+    if (other.source != lane.source || other.offset != lane.offset + i) return false;
   }
   return true;
+}
+
+std::int64_t Operand::channels_in(std::int64_t block) const {
+  std::int64_t in = std::min(kLanes, count() - block * kLanes);
+  while (in > 1 && channels[static_cast<std::size_t>(block * kLanes + in - 1)].is_none) --in;
+  return in;
 }
 
 Stored::Stored(const Graph& graph, std::span<const PlannedTensor> tensors)
@@ -322,17 +336,14 @@ bool Stored::is_stored(int tensor) const {
 
 Operand Stored::operand(int tensor, const Shape& shape, const Layout& layout) const {
   const std::optional<View>& view = views_[static_cast<std::size_t>(tensor)];
-  const std::int64_t channels = elements_of(shape) / layout.points;
   if (view) {
-    if (auto operand = AdditiveOperand(*this, layout.points, channels).build(*view, shape, layout))
-      return std::move(*operand);
+    if (auto operand = AdditiveOperand(*this, layout).build(*view, shape, layout)) return std::move(*operand);
   }
   return operand_by_elements(tensor, shape, layout);
 }
 
 Operand Stored::operand_by_elements(int tensor, const Shape& shape, const Layout& layout) const {
-  return OperandBuilder(*this, layout.points, elements_of(shape) / layout.points)
-      .build(tensor, shape, layout);
+  return OperandBuilder(*this, layout.points, channel_count(layout)).build(tensor, shape, layout);
 }
 
 const ElementAddresses& Stored::element_addresses(int tensor) const {

@@ -30,6 +30,7 @@ struct Operand {
   struct Channel {
     int source = 0;
     std::int32_t offset = 0;
+    bool is_none = false;  ///< fills up a row to whole blocks; it may be read, and has any value
     friend bool operator==(const Channel&, const Channel&) = default;
   };
   std::vector<OperandSource> sources;
@@ -43,8 +44,11 @@ struct Operand {
   bool is_linear(std::int64_t points) const;
   /// The step of all sources; 0 also where they differ.
   std::int64_t common_step() const;
-  /// Whether the channels of a block lie side by side in one block of a source.
+  /// Whether the channels of a block lie side by side in one block of a source. If some are none, or it is
+  /// the last one, lanes behind them must be there as well.
   bool has_block(std::int64_t block) const;
+  /// Channels of a block that are there.
+  std::int64_t channels_in(std::int64_t block) const;
 };
 
 /// Storages of a graph's stored tensors, and the operands that they make. Thread-safety: const members may be

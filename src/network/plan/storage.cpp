@@ -13,10 +13,10 @@ Storage plain_storage(const TensorType& type, Memory memory) {
   return storage;
 }
 
-Storage block_storage(const Layout& layout, std::int64_t elements, std::int64_t width, std::int64_t pad) {
+Storage block_storage(const Layout& layout, std::int64_t width, std::int64_t pad) {
   Storage storage;
   storage.is_plain = false;
-  storage.channels = elements / layout.points;
+  storage.channels = channel_count(layout);
   storage.width = width;
   storage.pad = pad;
   storage.row_step = (width + 2 * pad) * kLanes;
@@ -25,11 +25,11 @@ Storage block_storage(const Layout& layout, std::int64_t elements, std::int64_t 
   return storage;
 }
 
-Storage scratch_storage(const Layout& layout, std::int64_t elements) {
+Storage scratch_storage(const Layout& layout) {
   Storage storage;
   storage.memory = Memory::scratch;
   storage.is_plain = false;
-  storage.channels = elements / layout.points;
+  storage.channels = channel_count(layout);
   storage.width = layout.points;
   // One more point keeps blocks from falling on the same lines of a cache.
   storage.block_step = (kMostPoints + 1) * kLanes;
@@ -73,13 +73,23 @@ FactoredAxes channels_of(const Layout& layout) {
   FactoredAxes axes = layout.axes;
   std::int64_t stride = 1;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    const bool is_innermost = stride == 1;
     for (auto factor = axis->rbegin(); factor != axis->rend(); ++factor) {
       const bool is_point = factor->stride != 0;
       factor->stride = is_point ? 0 : stride;
       stride *= is_point ? 1 : factor->size;
     }
+    if (is_innermost && stride > kLanes) stride = (stride + kLanes - 1) / kLanes * kLanes;
   }
   return axes;
+}
+
+std::int64_t channel_count(const Layout& layout) {
+  std::int64_t last = 0;
+  for (const FactoredAxis& axis : channels_of(layout)) {
+    for (const Factor& factor : axis) last += (factor.size - 1) * factor.stride;
+  }
+  return last + 1;
 }
 
 }  // namespace sightline::nn

@@ -42,12 +42,12 @@ struct Storage {
 /// A plain tensor.
 Storage plain_storage(const TensorType& type, Memory memory);
 /// Blocks of a tensor with a layout. @param width  points of a row, which divides all points
-Storage block_storage(const Layout& layout, std::int64_t elements, std::int64_t width, std::int64_t pad);
+Storage block_storage(const Layout& layout, std::int64_t width, std::int64_t pad);
 
 /// Blocks of one tile of at most kMostPoints points. Point p of the domain is point p - first of the tile
 /// that begins at `first`; `address` counts from point 0 on.
 inline constexpr std::int64_t kMostPoints = 208;
-Storage scratch_storage(const Layout& layout, std::int64_t elements);
+Storage scratch_storage(const Layout& layout);
 
 /// Addresses of a tensor's elements, by their row-major number; {}: the numbers themselves. Throws Problem
 /// where they exceed 32 bits.
@@ -57,7 +57,10 @@ std::vector<std::int32_t> addresses_of(const Storage& storage, const Layout& lay
 std::vector<std::int64_t> offsets_of(const FactoredAxis& axis);
 /// Offsets from number `first` on that lie one step apart: how many.
 std::size_t even_steps(const std::vector<std::int64_t>& offsets, std::size_t first);
-/// The axes of a layout whose strides count what lies within a point, in row-major order; points have 0.
+/// The axes of a layout whose strides count what lies within a point, in row-major order; points have 0. Rows
+/// of more than 16 elements begin at multiples of 16, so that each has blocks of its own.
 FactoredAxes channels_of(const Layout& layout);
+/// One more than the largest of these numbers.
+std::int64_t channel_count(const Layout& layout);
 
 }  // namespace sightline::nn
