@@ -27,6 +27,7 @@ struct Operand {
   struct Channel {
     int source = 0;
     std::int32_t offset = 0;
+    friend bool operator==(const Channel&, const Channel&) = default;
   };
   std::vector<OperandSource> sources;
   std::vector<Channel> channels;
