@@ -181,5 +181,41 @@ TEST(CpuPlanParts, ShuffledChannelsAndUpsampledMapsAreRead) {
   expect_planned(b);
 }
 
+TEST(CpuPlanParts, WindowsReadBlocksOfMixedLanes) {
+  NetworkBuilder b;
+  const int x = b.layer(b.picture(12), 20, 3), y = b.layer(x, 20, 3, 1, 0);
+  const int both = b.slice(b.concat({x, y, x}), 1, 3, 50);
+  b.graph.add_output(b.convolve(both, 50, 3, 2, 0));
+  b.graph.add_output(b.max_pool(both, 3));
+  expect_planned(b);
+}
+
+TEST(CpuPlanParts, HeadsAreMerged) {
+  NetworkBuilder b;
+  const int x = b.layer(b.picture(9), 20, 3);
+  const auto convolve = [&](int from, std::int64_t outputs, std::int64_t kernel, std::int64_t groups) {
+    const auto seed = static_cast<std::uint32_t>(b.graph.tensors().size());
+    const int weights =
+        b.graph.add_constant("weights", made({outputs, b.channels(from) / groups, kernel, kernel}, seed));
+    const Convolve one{{{kernel, kernel}, {1, 1}, {1, 1}, {kernel / 2, kernel / 2}, {9, 9}}, groups};
+    std::vector<int> inputs{from, weights};
+    if (outputs > 2) inputs.push_back(b.graph.add_constant("start", made({outputs}, seed + 1)));
+    return b.add(one, inputs);
+  };
+  for (const std::int64_t outputs : {1, 10, 4, 2}) {
+    const int head = convolve(convolve(x, outputs, 1, 1), outputs, 3, outputs);
+    b.graph.add_output(outputs < 3 ? b.map(Function::sigmoid, {head}) : b.flattened(head));
+  }
+  // Not these: an activation follows, or the window is another.
+  b.graph.add_output(b.layer(x, 3, 1));
+  b.graph.add_output(convolve(x, 3, 3, 1));
+  const CpuPlan plan = plan_for_cpu(b.graph);
+  EXPECT_EQ(std::ranges::count_if(
+                plan.graph.nodes(),
+                [](const GraphNode& node) { return std::holds_alternative<Convolve>(node.primitive); }),
+            5);
+  expect_planned(b);
+}
+
 }  // namespace
 }  // namespace sightline::nn

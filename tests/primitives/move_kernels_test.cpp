@@ -41,6 +41,29 @@ TEST_P(NetworkMoveKernel, FillsLanes) {
   }
 }
 
+TEST_P(NetworkMoveKernel, PicksPointsAndLanes) {
+  const std::vector<std::int32_t> points{32, 0, 16, 16, 80, 64};
+  const Tensor x = made_odd({100});
+  const auto value = [&](std::int32_t at) { return x.as<float>()[static_cast<std::size_t>(at)]; };
+  std::vector<float> block(points.size() * 16, 1);
+  pick_points(x.as<float>().data() + 4, points.data(), 6, block.data());
+  for (std::int32_t i = 0; i < 96; ++i)
+    EXPECT_EQ(Scalar(block[static_cast<std::size_t>(i)]),
+              Scalar(value(4 + points[static_cast<std::size_t>(i / 16)] + i % 16)));
+  std::array<std::int32_t, 16> places{}, keys{};
+  for (std::int32_t lane = 0; lane < 16; ++lane) {
+    places[static_cast<std::size_t>(lane)] = lane * 7 % 16;
+    keys[static_cast<std::size_t>(lane)] = lane % 3;
+  }
+  std::ranges::fill(block, 1.0F);
+  pick_lanes(x.as<float>().data(), points.data(), 5, places.data(), keys.data(), 2, block.data());
+  for (std::int32_t i = 0; i < 96; ++i) {
+    const bool is_picked = i / 16 < 5 && i % 16 % 3 == 2;
+    const float wanted = is_picked ? value(points[static_cast<std::size_t>(i / 16)] + i % 16 * 7 % 16) : 1;
+    EXPECT_EQ(Scalar(block[static_cast<std::size_t>(i)]), Scalar(wanted)) << i;
+  }
+}
+
 TEST_P(NetworkMoveKernel, CopiesViews) {
   const auto check = [](const Tensor& x, const Primitive& view) {
     const Shape shape = infer(view, std::array{x.type()}).at(0).shape;

@@ -17,6 +17,12 @@ namespace sightline::nn {
 void copy_channels(const Channels<const float>& from, const Channels<float>& to, int channels, int points);
 /// Sets lanes of a block from `first` on to +0.
 void clear_lanes(float* block, int first, int points);
+/// to[p * 16 + lane] = from[points[p] + lane]
+void pick_points(const float* from, const std::int32_t* points, int count, float* to);
+/// The same for some lanes, in any order: to[p * 16 + lane] = from[points[p] + places[lane]] where
+/// keys[lane] == key. All 16 floats of a point may be read.
+void pick_lanes(const float* from, const std::int32_t* points, int count, const std::int32_t* places,
+                const std::int32_t* keys, std::int32_t key, float* to);
 /// out[p * 16 + lane] = values[p]: one value a point as an operand of blocks.
 void spread_points(const float* values, int points, float* out);
 

@@ -113,6 +113,33 @@ void copy(const Channels<const float>& from, const Channels<float>& to, int chan
   }
 }
 
+void pick_whole(const float* from, const std::int32_t* points, int count, float* to) {
+  const Floats d;
+  for (int p = 0; p < count; ++p, to += kBlock) {
+#pragma GCC unroll 4
+    for (int lane = 0; lane < kBlock; lane += kLanes)
+      hn::StoreU(hn::LoadU(d, from + points[p] + lane), d, to + lane);
+  }
+}
+
+void pick_some(const float* from, const std::int32_t* points, int count, const std::int32_t* places,
+               const std::int32_t* keys, std::int32_t key, float* to) {
+  if constexpr (kVectors == 1) {
+    const Floats d;
+    const hn::RebindToSigned<Floats> whole;
+    const auto indices = hn::IndicesFromVec(d, hn::LoadU(whole, places));
+    const auto is_wanted = hn::RebindMask(d, hn::Eq(hn::LoadU(whole, keys), hn::Set(whole, key)));
+    for (int p = 0; p < count; ++p)
+      hn::BlendedStore(hn::TableLookupLanes(hn::LoadU(d, from + points[p]), indices), is_wanted, d,
+                       to + p * kBlock);
+    return;
+  }
+  for (int lane = 0; lane < kBlock; ++lane) {
+    if (keys[lane] != key) continue;
+    for (int p = 0; p < count; ++p) to[p * kBlock + lane] = from[points[p] + places[lane]];
+  }
+}
+
 void clear(float* block, int first, int points) {
   const Floats d;
   for (int p = 0; p < points; ++p, block += kBlock) {
@@ -139,6 +166,8 @@ namespace sightline::nn {
 
 HWY_EXPORT(transpose);
 HWY_EXPORT(copy);
+HWY_EXPORT(pick_whole);
+HWY_EXPORT(pick_some);
 HWY_EXPORT(clear);
 HWY_EXPORT(repeat);
 
@@ -148,6 +177,13 @@ void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::
 }
 void copy_channels(const Channels<const float>& from, const Channels<float>& to, int channels, int points) {
   HWY_DYNAMIC_DISPATCH(copy)(from, to, channels, points);
+}
+void pick_points(const float* from, const std::int32_t* points, int count, float* to) {
+  HWY_DYNAMIC_DISPATCH(pick_whole)(from, points, count, to);
+}
+void pick_lanes(const float* from, const std::int32_t* points, int count, const std::int32_t* places,
+                const std::int32_t* keys, std::int32_t key, float* to) {
+  HWY_DYNAMIC_DISPATCH(pick_some)(from, points, count, places, keys, key, to);
 }
 void clear_lanes(float* block, int first, int points) {
   HWY_DYNAMIC_DISPATCH(clear)(block, first, points);

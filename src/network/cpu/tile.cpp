@@ -1,7 +1,6 @@
 #include "network/cpu/tile.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace sightline::nn {
@@ -9,31 +8,26 @@ namespace sightline::nn {
 // --- operands
 
 TileOperand::TileOperand(const Stored& stored, Operand operand, std::int64_t points, std::int64_t& linear)
-    : operand_(std::move(operand)), is_linear_(operand_.is_linear(points)), step_(operand_.common_step()) {
+    : operand_(std::move(operand)),
+      packer_(stored, operand_),
+      is_linear_(operand_.is_linear(points)),
+      step_(operand_.common_step()) {
   if (is_linear_) linear = std::gcd(linear, operand_.linear);
   is_constant_ =
       is_linear_ && operand_.linear == points &&
       std::ranges::all_of(operand_.sources, [](const OperandSource& one) { return one.step == 0; });
-  for (const OperandSource& source : operand_.sources)
+  for (const OperandSource& source : operand_.sources) {
+    if (is_linear_) offsets_.emplace_back(source.points, operand_.linear);
     scratch_.push_back(stored[source.tensor].offset / static_cast<std::int64_t>(sizeof(float)));
+  }
   for (std::int64_t b = 0; b < blocks(); ++b) {
     const OperandSource& source = operand_.sources[static_cast<std::size_t>(
         operand_.channels[static_cast<std::size_t>(b * kLanes)].source)];
-    // Lanes behind the last channel are there to be read in blocks alone.
-    const bool has_lanes = operand_.channels_in(b) == kLanes || !stored[source.tensor].is_plain;
-    has_lanes_.push_back(has_lanes && operand_.elements.empty() && operand_.has_block(b));
-    is_direct_.push_back(is_linear_ && has_lanes_.back() && source.step == (is_constant_ ? 0 : kLanes));
-    is_equal_.push_back(operand_.elements.empty() &&
-                        are_equal(b * kLanes, std::min((b + 1) * kLanes, channels())));
+    is_direct_.push_back(is_linear_ && packer_.has_lanes(b) && source.step == (is_constant_ ? 0 : kLanes));
   }
-  is_single_ = are_equal(0, channels());
-}
-
-bool TileOperand::are_equal(std::int64_t begin, std::int64_t end) const {
-  const Operand::Channel& first = operand_.channels[static_cast<std::size_t>(begin)];
-  return std::all_of(
-      operand_.channels.begin() + begin, operand_.channels.begin() + end,
-      [&](const Operand::Channel& one) { return one.source == first.source && one.offset == first.offset; });
+  is_single_ = std::ranges::all_of(operand_.channels, [&](const Operand::Channel& one) {
+    return one.source == operand_.channels[0].source && one.offset == operand_.channels[0].offset;
+  });
 }
 
 TileOperand::At TileOperand::at(const Tile& tile, const WorkMemory& memory) const {
@@ -59,48 +53,18 @@ const float* TileOperand::At::channel(std::int64_t c) const {
 }
 
 const float* TileOperand::At::block(std::int64_t block) const {
-  if (of->is_direct_[static_cast<std::size_t>(block)]) return channel(block * kLanes);
+  if (of->is_direct_[static_cast<std::size_t>(block)]) {
+    const Operand::Channel& lane = of->operand_.channels[static_cast<std::size_t>(block * kLanes)];
+    const auto source = static_cast<std::size_t>(lane.source);
+    return bases[source] + of->offsets_[source][tile.first] + lane.offset;
+  }
   auto* const packed = memory->spare->take<float>(static_cast<std::size_t>(tile.count * kLanes));
   pack(block, packed);
   return packed;
 }
 
 void TileOperand::At::pack(std::int64_t block, float* to) const {
-  const Operand& operand = of->operand_;
-  const std::int64_t begin = block * kLanes, end = std::min(begin + kLanes, operand.count());
-  const int points = of->is_constant_ ? 1 : tile.count;
-  if (of->has_lanes_[static_cast<std::size_t>(block)]) {
-    const Operand::Channel& at = operand.channels[static_cast<std::size_t>(begin)];
-    const float* const base = bases[at.source] + at.offset;
-    const std::int32_t* const offsets =
-        operand.sources[static_cast<std::size_t>(at.source)].points.data() + tile.first;
-    for (int i = 0; i < points; ++i) std::memcpy(to + i * kLanes, base + offsets[i], kLanes * sizeof(float));
-    return;
-  }
-  if (of->is_equal_[static_cast<std::size_t>(block)]) {
-    const Operand::Channel& at = operand.channels[static_cast<std::size_t>(begin)];
-    const float* const base = bases[at.source] + at.offset;
-    const std::int32_t* const offsets =
-        operand.sources[static_cast<std::size_t>(at.source)].points.data() + tile.first;
-    for (int i = 0; i < points; ++i) std::fill_n(to + i * kLanes, kLanes, base[offsets[i]]);
-    return;
-  }
-  for (std::int64_t c = begin; c < end; ++c) {
-    float* const lane = to + (c - begin);
-    if (!operand.elements.empty()) {
-      for (int i = 0; i < points; ++i) {
-        const Operand::Channel& at =
-            operand.elements[static_cast<std::size_t>((tile.first + i) * operand.count() + c)];
-        lane[i * kLanes] = bases[at.source][at.offset];
-      }
-      continue;
-    }
-    const Operand::Channel& at = operand.channels[static_cast<std::size_t>(c)];
-    const float* const base = bases[at.source] + at.offset;
-    const std::int32_t* const offsets =
-        operand.sources[static_cast<std::size_t>(at.source)].points.data() + tile.first;
-    for (int i = 0; i < points; ++i) lane[i * kLanes] = base[offsets[i]];
-  }
+  of->packer_.pack(of->operand_, block, bases, tile.first, of->is_constant_ ? 1 : tile.count, to);
 }
 
 Channels<const float> TileOperand::At::channels() const {
@@ -108,12 +72,11 @@ Channels<const float> TileOperand::At::channels() const {
   const auto count = static_cast<std::size_t>(operand.count());
   const float** const first = memory->spare->take<const float*>(count);
   if (of->is_linear_ && (of->step_ != 0 || tile.count == 1)) {
+    const float** const starts = memory->spare->take<const float*>(operand.sources.size());
     for (std::size_t s = 0; s < operand.sources.size(); ++s)
-      bases[s] += operand.sources[s].points[static_cast<std::size_t>(tile.first)];
+      starts[s] = bases[s] + of->offsets_[s][tile.first];
     for (std::size_t c = 0; c < count; ++c)
-      first[c] = bases[operand.channels[c].source] + operand.channels[c].offset;
-    for (std::size_t s = 0; s < operand.sources.size(); ++s)
-      bases[s] -= operand.sources[s].points[static_cast<std::size_t>(tile.first)];
+      first[c] = starts[operand.channels[c].source] + operand.channels[c].offset;
     return {first, of->step_ == 0 ? kLanes : of->step_};
   }
   for (std::int64_t b = 0; b < of->blocks(); ++b) {

@@ -3,7 +3,9 @@
 
 #include <optional>
 
+#include "network/cpu/block_packer.hpp"
 #include "network/cpu/channels.hpp"
+#include "network/cpu/point_offsets.hpp"
 #include "network/cpu/work.hpp"
 #include "network/plan/finish.hpp"
 #include "network/plan/operand.hpp"
@@ -55,13 +57,11 @@ class TileOperand {
   At at(const Tile& tile, const WorkMemory& memory) const;
 
  private:
-  bool are_equal(std::int64_t begin, std::int64_t end) const;
-
   Operand operand_;
+  BlockPacker packer_;
+  std::vector<PointOffsets> offsets_;  ///< by source, if the operand is linear
   std::vector<std::int64_t> scratch_;  ///< by source: offset in scratch; of stored tensors: unused
-  std::vector<bool> has_lanes_;        ///< by block: whether its channels lie side by side at each point
   std::vector<bool> is_direct_;        ///< by block: whether it lies as kernels read blocks
-  std::vector<bool> is_equal_;         ///< by block: whether it has one channel alone
   bool is_linear_ = false, is_constant_ = false, is_single_ = false;
   std::int64_t step_ = 0;
 };

@@ -67,6 +67,7 @@ class DenseTile : public TileKernel {
   void run(const Tile& tile, const WorkMemory& memory) const override {
     const TileResult::At y = y_.at(tile, memory);
     const float* const* const added = is_direct() ? finish_.added(tile, memory) : nullptr;
+    x_.prefetch_below(place_of(window_, tile).part, window_.step[0], memory);
     // Windows that reach beyond rows without zeros at their ends are packed; all others read where maps lie.
     const auto [before, after] = x_.outer_points(window_, tile);
     for (const auto& [begin, end] :

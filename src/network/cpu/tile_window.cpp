@@ -1,7 +1,8 @@
 #include "network/cpu/tile_window.hpp"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
-#include <cstring>
 
 namespace sightline::nn {
 namespace {
@@ -18,22 +19,21 @@ std::int64_t zero_ends(const Storage& storage, std::int64_t width) {
 WindowOperand::WindowOperand(KernelContext& context, int tensor)
     : operand_(context.stored.operand(tensor, context.graph.shape(tensor),
                                       Layout::of(context.graph.shape(tensor)))),
+      packer_(context.stored, operand_),
       height_(context.graph.shape(tensor)[2]),
       width_(context.graph.shape(tensor)[3]),
       step_(operand_.common_step()) {
   is_linear_ = operand_.elements.empty() && operand_.linear % width_ == 0 && step_ > 0 && step_ <= 2 * kLanes;
   ends_ = kMostPoints;
   for (const OperandSource& source : operand_.sources) {
+    if (is_linear_) offsets_.emplace_back(source.points, width_);
     const bool is_dense = source.step == kLanes;
     ends_ = std::min(ends_, is_dense ? zero_ends(context.stored[source.tensor], width_) : 0);
   }
-  has_blocks_ = operand_.elements.empty();
-  for (std::int64_t b = 0; b * kLanes < channels(); ++b) {
-    const Operand::Channel& lane = operand_.channels[static_cast<std::size_t>(b * kLanes)];
-    const Storage& storage = context.stored[operand_.sources[static_cast<std::size_t>(lane.source)].tensor];
-    has_blocks_ =
-        has_blocks_ && operand_.has_block(b) && ((b + 1) * kLanes <= channels() || !storage.is_plain);
-  }
+  is_input_ =
+      operand_.sources.size() == 1 && context.stored[operand_.sources[0].tensor].memory == Memory::caller;
+  has_blocks_ = true;
+  for (std::int64_t b = 0; b * kLanes < channels(); ++b) has_blocks_ = has_blocks_ && packer_.has_lanes(b);
 }
 
 bool WindowOperand::can_read(const Part& part, bool as_blocks) const {
@@ -62,12 +62,26 @@ WindowOperand::Rows WindowOperand::rows(const Part& part, bool as_blocks, const 
     const std::int64_t y = part.row + r * part.row_step;
     is_outside[r] = y < 0 || y >= height_;
     if (is_outside[r]) continue;
-    const auto point = static_cast<std::size_t>((part.picture * height_ + y) * width_);
+    const std::int64_t point = (part.picture * height_ + y) * width_;
     for (std::size_t s = 0; s < sources; ++s)
       rows.starts[static_cast<std::size_t>(r) * sources + s] =
-          memory.reals(operand_.sources[s].tensor) + operand_.sources[s].points[point] + part.column * step_;
+          memory.reals(operand_.sources[s].tensor) + offsets_[s][point] + part.column * step_;
   }
   return rows;
+}
+
+void WindowOperand::prefetch_below(const Part& part, std::int64_t rows, const WorkMemory& memory) const {
+  if (!is_input_ || !is_linear_) return;
+  constexpr std::int64_t kLine = 16;  // floats of a line of the cache
+  const float* const base = memory.reals(operand_.sources[0].tensor);
+  const std::int64_t first = part.row + part.rows, column = std::max<std::int64_t>(part.column, 0),
+                     floats = std::min(part.columns, width_ - column) * step_;
+  for (std::int64_t y = std::max<std::int64_t>(first, 0); y < std::min(first + rows, height_); ++y) {
+    const float* const row = base + offsets_[0][(part.picture * height_ + y) * width_ + column];
+    for (const Operand::Channel& channel : operand_.channels) {
+      for (std::int64_t i = 0; i < floats; i += kLine) hwy::Prefetch(row + channel.offset + i);
+    }
+  }
 }
 
 std::pair<int, int> WindowOperand::outer_points(const Window& window, const Tile& tile) const {
@@ -89,6 +103,9 @@ const float* WindowOperand::pack(const Part& part, std::int64_t lanes, const Wor
   auto* const packed = memory.spare->take<float>(static_cast<std::size_t>(blocks * part.rows * row_floats));
   const std::int64_t begin = std::clamp<std::int64_t>(-part.column, 0, part.columns),
                      end = std::clamp<std::int64_t>(width_ - part.column, begin, part.columns);
+  const float** const bases = memory.spare->take<const float*>(operand_.sources.size());
+  for (std::size_t s = 0; s < operand_.sources.size(); ++s)
+    bases[s] = memory.reals(operand_.sources[s].tensor);
   for (std::int64_t r = 0; r < part.rows; ++r) {
     const std::int64_t y = part.row + r * part.row_step;
     const bool is_outside = y < 0 || y >= height_;
@@ -101,41 +118,32 @@ const float* WindowOperand::pack(const Part& part, std::int64_t lanes, const Wor
       }
       std::fill_n(row, begin * lanes, 0.0F);
       std::fill_n(row + end * lanes, (part.columns - end) * lanes, 0.0F);
-      if (lanes == kLanes && has_blocks_) {
-        pack_block(b, point + begin, end - begin, row + begin * lanes, memory);
-        continue;
-      }
-      for (std::int64_t c = b * lanes; c < std::min((b + 1) * lanes, channels()); ++c) {
-        float* const to = row + c % lanes;
-        if (!operand_.elements.empty()) {
-          for (std::int64_t x = begin; x < end; ++x) {
-            const Operand::Channel& at =
-                operand_.elements[static_cast<std::size_t>((point + x) * channels() + c)];
-            to[x * lanes] =
-                memory.reals(operand_.sources[static_cast<std::size_t>(at.source)].tensor)[at.offset];
-          }
-          continue;
-        }
-        const Operand::Channel& at = operand_.channels[static_cast<std::size_t>(c)];
-        const OperandSource& source = operand_.sources[static_cast<std::size_t>(at.source)];
-        const float* const from = memory.reals(source.tensor) + at.offset;
-        const std::int32_t* const points = source.points.data() + point;
-        for (std::int64_t x = begin; x < end; ++x) to[x * lanes] = from[points[x]];
+      float* const to = row + begin * lanes;
+      if (lanes == kLanes) {
+        packer_.pack(operand_, b, bases, point + begin, static_cast<int>(end - begin), to);
+      } else {
+        pack_plane(b, bases, point + begin, end - begin, to);
       }
     }
   }
   return packed;
 }
 
-// A block that lies as it is read.
-void WindowOperand::pack_block(std::int64_t block, std::int64_t point, std::int64_t count, float* to,
-                               const WorkMemory& memory) const {
-  const Operand::Channel& lane = operand_.channels[static_cast<std::size_t>(block * kLanes)];
-  const OperandSource& source = operand_.sources[static_cast<std::size_t>(lane.source)];
-  const float* const from = memory.reals(source.tensor) + lane.offset;
-  for (std::int64_t x = 0; x < count; ++x)
-    std::memcpy(to + x * kLanes, from + source.points[static_cast<std::size_t>(point + x)],
-                kLanes * sizeof(float));
+void WindowOperand::pack_plane(std::int64_t channel, const float* const* bases, std::int64_t point,
+                               std::int64_t count, float* to) const {
+  if (!operand_.elements.empty()) {
+    for (std::int64_t x = 0; x < count; ++x) {
+      const Operand::Channel& at =
+          operand_.elements[static_cast<std::size_t>((point + x) * channels() + channel)];
+      to[x] = bases[at.source][at.offset];
+    }
+    return;
+  }
+  const Operand::Channel& at = operand_.channels[static_cast<std::size_t>(channel)];
+  const float* const from = bases[at.source] + at.offset;
+  const std::int32_t* const points =
+      operand_.sources[static_cast<std::size_t>(at.source)].points.data() + point;
+  for (std::int64_t x = 0; x < count; ++x) to[x] = from[points[x]];
 }
 
 }  // namespace sightline::nn

@@ -47,19 +47,25 @@ class WindowOperand {
   /// @param as_blocks  whether channels of a block must lie side by side
   Rows rows(const Part& part, bool as_blocks, const WorkMemory& memory) const;
 
+  /// Asks for the rows below a part that the next tile reads, if they are an input's: the processor does not
+  /// foresee that, and other memory was written by earlier waves.
+  /// @param rows  how many
+  void prefetch_below(const Part& part, std::int64_t rows, const WorkMemory& memory) const;
+
   /// The tile's points whose windows can be read where the map lies: from `first` on, before `second`.
   std::pair<int, int> outer_points(const Window& window, const Tile& tile) const;
 
  private:
   bool can_read(const Part& part, bool as_blocks) const;
   const float* pack(const Part& part, std::int64_t lanes, const WorkMemory& memory) const;
-
-  void pack_block(std::int64_t block, std::int64_t point, std::int64_t count, float* to,
-                  const WorkMemory& memory) const;
+  void pack_plane(std::int64_t channel, const float* const* bases, std::int64_t point, std::int64_t count,
+                  float* to) const;
 
   Operand operand_;
+  BlockPacker packer_;
+  std::vector<PointOffsets> offsets_;  ///< by source, if the operand is linear
   std::int64_t height_, width_;
-  bool is_linear_ = false, has_blocks_ = false;
+  bool is_linear_ = false, has_blocks_ = false, is_input_ = false;
   std::int64_t step_ = 0, ends_ = 0;  ///< points of zeros at the ends of all rows
 };
 

@@ -32,8 +32,9 @@ struct Fusion {
 using RunsAlone = std::function<bool(const Graph& graph, std::span<const PlannedTensor> tensors, int node)>;
 
 /// Parts a graph into waves and groups. The result's graph gives the same bits, but has another form: a max
-/// pool of a max pool reads that one's source, padding with zeros is part of the convolution, and what is
-/// computed for each point of several joined domains (the strides of a head) is computed for each of them.
+/// pool of a max pool reads that one's source, padding with zeros is part of the convolution, convolutions
+/// of few outputs are one where they can be (merge_products.hpp), and what is computed for each point of
+/// several joined domains (the strides of a head) is computed for each of them.
 /// @param runs_alone  null: none does
 Fusion fuse(const Graph& graph, const RunsAlone& runs_alone = nullptr);
 

@@ -1,8 +1,10 @@
 #include "network/plan/rewrite.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "network/plan/merge_products.hpp"
 #include "network/plan/merge_windows.hpp"
 
 namespace sightline::nn {
@@ -157,7 +159,14 @@ class Rewriting {
 }  // namespace
 
 Rewritten rewritten(const Graph& graph) {
-  return Rewriting(graph).run();
+  // Each turn merges convolutions that read what the last one merged.
+  std::optional<Graph> merged = merged_products(graph);
+  while (merged) {
+    std::optional<Graph> next = merged_products(*merged);
+    if (!next) break;
+    merged = std::move(next);
+  }
+  return Rewriting(merged ? *merged : graph).run();
 }
 
 }  // namespace sightline::nn
