@@ -464,29 +464,34 @@ class DevicePlanBuilder {
 
   // --- text
 
+  /// Tasks side by side in a launch.
+  struct Side {
+    std::vector<TaskSource> sources;
+    std::string name;
+  };
+
   void write() {
     const SourceContext context{graph_, stored_, has_blocks_, outputs_, plan_.weights, plan_.tables};
     add_copies();
-    std::vector<std::vector<TaskSource>> sources(at(launches_ + 1));
-    std::vector<std::string> names(at(launches_ + 1));
+    std::map<std::pair<int, std::string>, Side> launches;  // by number, and by text where they are apart
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
-      const Task& task = tasks_[t];
-      sources[at(task.launch)].push_back(source_of(context, task, tiles_[t]));
-      std::string& name = names[at(task.launch)];
-      name += fmt_name(task, tiles_[t]);
+      TaskSource source = source_of(context, tasks_[t], tiles_[t]);
+      const std::string text = plan_.shape.mixes_tasks ? "" : source.text;
+      Side& side = launches[{tasks_[t].launch, text}];
+      side.sources.push_back(std::move(source));
+      side.name += name_of_task(tasks_[t], tiles_[t]);
     }
-    for (std::size_t l = 0; l < sources.size(); ++l) {
-      if (sources[l].empty()) continue;
-      plan_.launches.push_back(launch_of(std::move(sources[l])));
+    for (auto& [key, side] : launches) {
+      plan_.launches.push_back(launch_of(std::move(side.sources)));
       DeviceLaunch& launch = plan_.launches.back();
-      launch.name = names[l];
+      launch.name = side.name;
       const bool has_few = plan_.shape.frames == 1 && launch.groups < plan_.shape.groups;
       launch.unrolled = has_few ? plan_.shape.unrolled_few : plan_.shape.unrolled_many;
     }
     if (plan_.weights.empty()) plan_.weights.push_back(0);
     if (plan_.tables.empty()) plan_.tables.push_back(0);
   }
-  std::string fmt_name(const Task& task, const TaskTile& tile) const {
+  static std::string name_of_task(const Task& task, const TaskTile& tile) {
     std::string name = " | ";
     for (const TaskStep& step : task.steps) {
       name += std::string(name_of(step.step.node.primitive)) + " " + std::to_string(step.channels);

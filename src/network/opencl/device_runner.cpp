@@ -28,8 +28,11 @@ DeviceShape shape_for(const opencl::DeviceInfo& device, int frames) {
   shape.local_floats = static_cast<int>(std::min(local, kLocalBytes) / sizeof(float));
   shape.groups = std::max(device.compute_units, 1);
   shape.frames = frames;
-  // PoCL 3.1 makes wrong code of unrolled loops.
-  if (is_cpu(device)) shape.unrolled_few = shape.unrolled_many = 1;
+  // PoCL 3.1 makes wrong code of unrolled loops, and of barriers behind conditions.
+  if (is_cpu(device)) {
+    shape.unrolled_few = shape.unrolled_many = 1;
+    shape.mixes_tasks = false;
+  }
   return shape;
 }
 

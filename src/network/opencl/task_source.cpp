@@ -710,7 +710,8 @@ DeviceLaunch launch_of(std::vector<TaskSource> tasks) {
       if (end + 1 == tasks.size() || tasks[end + 1].text != tasks[t].text)
         ends.push_back(end + 1 == tasks.size() ? groups : argument(next));
     }
-    body += fmt::format("{}if (group < {}) {{\n", t == 0 ? "" : "else ", ends[0]);
+    const bool is_last = end == tasks.size();
+    body += (t == 0 ? "" : "else ") + (is_last ? std::string() : fmt::format("if (group < {}) ", ends[0])) + "{\n";
     const auto chosen = [&](const std::string& name, const std::vector<std::string>& values) {
       std::string text;
       for (std::size_t i = values.size(); i-- > 1;) text += fmt::format("group >= {} ? {} : ", begins[i], values[i]);
