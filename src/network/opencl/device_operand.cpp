@@ -7,24 +7,20 @@
 namespace sightline::nn {
 namespace {
 
-constexpr std::size_t kMostRuns = 6;  // that text chooses from
-constexpr std::int32_t kUnset = std::numeric_limits<std::int32_t>::min();
-
-std::size_t at(std::int64_t number) {
-  return static_cast<std::size_t>(number);
-}
+constexpr std::size_t kMostChosen = 6;  // that text chooses from
+constexpr std::int32_t kNoPlace = std::numeric_limits<std::int32_t>::min();
 
 // The step of places that matter, where they rise evenly.
 bool has_step(const std::vector<std::int32_t>& points, std::int64_t& step) {
   step = 0;
   for (std::size_t p = 1; p < points.size(); ++p) {
-    if (points[p] != kUnset && points[0] != kUnset) {
+    if (points[p] != kNoPlace && points[0] != kNoPlace) {
       step = (points[p] - points[0]) / static_cast<std::int64_t>(p);
       break;
     }
   }
   for (std::size_t p = 0; p < points.size(); ++p) {
-    if (points[p] != kUnset && points[p] != static_cast<std::int64_t>(p) * step) return false;
+    if (points[p] != kNoPlace && points[p] != static_cast<std::int64_t>(p) * step) return false;
   }
   return true;
 }
@@ -34,11 +30,12 @@ bool find_pixels(const std::vector<std::int32_t>& points, std::int64_t width, Po
   if (width <= 1 || count % width != 0) return false;
   for (form.shift = 0; form.shift < 4; ++form.shift) {
     const std::int64_t one = std::int64_t{1} << form.shift;
-    form.step = one < width ? points[at(one)] : 0;
-    form.row_step = one * width < count ? points[at(one * width)] : 0;
+    form.step = one < width ? points[to_size(one)] : 0;
+    form.row_step = one * width < count ? points[to_size(one * width)] : 0;
     bool fits = true;
     for (std::int64_t p = 0; p < count && fits; ++p)
-      fits = points[at(p)] == (p / width >> form.shift) * form.row_step + (p % width >> form.shift) * form.step;
+      fits = points[to_size(p)] ==
+             (p / width >> form.shift) * form.row_step + (p % width >> form.shift) * form.step;
     if (fits) return true;
   }
   return false;
@@ -90,7 +87,8 @@ class OperandFinder {
     } else if (!from_.elements.empty()) {
       list_elements();
     } else {
-      for (const OperandSource& source : from_.sources) forms_.push_back(PointForm::of(source.points, width_));
+      for (const OperandSource& source : from_.sources)
+        forms_.push_back(PointForm::of(source.points, width_));
       find_runs();
     }
     return std::move(made_);
@@ -98,18 +96,20 @@ class OperandFinder {
 
  private:
   Operand::Channel element(std::int64_t p, std::int64_t c) const {
-    if (!from_.elements.empty()) return from_.elements[at(p * from_.count() + c)];
-    const Operand::Channel& channel = from_.channels[at(c)];
-    return {channel.source, channel.offset + from_.sources[at(channel.source)].points[at(p)]};
+    if (!from_.elements.empty()) return from_.elements[to_size(p * from_.count() + c)];
+    const Operand::Channel& channel = from_.channels[to_size(c)];
+    return {channel.source, channel.offset + from_.sources[to_size(channel.source)].points[to_size(p)]};
   }
 
   void read_values() {
     made_.kind = DeviceOperand::Kind::constant;
     const auto value = [&](std::int64_t p, std::int64_t c) {
       const Operand::Channel one = element(p, c);
-      return graph_.constant(from_.sources[at(one.source)].tensor)->as<float>()[at(one.offset)];
+      return graph_.constant(from_.sources[to_size(one.source)].tensor)->as<float>()[to_size(one.offset)];
     };
-    const auto bits = [&](std::int64_t p, std::int64_t c) { return std::bit_cast<std::int32_t>(value(p, c)); };
+    const auto bits = [&](std::int64_t p, std::int64_t c) {
+      return std::bit_cast<std::int32_t>(value(p, c));
+    };
     for (std::int64_t p = 0; p < made_.points; ++p) {
       for (std::int64_t c = 0; c < made_.count; ++c) {
         made_.by_point = made_.by_point || bits(p, c) != bits(0, c);
@@ -147,32 +147,34 @@ class OperandFinder {
     if (can_read_quads()) {
       made_.kind = DeviceOperand::Kind::quads;
       collect(4);
-      if (made_.runs.size() <= kMostRuns) return;
+      if (made_.runs.size() <= kMostChosen) return;
     }
     made_.kind = DeviceOperand::Kind::channels;
     collect(1);
-    if (made_.runs.size() <= kMostRuns) return;
+    if (made_.runs.size() <= kMostChosen) return;
     made_.kind = DeviceOperand::Kind::listed;
     const bool can_list = std::ranges::all_of(forms_, [&](const PointForm& one) {
       return one.kind == PointForm::Kind::none || one.kind == PointForm::Kind::own || one == forms_[0];
     });
-    const bool are_mixed = forms_.size() > 1 && std::ranges::any_of(forms_, [](const PointForm& one) {
-      return one.kind == PointForm::Kind::pixels || one.kind == PointForm::Kind::listed;
-    });
+    const bool are_mixed =
+        forms_.size() > 1 && std::ranges::any_of(forms_, [](const PointForm& one) {
+          return one.kind == PointForm::Kind::pixels || one.kind == PointForm::Kind::listed;
+        });
     if (can_list && !are_mixed) return;
     made_.runs.clear();
     list_elements();
   }
 
   const Storage& storage(const Operand::Channel& channel) const {
-    return stored_[from_.sources[at(channel.source)].tensor];
+    return stored_[from_.sources[to_size(channel.source)].tensor];
   }
 
   bool can_read_quads() const {
     for (std::int64_t c = 0; c < from_.count(); ++c) {
-      const Operand::Channel &one = from_.channels[at(c)], &first = from_.channels[at(c & ~std::int64_t{3})];
+      const Operand::Channel &one = from_.channels[to_size(c)],
+                             &first = from_.channels[to_size(c & ~std::int64_t{3})];
       if (one.source != first.source || one.offset != first.offset + (c & 3) || first.offset % 4 != 0 ||
-          !forms_[at(first.source)].is_multiple_of(4))
+          !forms_[to_size(first.source)].is_multiple_of(4))
         return false;
     }
     const Operand::Channel& last = from_.channels.back();
@@ -180,13 +182,13 @@ class OperandFinder {
   }
 
   ChannelRun run_from(std::int64_t c) const {
-    const Operand::Channel& first = from_.channels[at(c)];
+    const Operand::Channel& first = from_.channels[to_size(c)];
     const Storage& memory = storage(first);
     ChannelRun run;
     run.begin = c;
     run.end = c + 1;
-    run.tensor = from_.sources[at(first.source)].tensor;
-    run.points = forms_[at(first.source)];
+    run.tensor = from_.sources[to_size(first.source)].tensor;
+    run.points = forms_[to_size(first.source)];
     if (memory.is_plain) {
       run.base = first.offset;
       return run;
@@ -207,11 +209,12 @@ class OperandFinder {
   void collect(std::int64_t together) {
     made_.runs.clear();
     for (std::int64_t c = 0; c < from_.count(); c += together) {
-      const Operand::Channel& one = from_.channels[at(c)];
-      const int tensor = from_.sources[at(one.source)].tensor;
+      const Operand::Channel& one = from_.channels[to_size(c)];
+      const int tensor = from_.sources[to_size(one.source)].tensor;
       if (!made_.runs.empty() && made_.runs.back().tensor == tensor) {
         ChannelRun& run = made_.runs.back();
-        if (together == 1 && run.block_step == 0 && run.end == run.begin + 1) run.step = one.offset - run.base;
+        if (together == 1 && run.block_step == 0 && run.end == run.begin + 1)
+          run.step = one.offset - run.base;
         if (address(run, c) == one.offset) {
           run.end = std::min(c + together, from_.count());
           continue;

@@ -9,6 +9,11 @@
 
 namespace sightline::nn {
 
+/// A number that is not negative, as an index.
+inline std::size_t to_size(std::int64_t number) {
+  return static_cast<std::size_t>(number);
+}
+
 /// How addresses depend on the point.
 struct PointForm {
   enum class Kind : std::uint8_t {
@@ -38,7 +43,7 @@ struct ChannelRun {
   std::int64_t block_step = 0;  ///< 0: channels are `step` floats apart, and `lane` is 0
   std::int64_t step = 1;        ///< 0: all are the same
   bool is_block = false;        ///< whether the tensor lies in blocks
-  std::int64_t number = 0;  ///< of channel `begin` in its tensor, of those in blocks
+  std::int64_t number = 0;      ///< of channel `begin` in its tensor, of those in blocks
   PointForm points;
 };
 

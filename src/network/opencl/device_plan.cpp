@@ -50,7 +50,8 @@ struct DeviceKernels {
   }
   bool reads_at_points() const {
     const auto followed = followed_axes(node.primitive, types_of(graph, node.inputs), 0, shape());
-    return access_of(followed, planned(node.inputs[0]).layout, planned(node.outputs[0]).layout) == Access::point;
+    return access_of(followed, planned(node.inputs[0]).layout, planned(node.outputs[0]).layout) ==
+           Access::point;
   }
   bool are_constant() const {
     return std::all_of(node.inputs.begin() + 1, node.inputs.end(),
@@ -79,7 +80,8 @@ struct DeviceKernels {
   bool operator()(const Resample&) const { return is_map(); }
   bool operator()(const Reduce& one) const {
     if (one.fold == Fold::product) return false;
-    return reads_at_points() || (is_map() && one.axes == Axes{2, 3} && graph.shape(node.inputs[0]).size() == 4);
+    return reads_at_points() ||
+           (is_map() && one.axes == Axes{2, 3} && graph.shape(node.inputs[0]).size() == 4);
   }
   template <typename Other>
   bool operator()(const Other&) const {
@@ -133,8 +135,7 @@ class DevicePlanBuilder {
   }
 
  private:
-  static std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
-  const PlannedTensor& planned(int tensor) const { return fusion_.tensors[at(tensor)]; }
+  const PlannedTensor& planned(int tensor) const { return fusion_.tensors[to_size(tensor)]; }
 
   void set_storages() {
     for (std::size_t t = 0; t < count_; ++t) {
@@ -161,7 +162,7 @@ class DevicePlanBuilder {
     for (const std::vector<GroupStep>& group : steps_of(fusion_, can_finish)) {
       if (group.empty()) continue;
       const int made = group[0].outputs()[0];
-      if (fusion_.is_alone[at(graph_.tensor(made).maker)])
+      if (fusion_.is_alone[to_size(graph_.tensor(made).maker)])
         throw Problem("has no kernel for devices: " + group[0].node.name);
       Task task{{}, planned(made).layout.points, 0, 0, false};
       for (const GroupStep& step : group) {
@@ -169,7 +170,7 @@ class DevicePlanBuilder {
         if (is_map_layout(planned(step.outputs()[0]), own)) task.width = std::max(task.width, own[3]);
       }
       for (const GroupStep& step : group) task.steps.push_back(step_of(step, task.width));
-      std::vector<Task>& wave = waves[fusion_.wave[at(graph_.tensor(made).maker)]];
+      std::vector<Task>& wave = waves[fusion_.wave[to_size(graph_.tensor(made).maker)]];
       for (Task& part : divided(std::move(task), plan_.shape)) wave.push_back(std::move(part));
     }
     int launch = 0;
@@ -194,7 +195,8 @@ class DevicePlanBuilder {
     std::visit([&](const auto& one) { set_kind(made, one, width); }, node.primitive);
     if (step.finish) {
       for (const int input : step.finish->inputs)
-        made.finish_operands.push_back(input == output ? DeviceOperand() : point_operand(input, output, width));
+        made.finish_operands.push_back(input == output ? DeviceOperand()
+                                                       : point_operand(input, output, width));
     }
     return made;
   }
@@ -224,14 +226,15 @@ class DevicePlanBuilder {
     if (!is_map_layout(planned(made.step.node.outputs[0]), graph_.shape(made.step.node.outputs[0]))) {
       return set_point_product(made, 1, graph_.constant(made.step.node.inputs[1])->dim(1), one.groups, width);
     }
-    made.kind = one.groups == 1 ? StepKind::product
+    made.kind = one.groups == 1                                                      ? StepKind::product
                 : one.groups == made.channels && graph_.shape(x)[1] == made.channels ? StepKind::depthwise
-                                                                                      : StepKind::grouped;
+                                                                                     : StepKind::grouped;
     made.operands = {map_operand(made, x)};
   }
   void set_kind(TaskStep& made, const Product&, std::int64_t width) {
     const Shape& weights = graph_.shape(made.step.node.inputs[1]);
-    set_point_product(made, graph_.shape(made.step.node.outputs[0]).size() - 1, weights[weights.size() - 2], 1, width);
+    set_point_product(made, graph_.shape(made.step.node.outputs[0]).size() - 1, weights[weights.size() - 2],
+                      1, width);
   }
 
   // A product within each point. @param axis  of the output's shape, along which weights have outputs
@@ -243,8 +246,8 @@ class DevicePlanBuilder {
     const Places from(planned(x).layout), to(planned(y).layout);
     const Shape &shape = graph_.shape(y), &of = graph_.shape(x);
     const std::size_t added = shape.size() - of.size();
-    made.terms.resize(at(made.channels));
-    made.weight_rows.resize(at(made.channels));
+    made.terms.resize(to_size(made.channels));
+    made.weight_rows.resize(to_size(made.channels));
     bool is_plain = groups == 1 && made.channels == outputs && made.operands[0].count == depth;
     for_each_index(shape, [&](const Shape& place) {
       if (to.point(place) != 0) return;
@@ -252,8 +255,8 @@ class DevicePlanBuilder {
       Shape own(of.size(), 0);
       for (std::size_t i = added; i < place.size(); ++i)
         own[i - added] = i == axis || of[i - added] == 1 ? 0 : place[i];
-      made.weight_rows[at(channel)] = place[axis];
-      std::vector<int>& terms = made.terms[at(channel)];
+      made.weight_rows[to_size(channel)] = place[axis];
+      std::vector<int>& terms = made.terms[to_size(channel)];
       for (std::int64_t k = 0; k < depth; ++k) {
         own[axis - added] = place[axis] / outputs * depth + k;
         terms.push_back(static_cast<int>(from.channel(own)));
@@ -293,12 +296,12 @@ class DevicePlanBuilder {
   void find_terms(TaskStep& made, int x, int y) const {
     const Places from(planned(x).layout), to(planned(y).layout);
     const Shape& shape = graph_.shape(y);
-    made.terms.resize(at(made.channels));
+    made.terms.resize(to_size(made.channels));
     for_each_index(graph_.shape(x), [&](const Shape& place) {
       if (from.point(place) != 0) return;
       Shape own = place;
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = shape[i] == 1 ? 0 : own[i];
-      made.terms[at(to.channel(own))].push_back(static_cast<int>(from.channel(place)));
+      made.terms[to_size(to.channel(own))].push_back(static_cast<int>(from.channel(place)));
     });
   }
 
@@ -322,19 +325,19 @@ class DevicePlanBuilder {
     const Layout row_major{elements_of(shape), factored(shape, strides_of(shape)), false};
     std::map<int, std::vector<std::int32_t>> targets;  // by tensor: places by point, then channel
     bool fits = true;
-    stored_.for_each_address(output, shape, row_major,
-                             [&](std::int64_t to, std::int64_t, int tensor, std::int32_t address) {
-      fits = fits && graph_.tensor(tensor).maker != kNone;
-      if (!fits) return;
-      const Storage& memory = stored_[tensor];
-      std::vector<std::int32_t>& own = targets[tensor];
-      own.resize(at(memory.width * memory.channels), kUnset);
-      const std::int64_t point = address % memory.block_step / kLanes,
-                         channel = address / memory.block_step * kLanes + address % kLanes;
-      std::int32_t& target = own[at(point * memory.channels + channel)];
-      fits = fits && target == kUnset;
-      target = static_cast<std::int32_t>(to);
-    });
+    stored_.for_each_address(
+        output, shape, row_major, [&](std::int64_t to, std::int64_t, int tensor, std::int32_t address) {
+          fits = fits && graph_.tensor(tensor).maker != kNone;
+          if (!fits) return;
+          const Storage& memory = stored_[tensor];
+          std::vector<std::int32_t>& own = targets[tensor];
+          own.resize(to_size(memory.width * memory.channels), kUnset);
+          const std::int64_t point = address % memory.block_step / kLanes,
+                             channel = address / memory.block_step * kLanes + address % kLanes;
+          std::int32_t& target = own[to_size(point * memory.channels + channel)];
+          fits = fits && target == kUnset;
+          target = static_cast<std::int32_t>(to);
+        });
     std::vector<std::pair<int, OutputPlace>> made;
     for (const auto& [tensor, places] : targets) {
       fits = fits && std::ranges::find(places, kUnset) == places.end();
@@ -343,7 +346,7 @@ class DevicePlanBuilder {
     if (!fits) return false;
     for (auto& [tensor, place] : made) {
       place.base = static_cast<std::int64_t>(number);  // until it is placed
-      outputs_[at(tensor)].push_back(std::move(place));
+      outputs_[to_size(tensor)].push_back(std::move(place));
     }
     return true;
   }
@@ -354,11 +357,11 @@ class DevicePlanBuilder {
     const auto points = static_cast<std::int64_t>(places.size()) / channels;
     OutputPlace place;
     std::vector<std::int32_t> own;
-    for (std::int64_t p = 0; p < points; ++p) own.push_back(places[at(p * channels)] - places[0]);
-    for (std::int64_t c = 0; c < channels; ++c) place.channels.push_back(places[at(c)]);
+    for (std::int64_t p = 0; p < points; ++p) own.push_back(places[to_size(p * channels)] - places[0]);
+    for (std::int64_t c = 0; c < channels; ++c) place.channels.push_back(places[to_size(c)]);
     for (std::int64_t p = 0; p < points; ++p) {
       for (std::int64_t c = 0; c < channels; ++c) {
-        if (places[at(p * channels + c)] != own[at(p)] + place.channels[at(c)]) return false;
+        if (places[to_size(p * channels + c)] != own[to_size(p)] + place.channels[to_size(c)]) return false;
       }
     }
     const Shape& shape = graph_.shape(tensor);
@@ -366,7 +369,7 @@ class DevicePlanBuilder {
     place.channel_step = channels > 1 ? place.channels[1] - place.channels[0] : 1;
     bool is_even = place.channels[0] == 0;
     for (std::int64_t c = 0; c < channels; ++c)
-      is_even = is_even && place.channels[at(c)] == c * place.channel_step;
+      is_even = is_even && place.channels[to_size(c)] == c * place.channel_step;
     if (is_even) place.channels.clear();
     made.emplace_back(tensor, std::move(place));
     return true;
@@ -378,7 +381,7 @@ class DevicePlanBuilder {
   void find_memory() {
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       for (const TaskStep& step : tasks_[t].steps) {
-        for (const int made : step.step.outputs()) is_local_[at(made)] = true;
+        for (const int made : step.step.outputs()) is_local_[to_size(made)] = true;
       }
     }
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -388,10 +391,10 @@ class DevicePlanBuilder {
           stored_[tensor].last_wave = std::max(stored_[tensor].last_wave, tasks_[t].launch + 1);
           if (maker == kNone) return;
           if (maker != static_cast<int>(t)) {
-            has_blocks_[at(tensor)] = true;
+            has_blocks_[to_size(tensor)] = true;
           } else if (!step.reads_local(tensor)) {
-            has_blocks_[at(tensor)] = true;
-            is_local_[at(tensor)] = false;
+            has_blocks_[to_size(tensor)] = true;
+            is_local_[to_size(tensor)] = false;
           }
         });
       }
@@ -401,7 +404,7 @@ class DevicePlanBuilder {
       const int output = graph_.outputs()[i];
       for (const Source& source : planned(output).sources) {
         stored_[source.tensor].last_wave = launches_ + 1;
-        if (maker_of(source.tensor) != kNone) has_blocks_[at(source.tensor)] = true;
+        if (maker_of(source.tensor) != kNone) has_blocks_[to_size(source.tensor)] = true;
       }
     }
   }
@@ -418,7 +421,8 @@ class DevicePlanBuilder {
   int maker_of(int tensor) const {
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       for (const TaskStep& step : tasks_[t].steps) {
-        if (std::ranges::find(step.step.outputs(), tensor) != step.step.outputs().end()) return static_cast<int>(t);
+        if (std::ranges::find(step.step.outputs(), tensor) != step.step.outputs().end())
+          return static_cast<int>(t);
       }
     }
     return kNone;
@@ -427,7 +431,7 @@ class DevicePlanBuilder {
   bool is_spilled(std::size_t tensor) const {
     const int maker = maker_of(static_cast<int>(tensor));
     if (maker == kNone || is_local_[tensor]) return false;
-    return std::ranges::any_of(tasks_[at(maker)].steps,
+    return std::ranges::any_of(tasks_[to_size(maker)].steps,
                                [&](const TaskStep& step) { return step.reads(static_cast<int>(tensor)); });
   }
 
@@ -445,9 +449,9 @@ class DevicePlanBuilder {
           Storage& own = stored_[made];
           own.first_wave = task.launch + 1;
           own.last_wave = std::max(own.last_wave, own.first_wave);
-          if (has_blocks_[at(made)]) all.push_back(&own);
-          for (const OutputPlace& place : outputs_[at(made)]) {
-            Storage& output = output_storages_[at(place.base)];
+          if (has_blocks_[to_size(made)]) all.push_back(&own);
+          for (const OutputPlace& place : outputs_[to_size(made)]) {
+            Storage& output = output_storages_[to_size(place.base)];
             output.first_wave = std::min(output.first_wave, task.launch + 1);
           }
         }
@@ -456,7 +460,7 @@ class DevicePlanBuilder {
     for (Storage& one : output_storages_) all.push_back(&one);
     plan_.frame_bytes = place_in_arena(all);
     for (std::vector<OutputPlace>& own : outputs_) {
-      for (OutputPlace& place : own) place.base = output_storages_[at(place.base)].offset / 4;
+      for (OutputPlace& place : own) place.base = output_storages_[to_size(place.base)].offset / 4;
     }
     for (const int input : graph_.inputs()) plan_.inputs.push_back(stored_[input].offset);
     for (const Storage& one : output_storages_) plan_.outputs.push_back(one.offset);
@@ -513,23 +517,24 @@ class DevicePlanBuilder {
       TaskStep copy;
       copy.kind = StepKind::copy;
       copy.target = output_storages_[i].offset / 4;
-      copy.copied.resize(at(elements_of(shape) * words));
+      copy.copied.resize(to_size(elements_of(shape) * words));
       std::map<int, std::int64_t> constants;  // first floats of the weights
-      stored_.for_each_address(output, shape, row_major,
-                               [&](std::int64_t to, std::int64_t, int tensor, std::int32_t address) {
-        for (std::int64_t w = 0; w < words; ++w) {
-          std::int64_t from = stored_[tensor].offset / 4 + address * words + w;
-          if (const Tensor* const value = graph_.constant(tensor)) {
-            const auto [found, is_new] = constants.try_emplace(tensor, plan_.weights.size());
-            if (is_new) {
-              plan_.weights.resize(plan_.weights.size() + (value->bytes().size() + 3) / 4);
-              std::memcpy(plan_.weights.data() + found->second, value->bytes().data(), value->bytes().size());
+      stored_.for_each_address(
+          output, shape, row_major, [&](std::int64_t to, std::int64_t, int tensor, std::int32_t address) {
+            for (std::int64_t w = 0; w < words; ++w) {
+              std::int64_t from = stored_[tensor].offset / 4 + address * words + w;
+              if (const Tensor* const value = graph_.constant(tensor)) {
+                const auto [found, is_new] = constants.try_emplace(tensor, plan_.weights.size());
+                if (is_new) {
+                  plan_.weights.resize(plan_.weights.size() + (value->bytes().size() + 3) / 4);
+                  std::memcpy(plan_.weights.data() + found->second, value->bytes().data(),
+                              value->bytes().size());
+                }
+                from = ~(found->second + address * words + w);
+              }
+              copy.copied[to_size(to * words + w)] = from;
             }
-            from = ~(found->second + address * words + w);
-          }
-          copy.copied[at(to * words + w)] = from;
-        }
-      });
+          });
       Task task{{copy}, static_cast<std::int64_t>(copy.copied.size()), 0, launches_, false};
       tiles_.push_back(tile_of(task, plan_.shape, is_local_));
       tasks_.push_back(std::move(task));

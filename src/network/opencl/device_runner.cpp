@@ -9,7 +9,8 @@
 namespace sightline::nn {
 namespace {
 
-// Measured on an H100: one frame wants many work-items for each of its few work-groups, several want many groups.
+// Measured on an H100: one frame wants many work-items for each of its few work-groups, several want many
+// groups.
 constexpr int kGroupOfOne = 256, kGroupOfSeveral = 128, kGroupOnCpu = 64;
 constexpr std::uint64_t kLocalBytes = 44 << 10, kOtherLocalBytes = 4 << 10;
 
@@ -23,8 +24,8 @@ DeviceShape shape_for(const opencl::DeviceInfo& device, int frames) {
   const int wanted = is_cpu(device) ? kGroupOnCpu : frames == 1 ? kGroupOfOne : kGroupOfSeveral;
   const std::uint64_t local = std::max(device.local_memory_bytes, 2 * kOtherLocalBytes) - kOtherLocalBytes;
   DeviceShape shape;
-  shape.group = static_cast<int>(
-      std::bit_floor(std::clamp<std::uint64_t>(device.largest_work_group, 1, static_cast<std::uint64_t>(wanted))));
+  shape.group = static_cast<int>(std::bit_floor(
+      std::clamp<std::uint64_t>(device.largest_work_group, 1, static_cast<std::uint64_t>(wanted))));
   shape.local_floats = static_cast<int>(std::min(local, kLocalBytes) / sizeof(float));
   shape.groups = std::max(device.compute_units, 1);
   shape.frames = frames;

@@ -18,7 +18,7 @@ std::vector<int> GroupStep::reads() const {
 
 namespace {
 
-constexpr std::size_t kMostOperands = 8;  // of a Map
+constexpr std::size_t kMostMapOperands = 8;  // of a Map
 
 class StepBuilder {
  public:
@@ -67,9 +67,7 @@ class StepBuilder {
       reader = static_cast<int>(i);
     }
     if (reader == kNone) return kNone;
-    const auto is_in_reader = [&](int node) {
-      return group_contains(group[at(reader)], node);
-    };
+    const auto is_in_reader = [&](int node) { return group_contains(group[at(reader)], node); };
     return std::ranges::all_of(readers_[at(made)], is_in_reader) ? reader : kNone;
   }
   // Whether a node of the graph is part of a step.
@@ -81,7 +79,7 @@ class StepBuilder {
 
   bool merge(const GroupStep& a, GroupStep& b) {
     const bool can = is_map(a) && is_map(b) && is_tiled(a) && is_tiled(b) &&
-                     a.node.inputs.size() + b.node.inputs.size() <= kMostOperands &&
+                     a.node.inputs.size() + b.node.inputs.size() <= kMostMapOperands &&
                      graph_.shape(a.node.outputs[0]) == graph_.shape(b.node.outputs[0]);
     if (!can) return false;
     merge_map(b.node, a.node.outputs[0], a.node);

@@ -14,10 +14,6 @@
 namespace sightline::nn {
 namespace {
 
-std::size_t at(std::int64_t number) {
-  return static_cast<std::size_t>(number);
-}
-
 class TaskWriter {
  public:
   TaskWriter(const SourceContext& context, const Task& task, const TaskTile& tile)
@@ -78,8 +74,8 @@ class TaskWriter {
     const TaskStep& last = task_.steps.back();
     const std::int64_t rows = last.taps() * last.columns(), row = last.lanes() / tile_.parts;
     if (rows * row <= kMostAhead)
-      text_ += fmt::format("READ_AHEAD({} + part * {}, {}, {}, {})\n", argument(last_product_), row, row, rows,
-                           last.lanes());
+      text_ += fmt::format("READ_AHEAD({} + part * {}, {}, {}, {})\n", argument(last_product_), row, row,
+                           rows, last.lanes());
   }
 
   std::int64_t start_of(int tensor) const { return context_.stored[tensor].offset / 4; }
@@ -123,7 +119,8 @@ class TaskWriter {
   std::string quad_of_run(const ChannelRun& run, const std::string& q) {
     const std::int64_t shift = run.lane / 4 - run.begin / 4;
     if (const LocalPlace* const place = local(run.tensor))
-      return fmt::format("READ_LOCAL({} + p * {} + 4 * {})", place->at + run.number - run.begin, place->pitch, q);
+      return fmt::format("READ_LOCAL({} + p * {} + 4 * {})", place->at + run.number - run.begin, place->pitch,
+                         q);
     const std::string base = argument(start_of(run.tensor) + run.base);
     const std::string points = text_of_points(run.points);
     if (run.block_step == 0)
@@ -134,9 +131,9 @@ class TaskWriter {
 
   std::string channel_of_run(const ChannelRun& run, const std::string& c) {
     if (const LocalPlace* const place = local(run.tensor))
-      return run.step == 0 ? fmt::format("tile[{} + p * {}]", place->at + run.number, place->pitch)
-                           : fmt::format("tile[{} + p * {} + {}]", place->at + run.number - run.begin,
-                                         place->pitch, c);
+      return run.step == 0
+                 ? fmt::format("tile[{} + p * {}]", place->at + run.number, place->pitch)
+                 : fmt::format("tile[{} + p * {} + {}]", place->at + run.number - run.begin, place->pitch, c);
     const std::string base = argument(start_of(run.tensor) + run.base);
     const std::string points = text_of_points(run.points);
     if (run.step == 0) return fmt::format("arena[{}{}]", base, points);
@@ -160,8 +157,7 @@ class TaskWriter {
                                       : run.base + i * run.step;
         places.push_back(static_cast<std::int32_t>(
             place ? place->at + run.number + i * (run.step == 0 ? 0 : 1) : start_of(run.tensor) + from));
-        if (!is_one)
-          places.push_back(static_cast<std::int32_t>(place ? -place->pitch : run.points.step));
+        if (!is_one) places.push_back(static_cast<std::int32_t>(place ? -place->pitch : run.points.step));
       }
     }
     const std::string list = table(places);
@@ -172,7 +168,8 @@ class TaskWriter {
   std::string elements(const DeviceOperand& operand, const std::string& c) {
     std::vector<std::int32_t> places;
     for (const Operand::Channel& one : operand.elements)
-      places.push_back(static_cast<std::int32_t>(start_of(operand.tensors[at(one.source)]) + one.offset));
+      places.push_back(
+          static_cast<std::int32_t>(start_of(operand.tensors[to_size(one.source)]) + one.offset));
     return fmt::format("arena[tables[{} + g * {} + {}]]", table(places), operand.count, c);
   }
 
@@ -183,7 +180,7 @@ class TaskWriter {
     std::vector<float> values;
     for (std::size_t i = 0; i < operand.values.size(); ++i) {
       values.push_back(operand.values[i]);
-      if ((i + 1) % at(channels) == 0) values.resize(values.size() + at(pitch - channels), 0.0F);
+      if ((i + 1) % to_size(channels) == 0) values.resize(values.size() + to_size(pitch - channels), 0.0F);
     }
     std::string place = argument(add_weights(values));
     if (operand.by_point) place += operand.by_channel ? fmt::format(" + g * {}", pitch) : " + g";
@@ -211,7 +208,8 @@ class TaskWriter {
       return operand.by_channel ? constant(operand, q, true) : "(float4)(" + constant(operand, q, true) + ")";
     if (operand.kind == DeviceOperand::Kind::quads)
       return choice(operand, q, 4, [&](const ChannelRun& run) { return quad_of_run(run, q); });
-    if (operand.runs.size() == 1 && operand.runs[0].step == 0 && operand.kind == DeviceOperand::Kind::channels)
+    if (operand.runs.size() == 1 && operand.runs[0].step == 0 &&
+        operand.kind == DeviceOperand::Kind::channels)
       return "(float4)(" + channel(operand, q) + ")";
     // One text for four channels keeps arguments few.
     const std::string one = channel(operand, "CHANNEL_");
@@ -242,10 +240,10 @@ class TaskWriter {
   void store(int tensor, const std::string& value, std::int64_t channels) {
     if (const LocalPlace* const place = local(tensor))
       text_ += fmt::format("WRITE_LOCAL({} + p * {} + 4 * q, {}); ", place->at, place->pitch, value);
-    if (context_.has_blocks[at(tensor)])
+    if (context_.has_blocks[to_size(tensor)])
       text_ += fmt::format("WRITE({} + IN_BLOCKS(q, {}) + 16 * g, {}); ", argument(start_of(tensor)),
                            argument(context_.stored[tensor].block_step), value);
-    for (const OutputPlace& place : context_.outputs[at(tensor)]) {
+    for (const OutputPlace& place : context_.outputs[to_size(tensor)]) {
       const std::string to = place_in(place, "CHANNEL_");
       for (int i = 0; i < 4; ++i) {
         std::string own = to;
@@ -257,7 +255,8 @@ class TaskWriter {
   }
   std::string place_in(const OutputPlace& place, const std::string& c) {
     const std::string base = argument(place.base), points = text_of_points(place.points);
-    if (!place.channels.empty()) return fmt::format("{} + tables[{} + {}]{}", base, table(place.channels), c, points);
+    if (!place.channels.empty())
+      return fmt::format("{} + tables[{} + {}]{}", base, table(place.channels), c, points);
     return place.channel_step == 1
                ? fmt::format("{} + {}{}", base, c, points)
                : fmt::format("{} + {} * {}{}", base, argument(place.channel_step), c, points);
@@ -265,10 +264,11 @@ class TaskWriter {
   void store_channel(int tensor, const std::string& value, const std::string& c) {
     if (const LocalPlace* const place = local(tensor))
       text_ += fmt::format("tile[{} + p * {} + {}] = {}; ", place->at, place->pitch, c, value);
-    if (context_.has_blocks[at(tensor)])
-      text_ += fmt::format("arena[{} + CHANNEL_IN_BLOCKS({}, {}) + 16 * g] = {}; ",
-                           argument(start_of(tensor)), c, argument(context_.stored[tensor].block_step), value);
-    for (const OutputPlace& place : context_.outputs[at(tensor)])
+    if (context_.has_blocks[to_size(tensor)])
+      text_ +=
+          fmt::format("arena[{} + CHANNEL_IN_BLOCKS({}, {}) + 16 * g] = {}; ", argument(start_of(tensor)), c,
+                      argument(context_.stored[tensor].block_step), value);
+    for (const OutputPlace& place : context_.outputs[to_size(tensor)])
       text_ += fmt::format("arena[{}] = {}; ", place_in(place, c), value);
   }
 
@@ -283,15 +283,15 @@ class TaskWriter {
       texts.push_back(operand.count == 0 ? "v" : quad(operand, "q"));
     const ExpressionText text = text_for(std::get<Map>(map.primitive).expression, texts);
     text_ += text.statements + "\n";
-    for (std::size_t i = 0; i < map.outputs.size(); ++i)
-      store(map.outputs[i], text.results[i], one.channels);
+    for (std::size_t i = 0; i < map.outputs.size(); ++i) store(map.outputs[i], text.results[i], one.channels);
   }
 
   // --- steps
 
   void pixel() {
     if (task_.width == 0) return;
-    const std::uint64_t inverse = ((std::uint64_t{1} << 32) + at(task_.width) - 1) / at(task_.width);
+    const std::uint64_t inverse =
+        ((std::uint64_t{1} << 32) + to_size(task_.width) - 1) / to_size(task_.width);
     text_ += fmt::format("PIXEL({}, {}) ", argument(task_.width),
                          argument(static_cast<std::int32_t>(static_cast<std::uint32_t>(inverse))));
   }
@@ -338,8 +338,8 @@ class TaskWriter {
   std::string inside(const TaskStep& one, const std::string& value, const std::string& outside,
                      const std::string& to) {
     const std::string width = argument(one.width), height = argument(one.height);
-    return fmt::format("{} = {}; if (INSIDE(y, x, {}, {})) {{ const int g = y * {} + x; {} = {}; }} ", to, outside,
-                       height, width, width, to, value);
+    return fmt::format("{} = {}; if (INSIDE(y, x, {}, {})) {{ const int g = y * {} + x; {} = {}; }} ", to,
+                       outside, height, width, width, to, value);
   }
 
   // [taps * columns][lanes], where columns of a tap are a multiple of four.
@@ -350,23 +350,23 @@ class TaskWriter {
     const std::int64_t depth = one.operands[0].count, lanes = one.lanes(), taps = one.taps();
     const bool is_product = std::holds_alternative<Product>(node.primitive);
     // Zeros behind the last column are -0: adding 0 * -0 changes no sum.
-    std::vector<float> placed(at(taps * one.columns() * lanes), -0.0F);
+    std::vector<float> placed(to_size(taps * one.columns() * lanes), -0.0F);
     for (std::int64_t t = 0; t < taps; ++t) {
       for (std::int64_t k = 0; k < depth; ++k) {
         for (std::int64_t o = 0; o < one.channels; ++o)
-          placed[at((t * one.columns() + k) * lanes + o)] =
-              values[at(is_product ? k * one.channels + o : (o * depth + k) * taps + t)];
+          placed[to_size((t * one.columns() + k) * lanes + o)] =
+              values[to_size(is_product ? k * one.channels + o : (o * depth + k) * taps + t)];
       }
     }
     return add_weights(placed);
   }
   std::string start(const TaskStep& one) {
     const std::vector<int>& inputs = one.step.node.inputs;
-    std::vector<float> values(at(one.lanes()), 0.0F);
+    std::vector<float> values(to_size(one.lanes()), 0.0F);
     if (inputs.size() > 2) {
       const auto from = context_.graph.constant(inputs[2])->as<float>();
       for (std::int64_t c = 0; c < one.channels; ++c)
-        values[at(c)] = from[at(one.weight_rows.empty() ? c : one.weight_rows[at(c)])];
+        values[to_size(c)] = from[to_size(one.weight_rows.empty() ? c : one.weight_rows[to_size(c)])];
     }
     return argument(add_weights(values));
   }
@@ -380,14 +380,18 @@ class TaskWriter {
     const int outputs = tile_.parts > 1 && number_ + 1 == task_.steps.size() ? lanes / tile_.parts : lanes;
     // A chunk is some taps, or some columns of a tap.
     const int together = std::max(product.staged / columns, 1);
-    const int chunk = product.is_direct ? all : columns <= product.staged ? together * columns : product.staged / 4 * 4;
+    const int chunk = product.is_direct           ? all
+                      : columns <= product.staged ? together * columns
+                                                  : product.staged / 4 * 4;
     for (int first = 0; first < outputs; first += product.pass) {
       const int pass = std::min(product.pass, outputs - first);
       text_ += fmt::format("{{ PART({}, {}, {}) const int q = {} + part * {} + column_quad; ", product.points,
                            pass / 4, tile_.shift, first / 4, outputs / 4);
       text_ += fmt::format("float4 s[{}]; ", product.points);
       for (int i = 0; i < product.points; ++i)
-        text_ += fmt::format("s[{}] = {}", i, i == 0 ? fmt::format("works ? READ(weights, {} + 4 * q) : (float4)0; ", begin) : "s[0]; ");
+        text_ += fmt::format(
+            "s[{}] = {}", i,
+            i == 0 ? fmt::format("works ? READ(weights, {} + 4 * q) : (float4)0; ", begin) : "s[0]; ");
       text_ += "\n";
       for (int k = 0; k < all;) {
         // Columns [k, k + depth) of all.
@@ -404,13 +408,16 @@ class TaskWriter {
           }
         }
         text_ += fmt::format(
-            "if (works) multiply_{0}(tile + {1} + begin * {2}, apart * {2}, {3}, weights + {4} + {5} + 4 * q, {6}, s);\n",
+            "if (works) multiply_{0}(tile + {1} + begin * {2}, apart * {2}, {3}, weights + {4} + {5} + 4 * "
+            "q, {6}, s);\n",
             product.points, product.columns.at, product.columns.pitch, depth, weights, k * lanes, lanes);
         k += depth;
         if (k < all) text_ += "BARRIER\n";
       }
-      text_ += fmt::format("if (works{}) {{ UNROLL_ALL for (int j = 0; j < {}; ++j) {{ const int p = begin + j * apart, g = first + p; if (p < count) {{ const float4 v = s[j]; ",
-                           one.quads() * 4 < lanes ? fmt::format(" && q < {}", one.quads()) : "", product.points);
+      text_ += fmt::format(
+          "if (works{}) {{ UNROLL_ALL for (int j = 0; j < {}; ++j) {{ const int p = begin + j * apart, g = "
+          "first + p; if (p < count) {{ const float4 v = s[j]; ",
+          one.quads() * 4 < lanes ? fmt::format(" && q < {}", one.quads()) : "", product.points);
       pixel();
       finish(one);
       text_ += "} } } }\nBARRIER\n";
@@ -424,7 +431,8 @@ class TaskWriter {
     const bool is_quads = x.kind == DeviceOperand::Kind::quads;
     text_ += fmt::format("{}({}, {}) ", is_quads ? "FOR_QUADS" : "FOR_POINTS", columns / 4, tile_.shift);
     const std::string q = first_column == 0 ? "q" : fmt::format("(q + {})", first_column / 4);
-    const std::string to = fmt::format("tile + {} + p * {} + 4 * q", product.columns.at, product.columns.pitch);
+    const std::string to =
+        fmt::format("tile + {} + p * {} + 4 * q", product.columns.at, product.columns.pitch);
     if (one.is_pointwise()) {
       pixel();
       text_ += fmt::format("float4 v = 0; if (p < count) v = {}; *(local float4*)({}) = v; }}\nBARRIER\n",
@@ -433,24 +441,25 @@ class TaskWriter {
     }
     text_ += fmt::format("local float* to = {}; ", to);
     pixel();
-    text_ += fmt::format("const int ox = x, oy = y; int row = {}, column = {};\n", first_tap / one.window.kernel[1],
-                         first_tap % one.window.kernel[1]);
+    text_ += fmt::format("const int ox = x, oy = y; int row = {}, column = {};\n",
+                         first_tap / one.window.kernel[1], first_tap % one.window.kernel[1]);
     text_ += fmt::format("UNROLL_TAPS for (int t = 0; t < {}; ++t, to += {}) {{ {} float4 ", taps, columns,
                          tap(one, "row", "column"));
     std::string value = inside(one, filled_quad(x, q), "0", "v");
     const std::string condition = "if (INSIDE";
     value.replace(value.find(condition), condition.size(), "if (p < count && INSIDE");
-    text_ += value + fmt::format("*(local float4*)to = v; if (++column == {}) column = 0, ++row; }} }}\nBARRIER\n",
-                                 one.window.kernel[1]);
+    text_ +=
+        value + fmt::format("*(local float4*)to = v; if (++column == {}) column = 0, ++row; }} }}\nBARRIER\n",
+                            one.window.kernel[1]);
   }
 
   // Weights of outputs [ceil(channels / 16)][rows][16].
   std::string blocked_weights(const TaskStep& one, std::int64_t rows,
                               const std::function<float(std::int64_t channel, std::int64_t row)>& value) {
-    std::vector<float> placed(at(one.lanes() * rows), 0.0F);
+    std::vector<float> placed(to_size(one.lanes() * rows), 0.0F);
     for (std::int64_t c = 0; c < one.channels; ++c) {
       for (std::int64_t r = 0; r < rows; ++r)
-        placed[at((c / kLanes * rows + r) * kLanes + c % kLanes)] = value(c, r);
+        placed[to_size((c / kLanes * rows + r) * kLanes + c % kLanes)] = value(c, r);
     }
     return argument(add_weights(placed));
   }
@@ -459,12 +468,13 @@ class TaskWriter {
     const auto values = context_.graph.constant(one.step.node.inputs[1])->as<float>();
     const std::int64_t taps = one.taps();
     const std::string weights = blocked_weights(
-        one, taps, [&](std::int64_t c, std::int64_t t) { return values[at(c * taps + t)]; });
+        one, taps, [&](std::int64_t c, std::int64_t t) { return values[to_size(c * taps + t)]; });
     const std::string begin = start(one);
     begin_quads(one);
     text_ += "const int ox = x, oy = y; ";
     const std::string x = inside(one, quad(one.operands[0], "q"), "0", "x0");
-    const std::string weight = fmt::format("READ(weights, {} + (q >> 2) * {} + 4 * (q & 3) + 16 * ", weights, taps * kLanes);
+    const std::string weight =
+        fmt::format("READ(weights, {} + (q >> 2) * {} + 4 * (q & 3) + 16 * ", weights, taps * kLanes);
     constexpr std::int64_t kAtOnce = 9;  // taps whose loads are all under way before the first sum
     text_ += fmt::format("float4 v = READ(weights, {} + 4 * q);\n", begin);
     if (taps <= kAtOnce) {
@@ -472,15 +482,18 @@ class TaskWriter {
         std::string own = x;
         for (std::size_t found = 0; (found = own.find("x0", found)) != std::string::npos;)
           own.replace(found, 2, fmt::format("t{}", t));
-        text_ += fmt::format("float4 t{}; {{ {} {} }}\n", t,
-                             tap(one, std::to_string(t / one.window.kernel[1]), std::to_string(t % one.window.kernel[1])), own);
+        text_ += fmt::format(
+            "float4 t{}; {{ {} {} }}\n", t,
+            tap(one, std::to_string(t / one.window.kernel[1]), std::to_string(t % one.window.kernel[1])),
+            own);
       }
       for (std::int64_t t = 0; t < taps; ++t) text_ += fmt::format("v = fma(t{}, {}{}), v); ", t, weight, t);
     } else {
-      text_ += fmt::format("UNROLL_NONE for (int t = 0; t < {}; ++t) {{ {} float4 {} v = fma(x0, {}t), v); }}\n", taps,
-                           tap(one, fmt::format("(t / {})", one.window.kernel[1]),
-                               fmt::format("(t % {})", one.window.kernel[1])),
-                           x, weight);
+      text_ += fmt::format(
+          "UNROLL_NONE for (int t = 0; t < {}; ++t) {{ {} float4 {} v = fma(x0, {}t), v); }}\n", taps,
+          tap(one, fmt::format("(t / {})", one.window.kernel[1]),
+              fmt::format("(t % {})", one.window.kernel[1])),
+          x, weight);
     }
     finish(one);
     end_quads();
@@ -495,8 +508,8 @@ class TaskWriter {
     const std::int64_t taps = one.taps(), outputs = tensor.shape().back(),
                        depth = is_product ? tensor.dim(tensor.rank() - 2) : tensor.dim(1);
     const std::string weights = blocked_weights(one, taps * depth, [&](std::int64_t c, std::int64_t row) {
-      const std::int64_t o = one.weight_rows.empty() ? c : one.weight_rows[at(c)];
-      return values[at(is_product ? row * outputs + o : (o * depth + row % depth) * taps + row / depth)];
+      const std::int64_t o = one.weight_rows.empty() ? c : one.weight_rows[to_size(c)];
+      return values[to_size(is_product ? row * outputs + o : (o * depth + row % depth) * taps + row / depth)];
     });
     const std::string begin = start(one);
     std::string list;
@@ -505,8 +518,7 @@ class TaskWriter {
       for (const std::vector<int>& terms : one.terms) places.insert(places.end(), terms.begin(), terms.end());
       list = table(places);
     }
-    const std::int64_t each =
-        list.empty() ? one.channels / std::get<Convolve>(node.primitive).groups : 1;
+    const std::int64_t each = list.empty() ? one.channels / std::get<Convolve>(node.primitive).groups : 1;
     begin_quads(one);
     std::string value = "(float4)(";
     for (int i = 0; i < 4; ++i) {
@@ -514,23 +526,26 @@ class TaskWriter {
       text_ += fmt::format("const int c{} = {}; ", i,
                            list.empty() ? fmt::format("{} / {} * {}", c, each, depth)
                                         : fmt::format("{} + {} * {}", list, c, depth));
-      value += (i == 0 ? "" : ", ") +
-               channel(one.operands[0], list.empty() ? fmt::format("(c{} + k)", i) : fmt::format("tables[c{} + k]", i));
+      value +=
+          (i == 0 ? "" : ", ") + channel(one.operands[0], list.empty() ? fmt::format("(c{} + k)", i)
+                                                                       : fmt::format("tables[c{} + k]", i));
     }
     value += ")";
-    const std::string add = fmt::format(
-        "v = fma(x0, READ(weights, {} + (q >> 2) * {} + 4 * (q & 3) + 16 * (t * {} + k)), v);", weights,
-        taps * depth * kLanes, depth);
+    const std::string add =
+        fmt::format("v = fma(x0, READ(weights, {} + (q >> 2) * {} + 4 * (q & 3) + 16 * (t * {} + k)), v);",
+                    weights, taps * depth * kLanes, depth);
     text_ += fmt::format("float4 v = READ(weights, {} + 4 * q);\n", begin);
     if (!list.empty()) {
-      text_ += fmt::format("UNROLL_NONE for (int t = 0, k = 0; k < {}; ++k) {{ const float4 x0 = {}; {} }}\n", depth,
-                           value, add);
+      text_ += fmt::format("UNROLL_NONE for (int t = 0, k = 0; k < {}; ++k) {{ const float4 x0 = {}; {} }}\n",
+                           depth, value, add);
     } else {
       text_ += fmt::format(
           "const int ox = x, oy = y;\n"
-          "UNROLL_NONE for (int t = 0; t < {}; ++t) {{ {} UNROLL_NONE for (int k = 0; k < {}; ++k) {{ float4 {} {} }} }}\n",
+          "UNROLL_NONE for (int t = 0; t < {}; ++t) {{ {} UNROLL_NONE for (int k = 0; k < {}; ++k) {{ float4 "
+          "{} {} }} }}\n",
           taps,
-          tap(one, fmt::format("(t / {})", one.window.kernel[1]), fmt::format("(t % {})", one.window.kernel[1])),
+          tap(one, fmt::format("(t / {})", one.window.kernel[1]),
+              fmt::format("(t % {})", one.window.kernel[1])),
           depth, inside(one, value, "0", "x0"), add);
     }
     finish(one);
@@ -542,10 +557,12 @@ class TaskWriter {
     begin_quads(one);
     text_ += fmt::format("const int ox = x, oy = y; float4 v = {};\n", literal(initial<float>(fold)));
     text_ += fmt::format(
-        "UNROLL_NONE for (int row = 0; row < {}; ++row) UNROLL_TAPS for (int column = 0; column < {}; ++column) {{ {} float4 {} "
+        "UNROLL_NONE for (int row = 0; row < {}; ++row) UNROLL_TAPS for (int column = 0; column < {}; "
+        "++column) {{ {} float4 {} "
         "v = {}; }}\n",
         one.window.kernel[0], one.window.kernel[1], tap(one, "row", "column"),
-        inside(one, quad(one.operands[0], "q"), literal(initial<float>(fold)), "x0"), folded_text(fold, "v", "x0"));
+        inside(one, quad(one.operands[0], "q"), literal(initial<float>(fold)), "x0"),
+        folded_text(fold, "v", "x0"));
     finish(one);
     end_quads();
   }
@@ -568,11 +585,13 @@ class TaskWriter {
                          list(resample.columns), list(resample.rows));
     const std::string value = quad(one.operands[0], "q"), width = argument(one.width);
     for (int i = 0; i < 4; ++i)
-      text_ += fmt::format("float4 r{}; {{ const int y = down[{}], x = across[{}], g = y * {} + x; r{} = {}; }}\n", i,
-                           i / 2, i % 2, width, i, value);
+      text_ +=
+          fmt::format("float4 r{}; {{ const int y = down[{}], x = across[{}], g = y * {} + x; r{} = {}; }}\n",
+                      i, i / 2, i % 2, width, i, value);
     text_ +=
         "const float right = as_float(across[2]);\n"
-        "const float4 v = mix_quads(mix_quads(r0, r1, right), mix_quads(r2, r3, right), as_float(down[2]));\n";
+        "const float4 v = mix_quads(mix_quads(r0, r1, right), mix_quads(r2, r3, right), "
+        "as_float(down[2]));\n";
     finish(one);
     end_quads();
   }
@@ -593,15 +612,18 @@ class TaskWriter {
       }
     }
     const std::string none = literal(initial<float>(fold));
-    text_ += fmt::format("UNROLL_NONE for (int i = item; i < {} << {}; i += GROUP) {{ const int p = i & {}, j = i >> {}, g = first + p; if (p >= count) continue; ",
-                         one.channels, tile_.shift, (1 << tile_.shift) - 1, tile_.shift);
+    text_ += fmt::format(
+        "UNROLL_NONE for (int i = item; i < {} << {}; i += GROUP) {{ const int p = i & {}, j = i >> {}, g = "
+        "first + p; if (p >= count) continue; ",
+        one.channels, tile_.shift, (1 << tile_.shift) - 1, tile_.shift);
     pixel();
     const std::string list = is_even && one.channels == 1 ? "" : table(places);
     if (is_even)
       text_ += one.channels == 1 ? fmt::format("const int from = {}; ", one.terms[0][0])
                                  : fmt::format("const int from = tables[{} + j * {}]; ", list, count);
-    text_ += fmt::format("float4 l0 = {0}, l1 = l0, l2 = l0, l3 = l0;\nUNROLL_NONE for (int r = 0; r < {1}; r += 16) {{ ",
-                         none, count);
+    text_ += fmt::format(
+        "float4 l0 = {0}, l1 = l0, l2 = l0, l3 = l0;\nUNROLL_NONE for (int r = 0; r < {1}; r += 16) {{ ",
+        none, count);
     std::string value;
     if (is_even) {
       value = quad(one.operands[0], "q");
@@ -609,7 +631,8 @@ class TaskWriter {
       value = "(float4)(";
       for (int i = 0; i < 4; ++i)
         value += (i == 0 ? "" : ", ") +
-                 channel(one.operands[0], fmt::format("tables[{} + j * {} + min(k + {}, {})]", list, count, i, count - 1));
+                 channel(one.operands[0],
+                         fmt::format("tables[{} + j * {} + min(k + {}, {})]", list, count, i, count - 1));
       value += ")";
     }
     for (int n = 0; n < 4; ++n) {
@@ -638,13 +661,14 @@ class TaskWriter {
     const std::int64_t together = kFoldedChannels / 4;
     const std::string value = quad(one.operands[0], "q");
     const std::string points = argument(one.height * one.width);
-    const std::uint64_t inverse = ((std::uint64_t{1} << 32) + at(one.width) - 1) / at(one.width);
+    const std::uint64_t inverse = ((std::uint64_t{1} << 32) + to_size(one.width) - 1) / to_size(one.width);
     const std::string width = argument(one.width),
                       ratio = argument(static_cast<std::int32_t>(static_cast<std::uint32_t>(inverse)));
     for (std::int64_t from = 0; from < one.quads(); from += together) {
       const std::int64_t quads = std::min(together, one.quads() - from);
       text_ += fmt::format(
-          "UNROLL_NONE for (int i = item; i < {0}; i += GROUP) {{ const int lane = i / {1}, q = {2} + i - lane * {1};\n"
+          "UNROLL_NONE for (int i = item; i < {0}; i += GROUP) {{ const int lane = i / {1}, q = {2} + i - "
+          "lane * {1};\n"
           "float4 v = {3}; UNROLL_NONE for (int g = lane; g < {4}; g += 16) {{ PIXEL({5}, {6}) v = {7}; }}\n"
           "WRITE_LOCAL({8} + lane * {9} + 4 * (q - {2}), v); }}\nBARRIER\n",
           16 * quads, quads, from, literal(initial<float>(fold)), points, width, ratio,
@@ -653,9 +677,11 @@ class TaskWriter {
       text_ += "float4 l[16]; UNROLL_NONE for (int i = 0; i < 16; ++i) ";
       text_ += fmt::format("l[i] = READ_LOCAL({} + i * {} + 4 * q);\n", lanes.at, lanes.pitch);
       text_ += fmt::format(
-          "UNROLL_NONE for (int lanes = 8; lanes > 0; lanes /= 2) UNROLL_NONE for (int i = 0; i < lanes; ++i) l[i] = {};\n",
+          "UNROLL_NONE for (int lanes = 8; lanes > 0; lanes /= 2) UNROLL_NONE for (int i = 0; i < lanes; "
+          "++i) l[i] = {};\n",
           folded_text(fold, "l[i]", "l[i + lanes]"));
-      text_ += fmt::format("{{ const int quad = q + {}; const float4 v = l[0]; {{ const int q = quad; ", from);
+      text_ +=
+          fmt::format("{{ const int quad = q + {}; const float4 v = l[0]; {{ const int q = quad; ", from);
       finish(one);
       text_ += "} } }\nBARRIER\n";
     }
@@ -665,8 +691,10 @@ class TaskWriter {
     std::vector<std::int32_t> places;
     for (const std::int64_t place : one.copied) places.push_back(static_cast<std::int32_t>(place));
     text_ += fmt::format(
-        "UNROLL_NONE for (int p = item; p < count; p += GROUP) {{ const int g = first + p, from = tables[{} + g]; "
-        "((global int*)arena)[{} + g] = from < 0 ? as_int(weights[~from]) : ((global const int*)arena)[from]; }}\n",
+        "UNROLL_NONE for (int p = item; p < count; p += GROUP) {{ const int g = first + p, from = tables[{} "
+        "+ g]; "
+        "((global int*)arena)[{} + g] = from < 0 ? as_int(weights[~from]) : ((global const "
+        "int*)arena)[from]; }}\n",
         table(places), argument(one.target));
   }
 
@@ -675,7 +703,7 @@ class TaskWriter {
   const TaskTile& tile_;
   TaskSource made_;
   std::string text_;
-  std::size_t number_ = 0;  ///< of the step
+  std::size_t number_ = 0;         ///< of the step
   std::int64_t last_product_ = 0;  ///< its weights
 };
 
@@ -711,10 +739,12 @@ DeviceLaunch launch_of(std::vector<TaskSource> tasks) {
         ends.push_back(end + 1 == tasks.size() ? groups : argument(next));
     }
     const bool is_last = end == tasks.size();
-    body += (t == 0 ? "" : "else ") + (is_last ? std::string() : fmt::format("if (group < {}) ", ends[0])) + "{\n";
+    body += (t == 0 ? "" : "else ") + (is_last ? std::string() : fmt::format("if (group < {}) ", ends[0])) +
+            "{\n";
     const auto chosen = [&](const std::string& name, const std::vector<std::string>& values) {
       std::string text;
-      for (std::size_t i = values.size(); i-- > 1;) text += fmt::format("group >= {} ? {} : ", begins[i], values[i]);
+      for (std::size_t i = values.size(); i-- > 1;)
+        text += fmt::format("group >= {} ? {} : ", begins[i], values[i]);
       body += fmt::format("const int {} = {}{}; ", name, text, values[0]);
     };
     std::vector<std::string> names;
@@ -730,7 +760,8 @@ DeviceLaunch launch_of(std::vector<TaskSource> tasks) {
   std::string parameters;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) parameters += fmt::format(", int b{}", i);
   launch.source = fmt::format(
-      "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run(global float* arena, long frame_floats, "
+      "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run(global float* arena, long "
+      "frame_floats, "
       "global const float* restrict weights, global const int* restrict tables{}) {{\nBEGIN({}, {})\n{}}}\n",
       parameters, local_floats, groups, body);
   return launch;

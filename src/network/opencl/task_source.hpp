@@ -16,10 +16,10 @@ struct OutputPlace {
 /// What texts refer to.
 struct SourceContext {
   const Graph& graph;
-  const Stored& stored;                            ///< with places in a frame's memory
-  const std::vector<bool>& has_blocks;             ///< by tensor: whether it is stored there
+  const Stored& stored;                                  ///< with places in a frame's memory
+  const std::vector<bool>& has_blocks;                   ///< by tensor: whether it is stored there
   const std::vector<std::vector<OutputPlace>>& outputs;  ///< by tensor
-  std::vector<float>& weights;                     ///< are added to
+  std::vector<float>& weights;                           ///< are added to
   std::vector<std::int32_t>& tables;
 };
 
@@ -34,6 +34,5 @@ TaskSource source_of(const SourceContext& context, const Task& task, const TaskT
 
 /// A kernel of some tasks side by side. Sets `source`, `arguments` and `groups`.
 DeviceLaunch launch_of(std::vector<TaskSource> tasks);
-
 
 }  // namespace sightline::nn

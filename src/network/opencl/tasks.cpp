@@ -27,8 +27,8 @@ bool TaskStep::reads_local(int tensor) const {
 namespace {
 
 constexpr int kPitchPad = 4;  // floats between points in local memory, against conflicts of banks
-constexpr int kFewestPoints = 4, kFewestOfDense = 32;
-constexpr int kMostStaged = 10240;       // floats of a tile
+constexpr int kLeastTile = 4, kLeastDense = 32;
+constexpr int kMostStaged = 10240;         // floats of a tile
 constexpr std::array kPoints{1, 2, 4, 8};  // of a work-item's part of a product
 constexpr int kOutputs = 4;
 // Tasks are divided where tiles of this many points would be too few to keep the device busy.
@@ -49,15 +49,14 @@ bool is_cheap(StepKind kind) {
 }
 
 bool is_read_from(const Task& task, std::size_t first, const TaskStep& maker) {
-  return std::any_of(task.steps.begin() + static_cast<std::ptrdiff_t>(first), task.steps.end(),
-                     [&](const TaskStep& later) {
-                       return std::ranges::any_of(maker.step.outputs(),
-                                                  [&](int made) { return later.reads(made); });
-                     });
+  return std::any_of(
+      task.steps.begin() + static_cast<std::ptrdiff_t>(first), task.steps.end(), [&](const TaskStep& later) {
+        return std::ranges::any_of(maker.step.outputs(), [&](int made) { return later.reads(made); });
+      });
 }
 
-// Whether parts of a task end at its steps: at those that cost much, and at those that a later part reads. Steps
-// behind the last product are one part.
+// Whether parts of a task end at its steps: at those that cost much, and at those that a later part reads.
+// Steps behind the last product are one part.
 std::vector<bool> ends_of_parts(const Task& task) {
   std::vector<bool> ends(task.steps.size(), true);
   std::size_t next = task.steps.size() - 1;  // end behind the step
@@ -104,8 +103,7 @@ class TileFinder {
 
   TaskTile find() {
     points_ = shape_.most_points;
-    while (points_ > kFewestPoints &&
-           task_.points * shape_.frames < std::int64_t{points_} * shape_.groups)
+    while (points_ > kLeastTile && task_.points * shape_.frames < std::int64_t{points_} * shape_.groups)
       points_ /= 2;
     limit_points();
     if (task_.divides_outputs) divide_outputs();
@@ -113,7 +111,7 @@ class TileFinder {
     while (!place()) {
       if (staged_ == kMostStaged) {
         staged_ /= 2;
-      } else if (points_ > kFewestPoints) {
+      } else if (points_ > kLeastTile) {
         points_ /= 2;
         staged_ = kMostStaged;
       } else {
@@ -126,7 +124,7 @@ class TileFinder {
 
  private:
   void limit_points() {
-    while (points_ > kFewestPoints && points_ / 2 >= task_.points) points_ /= 2;
+    while (points_ > kLeastTile && points_ / 2 >= task_.points) points_ /= 2;
   }
 
   // Sets the tile, and how many outputs of each point a work-group computes.
@@ -216,7 +214,7 @@ class TileFinder {
     made.is_direct = direct_columns(step) != nullptr;
     const int most = std::max(staged_ / points_, kBlock), all = step.taps() * step.columns();
     // A smaller tile costs less than staging the operand again for a second pass.
-    if (!made.is_direct && !is_divided && made.pass < outputs && all > most && points_ > kFewestOfDense)
+    if (!made.is_direct && !is_divided && made.pass < outputs && all > most && points_ > kLeastDense)
       return {};
     made.staged = std::min(most, all);
     made.columns.pitch = aligned_to(made.staged, 8) + kPitchPad;

@@ -31,7 +31,8 @@ struct TaskStep {
   std::int64_t width = 0, height = 0;          ///< of the map that is read
   /// Channels of the operand, by that of the output: of point folds, and of products that are `grouped`.
   std::vector<std::vector<int>> terms;
-  std::vector<std::int64_t> weight_rows;  ///< of such products: number of the output in the weights, by channel
+  std::vector<std::int64_t>
+      weight_rows;                   ///< of such products: number of the output in the weights, by channel
   std::vector<std::int64_t> copied;  ///< of copies: floats of a frame, or, if negative, ~ of the weights
   std::int64_t target = 0;           ///< of copies: the first float of a frame that is written
 
@@ -59,9 +60,9 @@ struct LocalPlace {
 
 /// How a work-group computes a step of kind product.
 struct ProductTile {
-  int points = 1;         ///< of a work-item, which has four outputs of each
-  int pass = 0;           ///< outputs that are computed together
-  int staged = 0;         ///< columns that are in local memory at once
+  int points = 1;  ///< of a work-item, which has four outputs of each
+  int pass = 0;    ///< outputs that are computed together
+  int staged = 0;  ///< columns that are in local memory at once
   LocalPlace columns;
   bool is_direct = false;  ///< whether its columns are a tensor in local memory
 };
@@ -70,7 +71,7 @@ struct TaskTile {
   int shift = 0;  ///< 2^shift points
   int parts = 1;  ///< of the outputs
   int local_floats = 4;
-  std::map<int, LocalPlace> tensors;          ///< in local memory
+  std::map<int, LocalPlace> tensors;            ///< in local memory
   std::map<std::size_t, ProductTile> products;  ///< by step
   std::map<std::size_t, LocalPlace> lanes;      ///< of map folds, by step
 };
