@@ -78,6 +78,13 @@ class Kernel {
     return *this;
   }
 
+  /// Sets one argument by its number.
+  template <typename T>
+  Kernel& argument(cl_uint index, const T& value) {
+    set(index, value);
+    return *this;
+  }
+
   Event enqueue(Queue& queue, const NDRange& range) const;
   /// The same without an event, which spares the host some microseconds.
   void enqueue_unwatched(Queue& queue, const NDRange& range) const;

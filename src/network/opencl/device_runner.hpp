@@ -1,0 +1,61 @@
+#pragma once
+/// Runners: run a plan on an OpenCL device.
+
+#include "network/opencl/device_plan.hpp"
+#include "network/primitives/primitive.hpp"
+#include "opencl/context.hpp"
+#include "opencl/program.hpp"
+#include "opencl/program_cache.hpp"
+
+namespace sightline::nn {
+
+/// What suits a device. @param frames  of most launches
+DeviceShape shape_for(const opencl::DeviceInfo& device, int frames);
+
+/// A plan's kernels and constants on a device. Thread-safety: immutable.
+class DeviceKernelsOf {
+ public:
+  /// Builds the kernels: equal ones once. All must outlive it; `cache` may be null. Throws DeviceError.
+  DeviceKernelsOf(const DevicePlan& plan, const opencl::Context& context, opencl::ProgramCache* cache);
+
+  const DevicePlan& plan() const { return *plan_; }
+  const opencl::Context& context() const { return *context_; }
+  /// Number of different kernels.
+  std::size_t kernels() const { return distinct_; }
+
+ private:
+  friend class DeviceRunner;
+  const DevicePlan* plan_;
+  const opencl::Context* context_;
+  std::vector<opencl::Program> programs_;  ///< by launch
+  std::size_t distinct_ = 0;
+  opencl::Buffer weights_, tables_;
+};
+
+/// Runs frames one behind the other, or several at once. Thread-safety: one thread at a time.
+class DeviceRunner {
+ public:
+  /// @param most  frames of a run
+  DeviceRunner(const Graph& graph, const DeviceKernelsOf& kernels, int most);
+
+  /// Computes the outputs of some frames: results[frame][output]. Throws DeviceError.
+  /// @param frames  inputs of each, in the graph's order, of its types
+  std::vector<std::vector<Tensor>> run(const std::vector<Inputs>& frames);
+
+  /// Enqueues the launches for the frames that the memory holds, without transfers.
+  void enqueue(int frames);
+  opencl::Queue& queue() { return queue_; }
+  /// Seconds of each launch of some frames, run one by one.
+  std::vector<double> launch_seconds(int frames);
+
+ private:
+  opencl::NDRange range_of(const DeviceLaunch& launch, int frames) const;
+
+  const Graph& graph_;
+  const DeviceKernelsOf& on_device_;
+  opencl::Queue queue_;
+  opencl::Buffer memory_;
+  std::vector<opencl::Kernel> kernels_;  ///< by launch, with their arguments
+};
+
+}  // namespace sightline::nn
