@@ -67,7 +67,11 @@ std::vector<std::pair<int, fs::path>> class_folders(const std::string& folder,
                                                     const std::vector<std::string>& labels) {
   std::vector<std::pair<int, fs::path>> folders;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+  const fs::directory_iterator entries(folder, error);
+  if (error)
+    throw Error(ExitCode::input, "cannot list the folder '" + folder + "' (" + error.message() + ")",
+                "check the name and the path");
+  for (const fs::directory_entry& entry : entries) {
     if (!entry.is_directory()) continue;
     const std::string name = entry.path().filename().string();
     const auto label = std::ranges::find(labels, name);
@@ -76,7 +80,7 @@ std::vector<std::pair<int, fs::path>> class_folders(const std::string& folder,
                   nearest_or_all(name, labels));
     folders.emplace_back(static_cast<int>(label - labels.begin()), entry.path());
   }
-  if (error || folders.empty())
+  if (folders.empty())
     throw Error(ExitCode::input, "'" + folder + "' has no folders",
                 "name a folder that has one for each class, with its pictures");
   std::ranges::sort(folders);

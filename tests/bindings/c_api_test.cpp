@@ -237,6 +237,10 @@ TEST(CApi, ErrorsSayWhatAndWhatToDo) {
            {"people", "gallery = \"x\"", SL_E_CONFIG, "no detector recognises", "recognise"},
            {"people,faces", "threshold = 1", SL_E_CONFIG, "several", "[[detector]]"},
            {"people", "device = \"nonsense\"", SL_E_DEVICE, "nonsense", ""},
+           {"people", "nonsense_of_mine = 1", SL_E_CONFIG, "'nonsense_of_mine'", "detect --help"},
+           {"people", "classes = [1]", SL_E_CONFIG, "list of texts", ""},
+           {"people", "classes = [\"person\"]", SL_E_CONFIG, "'classes' does nothing", ""},
+           {"mine.pt", nullptr, SL_E_CONFIG, "a PyTorch model", "ONNX"},
            {"nothing.onnx", nullptr, SL_E_CONFIG, "nothing.onnx", "path"},
            {"", nullptr, SL_E_CONFIG, "no detector is named", "people"},
        }) {

@@ -217,6 +217,9 @@ TEST_F(ClassificationProgram, IsEvaluatedOnFoldersOfClasses) {
   EXPECT_EQ(found["classes"][0]["top_1"], 1);
   std::filesystem::create_directory(folder_ / "in/reds");
   expect_run(3, "'red'", evaluate);
+  const std::string missing = folder_ / "missing";
+  expect_run(3, "'" + missing + "' (No such file",
+             {"evaluate", "classes", missing, "--model", model_, "--labels", labels_});
   small_yolox(64, 2).save(folder_ / "boxes.onnx");
   expect_run(2, "evaluate frames",
              {"evaluate", "classes", folder_ / "in", "--model", folder_ / "boxes.onnx"});

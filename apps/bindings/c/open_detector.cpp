@@ -18,6 +18,7 @@
 #include "detection/keys.hpp"
 #include "detectors/families.hpp"
 #include "faces/recognition/section.hpp"
+#include "model/foreign_file.hpp"
 #include "pipeline/session/keys.hpp"
 
 namespace sightline::api {
@@ -73,6 +74,20 @@ const Row* find_row(const std::vector<Row>& rows, const Fits& fits) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+// A text, or a list of texts with commas between them; none for anything else.
+std::optional<std::string> text_of(const ConfigNode& node) {
+  if (const auto* const text = node.as<std::string>()) return *text;
+  const auto* const list = node.as<std::vector<ConfigNode>>();
+  if (!list) return std::nullopt;
+  std::string texts;
+  for (const ConfigNode& one : *list) {
+    const auto* const text = one.as<std::string>();
+    if (!text) return std::nullopt;
+    texts += (texts.empty() ? "" : ",") + *text;
+  }
+  return texts;
+}
+
 Config::Value value_of(const ConfigNode& node, const ParameterInfo& parameter, const std::string& name) {
   const auto refuse = [&](const char* kind) {
     TomlOptions::fail(node, fmt::format("'{}' must be {}", name, kind));
@@ -83,11 +98,11 @@ Config::Value value_of(const ConfigNode& node, const ParameterInfo& parameter, c
     return *flag ? 1.0 : 0.0;
   }
   if (parameter.kind == Kind::text) {
-    if (const auto* const text = node.as<std::string>()) return *text;
+    if (const std::optional<std::string> text = text_of(node)) return *text;
     // A device may be given by its index.
     const auto* const number = node.as<double>();
     if (!number || &parameter != &static_cast<const ParameterInfo&>(pipeline::keys::kDevices))
-      refuse("a text");
+      refuse("a text or a list of texts");
     return fmt::format("{:g}", *number);
   }
   if (parameter.kind == Kind::numbers) {
@@ -195,9 +210,12 @@ Wishes read_wishes(const TomlOptions& options) {
           return one.section == kDetector && std::string_view(one.parameter->key) == name;
         });
       }
-      if (!row)
+      if (!row) {
+        const std::string nearest = nearest_of(name, names_of(rows, ""));
         TomlOptions::fail(node, fmt::format("there is no option '{}'", name),
-                          nearest_or_all(name, names_of(rows, "")));
+                          nearest.empty() ? "`sightline detect --help` explains the options"
+                                          : "did you mean '" + nearest + "'?");
+      }
       add(*row, name, node);
     }
   }
@@ -230,6 +248,10 @@ std::vector<Config> configs_of(const std::string& word) {
   const bool is_file = std::filesystem::exists(word, error) || !find_shipped_model(word).empty();
   const std::string model = is_config ? "" : is_file ? apps::find_model(word) : word;
   if (const Family* const family = family_of_model(model)) return configs_of_model(*family, model);
+  if (const Message kind = is_config ? Message() : foreign_kind({}, word); !kind.empty()) {
+    throw Error(ExitCode::model, "'" + word + "' is " + kind + ", which Sightline does not read",
+                "export it to an ONNX file, and name that file");
+  }
   return Config::load_each(apps::find_config(word), kDetector);
 }
 

@@ -1,7 +1,9 @@
 /* sightline.h: finds objects in pictures and video. The interface of libsightline.so.0, in C99.
  *
  * Errors.    Every function but the getters returns an sl_status and takes an sl_error as its last argument, or NULL.
- *            SL_OK is 0; statuses above 0 are no errors; those below 0 are, and fill the sl_error.
+ *            SL_OK is 0; statuses above 0 are no errors; those below 0 are, and fill the sl_error. Any function may return
+ *            SL_E_ARGUMENT (such as for a NULL that is not allowed), SL_E_MEMORY, SL_E_FORKED and SL_E_INTERNAL; others are
+ *            listed at the function.
  * Ownership. Handles are freed by their sl_..._free, which takes NULL. Returned strings belong to their handle, except
  *            for those of type char*, which sl_text_free frees. All strings are UTF-8.
  * Structs.   The caller sets struct_size to sizeof of the struct. Arrays that the library returns are stepped through by
@@ -39,6 +41,7 @@ extern "C" {
 #define SL_ABI_MAJOR 0
 #define SL_ABI_MINOR 1
 
+/* What a function returns. */
 typedef enum sl_status {
   SL_OK = 0,
   SL_END = 1,            /* the stream has ended or was stopped */
@@ -80,9 +83,11 @@ SL_API uint32_t sl_abi(void);
 SL_API const char* sl_version(void);
 /* Such as "SL_E_CONFIG"; "unknown status" for other numbers. */
 SL_API const char* sl_status_name(sl_status status);
+/* Frees a text that a function returned as char*. */
 SL_API void sl_text_free(char* text);
 
-/* JSON: {"cpu": {...}, "devices": [{"index":, "name":, ...}], "default": index or null}. */
+/* The processors of this machine. Starts the drivers of OpenCL, which may start threads.
+ * json: {"cpu": {...}, "devices": [{"index":, "name":, ...}], "default": index or null}; for sl_text_free. */
 SL_API sl_status sl_devices(char** json, sl_error* error);
 
 /* Writes messages as lines to a file descriptor, which stays the caller's. Level: -1 none (the default), 0 errors,
@@ -91,6 +96,7 @@ SL_API sl_status sl_log(int level, int fd);
 
 /* --- images ------------------------------------------------------------------------------------------------------- */
 
+/* Layout of an image's pixels. */
 enum sl_format {
   SL_GRAY8 = 1,  /* luma */
   SL_GRAY16 = 2, /* luma, 0 to 65535, in the machine's byte order; copied and rounded to 8 bits */
@@ -116,6 +122,7 @@ typedef struct sl_image {
 
 /* --- results ------------------------------------------------------------------------------------------------------ */
 
+/* Flags of an object. */
 enum sl_object_flag {
   SL_PREDICTED = 1, /* predicted by the tracker, not found in this frame */
   SL_CUT = 2        /* touches an edge of the frame */
@@ -135,16 +142,19 @@ typedef struct sl_object {
   double reserved[3];
 } sl_object;
 
+/* Whether a frame was searched. */
 enum sl_about_status {
   SL_SEARCHED = 0,
   SL_SKIPPED = 1, /* not searched: smaller than the smallest object, or a stream without a detector */
   SL_FAILED = 2   /* could not be searched, such as a damaged picture of a folder; sl_result_json has the reason */
 };
+/* Flags of a result. */
 enum sl_about_flag {
   SL_TRACKED = 1,  /* the objects come from a tracker */
   SL_ESTIMATED = 2 /* all objects are predicted: sl_tracker_predict */
 };
 
+/* The frame of a result. */
 typedef struct sl_about {
   uint32_t struct_size;
   uint32_t flags; /* enum sl_about_flag */
@@ -157,19 +167,25 @@ typedef struct sl_about {
   double time;     /* seconds from the start of the stream; for images sl_image.time */
 } sl_about;
 
-/* The objects, by falling score; objects found inside others come last. Valid as long as the result.
- * n: their number. stride: bytes from one to the next. */
+/* The objects, by falling score; objects found inside others come last. Valid as long as the result; NULL if there are
+ * none.
+ * n:      gets their number, or NULL.
+ * stride: gets the bytes from one to the next, or NULL. */
 SL_API const sl_object* sl_result_objects(const sl_result* result, size_t* n, size_t* stride);
-/* The points of an object: n times x, y, confidence (NaN if the model gives none). NULL if there are none. */
+/* The points of an object: n times x and y in pixels of the upright frame, and confidence (0 to 1, NaN if the model gives
+ * none). Valid as long as the result; NULL if there are none, or for an index out of range.
+ * object: index of the object.
+ * n:      gets the number of points, or NULL. */
 SL_API const float* sl_result_points(const sl_result* result, size_t object, size_t* n);
-/* The name of a recognised object, or "unknown"; NULL if the detector does not recognise. */
+/* The name of a recognised object, or "unknown"; NULL if the detector does not recognise, or for an index out of range. */
 SL_API const char* sl_result_name(const sl_result* result, size_t object);
+/* Number, time, size and status of the frame. The caller sets about->struct_size. */
 SL_API sl_status sl_result_about(const sl_result* result, sl_about* about);
 /* The first 16 bytes of the SHA-256 over, for each object in order and in little-endian byte order: x, y, width and
  * height (64-bit floats), score (32-bit float), label (its UTF-8 text and a zero byte), and x, y and confidence of each
  * point (32-bit floats). Equal on every machine and device. */
 SL_API void sl_result_digest(const sl_result* result, uint8_t digest[16]);
-/* A line of JSON, as `sightline detect --format jsonl` writes it, without the line end. */
+/* A line of JSON, as `sightline detect --format jsonl` writes it, without the line end; for sl_text_free. */
 SL_API sl_status sl_result_json(const sl_result* result, char** line, sl_error* error);
 /* A result with some of the objects: those at n indices, in that order. It has digests and JSON of its own, and a tracker
  * takes it: for objects of some labels, places or scores. SL_E_ARGUMENT for an index out of range. */
@@ -177,6 +193,7 @@ SL_API sl_status sl_result_select(const sl_result* result, const size_t* objects
                                   sl_error* error);
 /* Results are immutable and counted: each sl_result_ref needs an sl_result_free more. Returns the result. */
 SL_API sl_result* sl_result_ref(sl_result* result);
+/* Gives a result back. The last call frees it, and what its getters returned. */
 SL_API void sl_result_free(sl_result* result);
 
 /* --- detectors ---------------------------------------------------------------------------------------------------- */
@@ -189,22 +206,27 @@ SL_API void sl_result_free(sl_result* result);
  *          and false_accepts of detectors that recognise. They may stand in sections [detector], [schedule] and
  *          [recognition] under the names that a configuration file uses, too. tiles = 640, [1280, 720] or "1280x720"
  *          searches each picture and overlapping tiles of it, in which networks find small objects; tile_overlap, 0 to
- *          0.5, is the least overlap as a share of a side (0.2).
- * The first search, or the first stream, may measure schedules if schedule = "auto" is given. */
+ *          0.5, is the least overlap as a share of a side (0.2). Options that are lists of names take a list or a text
+ *          with commas: classes = ["car", "bus"].
+ * The first search, or the first stream, may measure schedules if schedule = "auto" is given.
+ * Errors:  SL_E_CONFIG for a configuration, a model or an option; SL_E_DEVICE for a device; SL_E_LIMIT. */
 SL_API sl_status sl_detector_open(const char* what, const char* options, sl_detector** detector, sl_error* error);
 /* Searches n images, which are borrowed for the call and not changed. The images of one call, and of calls of other
  * threads, are searched together, in batches if the device takes them. Fills results with n new results, in order; with
- * NULLs on failure. */
+ * NULLs on failure.
+ * Errors: SL_E_ARGUMENT for a format, a size, a plane or a stride, SL_E_LIMIT for too many pixels; where is "image 2". */
 SL_API sl_status sl_detector_search(sl_detector* detector, const sl_image* images, size_t n, sl_result** results,
                                     sl_error* error);
-/* Number of labels, and their names; NULL for an index out of range. */
+/* Number of labels. */
 SL_API size_t sl_detector_labels(const sl_detector* detector);
+/* Name of a label, such as "person". Valid as long as the detector; NULL for an index out of range. */
 SL_API const char* sl_detector_label(const sl_detector* detector, size_t label);
-/* Hexadecimal hash of models and settings, but not of devices and schedules. */
+/* Hexadecimal hash of models and settings, but not of devices and schedules. Valid as long as the detector. */
 SL_API const char* sl_detector_fingerprint(const sl_detector* detector);
-/* JSON: model, labels, threshold, schedule with the processor of each stage, devices, threads. */
+/* What runs where.
+ * json: model, labels, threshold, schedule with the processor of each stage, devices, threads; for sl_text_free. */
 SL_API sl_status sl_detector_explain(const sl_detector* detector, char** json, sl_error* error);
-/* Streams of the detector keep what they need of it. */
+/* Frees a detector. Its streams keep what they need of it. */
 SL_API void sl_detector_free(sl_detector* detector);
 
 /* --- tracking ----------------------------------------------------------------------------------------------------- */
@@ -213,18 +235,27 @@ SL_API void sl_detector_free(sl_detector* detector);
  * options: hits (frames that must show an object before it is reported, default 3), misses (frames that may miss an
  *          object not yet reported, 1), gap (seconds over which a missed object is predicted, 0.3), lost (seconds
  *          without a detection after which a track ends, 1), start (minimum score that starts a track), overlap (minimum
- *          intersection over union, 0.3), pause (longest time between frames, in seconds, 3). */
+ *          intersection over union, 0.3), pause (longest time between frames, in seconds, 3).
+ * Errors:  SL_E_CONFIG for an option. */
 SL_API sl_status sl_tracker_open(const char* options, sl_tracker** tracker, sl_error* error);
 /* Adds a result and returns the tracked objects. A result that was not searched counts as sl_tracker_predict.
- * time: seconds, rising from call to call. */
+ * time:   seconds, rising from call to call.
+ * in:     a result of any detector; it stays the caller's.
+ * out:    a new result, for sl_result_free.
+ * Errors: SL_E_STATE if another thread is in a call of the tracker. */
 SL_API sl_status sl_tracker_update(sl_tracker* tracker, double time, const sl_result* in, sl_result** out,
                                    sl_error* error);
-/* Predicts the objects at a time after the last update, for a frame that was not searched. */
+/* Predicts the objects at a time after the last update, for a frame that was not searched.
+ * time:   seconds.
+ * out:    a new result, for sl_result_free.
+ * Errors: SL_E_STATE if another thread is in a call of the tracker. */
 SL_API sl_status sl_tracker_predict(sl_tracker* tracker, double time, sl_result** out, sl_error* error);
+/* Frees a tracker. Its results stay valid. */
 SL_API void sl_tracker_free(sl_tracker* tracker);
 
 /* --- counting ----------------------------------------------------------------------------------------------------- */
 
+/* What happened. */
 enum sl_count_kind {
   SL_IN = 1,      /* crossed a line from the left of somebody who walks from `from` to `to` to the right */
   SL_OUT = 2,     /* crossed it the other way */
@@ -233,6 +264,7 @@ enum sl_count_kind {
   SL_DWELL = 5    /* has been in it for `dwell` seconds; once for each stay */
 };
 
+/* An event of a counter. */
 typedef struct sl_count {
   uint32_t struct_size;
   int32_t kind; /* enum sl_count_kind */
@@ -251,14 +283,22 @@ typedef struct sl_count {
  * Of both: labels (a list; default: all), anchor ("bottom", the middle of the box's lower edge and the default, or
  * "center"). Lines: frames (consecutive frames on a side, default 2). Zones: inertia (consecutive frames inside or
  * outside, 3), dwell (seconds; default: none). lost: seconds after which a track without an object has ended.
- * The manual describes exactly what counts. */
+ * The manual describes exactly what counts.
+ * Errors: SL_E_CONFIG. */
 SL_API sl_status sl_counter_open(const char* zones_and_lines, sl_counter** counter, sl_error* error);
-/* Adds a result of a tracker. Results that were not searched change nothing. n: the number of events, of which each is
- * struct_size bytes behind the one before; NULL if there are none. Valid until the next call with the counter. */
+/* Adds a result of a tracker. Results that were not searched change nothing.
+ * events: the first event, of which each is struct_size bytes behind the one before; NULL if there are none. Valid until
+ *         the next call with the counter.
+ * n:      their number.
+ * Errors: SL_E_ARGUMENT for a result of no tracker, SL_E_STATE if another thread is in a call of the counter. */
 SL_API sl_status sl_counter_update(sl_counter* counter, const sl_result* tracked, const sl_count** events, size_t* n,
                                    sl_error* error);
-/* JSON: {"lines": {"door": {"in": 3, "out": 1}}, "zones": {"yard": {"entered": 2, "left": 1, "inside": 1}}}. */
+/* Numbers of all events so far.
+ * json:   {"lines": {"door": {"in": 3, "out": 1}}, "zones": {"yard": {"entered": 2, "left": 1, "inside": 1}}}; for
+ *         sl_text_free.
+ * Errors: SL_E_STATE if another thread is in a call of the counter. */
 SL_API sl_status sl_counter_totals(const sl_counter* counter, char** json, sl_error* error);
+/* Frees a counter, and its events. */
 SL_API void sl_counter_free(sl_counter* counter);
 
 /* --- streams ------------------------------------------------------------------------------------------------------ */
@@ -273,27 +313,36 @@ SL_API void sl_counter_free(sl_counter* counter);
  *           of a file, 0: as fast as it can be searched), start and duration (seconds), loop, decoder ("software",
  *           "auto", "cuda", "vaapi", ...), threads (of the decoder), timeout (seconds without data after which a live
  *           source is lost, 3), recursive, keep_going, max_pixels, allow_playlists, netrc, size ("1280x720"), fps,
- *           pixel_format. */
+ *           pixel_format.
+ * Errors:   SL_E_INPUT for a source that cannot be read, SL_E_CONFIG for an option. */
 SL_API sl_status sl_stream_open(const char* url, sl_detector* detector, const char* options, sl_stream** stream,
                                 sl_error* error);
 /* Waits for the next result, in order. Frames wait in a bounded queue; see `policy`.
  * timeout_ms: milliseconds; 0: do not wait; negative: without limit.
  * frame:      gets the frame, or NULL: it is not wanted. A failed result may have no frame: then it is set to NULL.
- * Returns SL_OK, SL_END, SL_TIMEOUT, SL_LOST (the error says why) or SL_BACK; an error is returned once, then SL_END. */
+ * Returns SL_OK, SL_END, SL_TIMEOUT, SL_LOST (the error says why) or SL_BACK; an error is returned once, then SL_END.
+ * Errors:     SL_E_INPUT if the source broke, SL_E_DEVICE, SL_E_STATE if another thread waits for the stream. */
 SL_API sl_status sl_stream_next(sl_stream* stream, int timeout_ms, sl_result** result, sl_frame** frame,
                                 sl_error* error);
-/* Ends the stream: sl_stream_next returns SL_END at once. */
+/* Ends the stream: sl_stream_next returns SL_END at once. Any thread may call it. */
 SL_API sl_status sl_stream_stop(sl_stream* stream);
-/* JSON: state, reason, captured, dropped, searched, waiting, reopened, rate, width, height, codec. */
+/* The state of the source, and numbers of frames. Any thread may call it.
+ * json: state, reason, captured, dropped, searched, waiting, reopened, rate (frames per second), width, height, codec; for
+ *       sl_text_free. */
 SL_API sl_status sl_stream_state(const sl_stream* stream, char** json, sl_error* error);
 /* Stops the stream and waits for the frames that are being searched. */
 SL_API void sl_stream_free(sl_stream* stream);
 
 /* The planes of a frame as they were decoded: GRAY8, NV12, I420 or packed colour. Luma and chroma have the range of the
- * source. Borrowed: valid as long as the frame. */
+ * source. Borrowed: valid as long as the frame. The caller sets image->struct_size.
+ * Errors: SL_E_INPUT for a frame without pixels. */
 SL_API sl_status sl_frame_image(const sl_frame* frame, sl_image* image);
-/* Writes the frame as BGR24. stride: bytes from row to row of `to`, which has room for height rows of width pixels. */
+/* Writes the frame as BGR24.
+ * to:     where the first row goes; there is room for height rows of width pixels of 3 bytes.
+ * stride: bytes from row to row; negative: the picture is stored from the bottom up.
+ * Errors: SL_E_ARGUMENT for a stride shorter than a row, SL_E_INPUT for a frame without pixels. */
 SL_API sl_status sl_frame_bgr(const sl_frame* frame, void* to, ptrdiff_t stride, sl_error* error);
+/* Frees a frame, and the planes that sl_frame_image gave. */
 SL_API void sl_frame_free(sl_frame* frame);
 
 #ifdef __cplusplus

@@ -327,6 +327,14 @@ class Streams(Case):
             (lambda: sl.Tracker(hits=0), sl.ConfigError, "1 to 1000"),
             (lambda: sl.Counter(), sl.ConfigError, "no line"),
             (lambda: sl.Counter(lines={"a": ((0, 0), (0, 0))}), sl.ConfigError, "no length"),
+            (lambda: sl.Counter(lines={"a": 3}), ValueError, "two points"),
+            (lambda: sl.Counter(lines=[((0, 0), (1, 1))]), TypeError, "dict"),
+            (lambda: self.detector.stream(self.clip, zones=[[(0, 0), (1, 1), (1, 0)]]), TypeError, "dict"),
+            (lambda: sl.Tracker().update(self.street), TypeError, "ndarray is no result"),
+            (lambda: sl.Counter(zones={"a": [(0, 0), (1, 1), (1, 0)]}).update(None), TypeError, "no result"),
+            (lambda: next(sl.gather([self.detector.stream(self.clip)])), TypeError, "dict"),
+            (lambda: self.detector.stream(self.clip, vid_stride=2), sl.ConfigError, "every"),
+            (lambda: self.detector.stream(9999), sl.InputError, "/dev/video9999"),
         ]:
             with self.subTest(words=words), self.assertRaises(kind) as caught:
                 call()
@@ -344,7 +352,11 @@ class Detectors(Case):
             (["people"], {"tiles": 640, "tile_overlap": 0.6}, sl.ConfigError, "tile_overlap"),
             (["people"], {"tile_overlap": 0.1}, sl.ConfigError, "tiles"),
             (["people"], {"threshold": object()}, TypeError, "object"),
+            (["people"], {"conf": 0.5}, sl.ConfigError, "threshold"),
             (["people"], {"device": "nonsense"}, sl.DeviceError, "nonsense"),
+            (["mine.pt"], {}, sl.ConfigError, "ONNX"),
+            ([None], {}, TypeError, "no detector"),
+            ([[3]], {}, TypeError, "no detector"),
             (["/nothing.onnx"], {}, sl.ConfigError, "/nothing.onnx"),
         ]:
             with self.subTest(words=words), self.assertRaises(kind) as caught:
@@ -444,6 +456,16 @@ class Processes(Case):
             "try:\n    s.read()\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
         )
         self.assertEqual(run_python("-c", code).stdout, "interrupted\n")
+
+    def test_a_signal_handler_may_close_the_stream_that_is_read(self):
+        code = (
+            "import sightline as sl, signal, os, threading\n"
+            f"s = sl.Stream({self.clip!r}, pace=0.001, policy='newest'); s.read()\n"
+            "signal.signal(signal.SIGTERM, lambda *_: s.close())\n"
+            "threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGTERM)).start()\n"
+            "print(s.read(), s.ended)\n"
+        )
+        self.assertEqual(run_python("-c", code).stdout, "None True\n")
 
     def test_importing_loads_nothing_but_numpy(self):
         code = (

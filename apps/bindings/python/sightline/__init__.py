@@ -86,6 +86,8 @@ def log(level: str = "info", to: _Union[None, int, str, _os.PathLike[str]] = Non
 
     level: "off", "error", "warning", "info" or "debug".
     to: a path, to which lines are appended, or a file descriptor.
+
+    Raises ArgumentError for another level, and OSError for a file that cannot be opened.
     """
     global _log_file
     if level not in _LEVELS:

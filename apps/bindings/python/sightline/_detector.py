@@ -31,7 +31,8 @@ class Detector:
     what: the name of a configuration that ships ("people", "faces"), a .toml file, a model, an ONNX file, or a list
         of these, which then search the same pictures.
     options: the keys of a configuration, such as ``threshold=0.6``, ``min_size=48`` or ``model="mine.onnx"``;
-        ``device`` ("auto", "none", "gpu", an index or a part of a name), ``schedule``, ``threads``. None: not given.
+        ``device`` ("auto", "none", "gpu", an index or a part of a name), ``schedule``, ``threads``; of networks
+        ``classes=["car", "bus"]``, ``iou_threshold``, ``input_size``. None: not given.
     tiles: searches the picture and overlapping tiles of it, in which networks find small objects: a side in pixels,
         (width, height) or "1280x720". ``tile_overlap`` is the least overlap as a share of a side (0.2).
 
@@ -43,11 +44,16 @@ class Detector:
 
     def __init__(self, what: Union[Path, Sequence[Path]] = "people", **options: Any) -> None:
         self._arguments = (what, options)
-        names = [what] if isinstance(what, (str, os.PathLike)) else list(what)
+        try:
+            names = [os.fsencode(one) for one in ([what] if isinstance(what, (str, os.PathLike)) else what)]
+        except TypeError:
+            raise wrong_type(
+                f"{type(what).__name__} is no detector", "give the name of a configuration, a path, or a list of these"
+            ) from None
         out = c_void_p()
         lib.call(
             "sl_detector_open",
-            ",".join(os.fspath(one) for one in names).encode("utf-8", "surrogateescape"),
+            b",".join(names),
             to_toml(options),
             ctypes.byref(out),
         )
@@ -104,7 +110,7 @@ class Detector:
 
     def stream(
         self,
-        url: Path,
+        url: Union[Path, int],
         *,
         track: Union[bool, Mapping[str, Any]] = False,
         policy: Optional[str] = None,
@@ -117,6 +123,7 @@ class Detector:
     ) -> Stream:
         """Searches a video, a folder, a camera or a network stream. Iterate over the stream to get results.
 
+        url: a path, an address, or the number of a camera (0: /dev/video0).
         track: follow objects over frames; a dict has the arguments of Tracker.
         policy: "all" searches every frame (the default of files), "newest" drops frames and results that wait too
             long (the default of live sources); ``Result.skipped`` counts them.
@@ -132,7 +139,7 @@ class Detector:
         if counts and track is False:
             track = True
         options.update(track=track or None, policy=policy, queue=queue, rate=rate)
-        return Stream(os.fspath(url), self, counts=counts, images=images, **options)
+        return Stream(url, self, counts=counts, images=images, **options)
 
     @property
     def names(self) -> dict[int, str]:
@@ -196,7 +203,7 @@ class Detector:
         return [Result._of(pointer, self._names) for pointer in out]
 
     def _search_file(self, path: str) -> Result:
-        with Stream(path, self, policy="all", queue=1, deliver=True) as pictures:
+        with Stream(path, self, policy="all", queue=1, _deliver=True) as pictures:
             result = pictures.read()
             if result is None:
                 raise wrong_argument(f"{path!r} has no picture")

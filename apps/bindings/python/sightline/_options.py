@@ -6,11 +6,23 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 
-from ._errors import wrong_type
+from ._errors import ConfigError, wrong_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+# Options of other packages, and what does the same here.
+_ELSEWHERE = {
+    "conf": "threshold for scores, or confidence for calibrated models",
+    "imgsz": "input_size of a network",
+    "iou": "iou_threshold of a network",
+    "persist": "one stream, or a Tracker",
+    "stream": "Detector.stream",
+    "verbose": "sightline.log; nothing is printed without it",
+    "vid_stride": "every of Detector.stream",
+    "weights": "the first argument of Detector",
+}
 
 
 def _string(text: str) -> str:
@@ -55,6 +67,9 @@ def _value(name: str, value: Any) -> str:
 
 def to_toml(options: Mapping[str, Any]) -> bytes:
     """The options as TOML in UTF-8. None means that an option is not given."""
+    for key in options:
+        if key in _ELSEWHERE:
+            raise ConfigError(f"there is no option {key!r}", "", f"use {_ELSEWHERE[key]}", "SL_E_CONFIG")
     lines = [f"{_string(key)} = {_value(key, value)}" for key, value in options.items() if value is not None]
     try:
         return "\n".join(lines).encode()

@@ -77,7 +77,11 @@ class Object:
 
 @dataclass(frozen=True)
 class Crossing:
-    """An event of a counter: ``kind`` is "in", "out", "entered", "left" or "dwell"; ``name`` is the line or zone."""
+    """An event of a counter.
+
+    Attributes: ``name`` of the line or zone, ``kind`` ("in", "out", "entered", "left" or "dwell"), ``track`` (the
+    object's ``tracker_id``), ``label``, and ``time`` of the frame that settled it, in seconds.
+    """
 
     name: str
     kind: str
@@ -214,7 +218,8 @@ class Result:
 
     @property
     def confidence(self) -> Floats:
-        """(n,) float32: the share of such boxes that are right, 0 to 1; NaN if the model is not calibrated."""
+        """(n,) float32: the share of such boxes that are right, 0 to 1; NaN if the model is not calibrated, as most
+        networks are: use ``score`` for these."""
         confidences: Floats = self._content.column("confidence", "<f4")
         return confidences
 
@@ -382,6 +387,8 @@ class Result:
         """The part of an image in each box, as views; those of boxes outside of it are empty.
 
         image: (H, W, ...) array; default: the result's own ``image``.
+
+        Raises ArgumentError if the image has another size than the frame.
         """
         pixels = self.image if image is None else np.asarray(image)
         if pixels is None:
@@ -401,7 +408,7 @@ class Result:
         return content
 
     def json(self) -> str:
-        """A line of JSON, as ``sightline detect --format jsonl`` writes it."""
+        """A line of JSON, as ``sightline detect --format jsonl`` writes it, without the line end."""
         return self._content.line()
 
     def to_supervision(self) -> Any:

@@ -7,17 +7,18 @@ import json
 import os
 import threading
 import time as clock
+from collections.abc import Mapping
 from ctypes import c_void_p
 
 from . import _library as lib
-from ._errors import InputError, StateError
+from ._errors import InputError, StateError, wrong_type
 from ._options import to_toml
 from ._result import Result
 from ._tracking import Counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping, Optional, TypeVar, Union
+    from typing import Any, Iterator, Optional, TypeVar, Union
 
     from ._detector import Detector
 
@@ -30,6 +31,12 @@ class Stream:
     """Results of a video, a folder, a camera or a network stream, in order. Made by ``Detector.stream``; without a
     detector, frames are only read.
 
+    url: a path, an address, or the number of a camera (0: /dev/video0).
+    detector: None: frames are only read.
+    counts: arguments of Counter, for ``Result.crossings``; needs ``track=True``.
+    images: keep the frames for ``Result.image``.
+    options: as of ``Detector.stream``.
+
     Iteration waits for the next result, and ends with the stream. Leaving the loop, ``close()``, ``with`` and the
     end of the object's life stop it. Memory is bounded: see ``policy`` and ``queue``. One thread at a time;
     ``close`` from any.
@@ -37,30 +44,30 @@ class Stream:
 
     def __init__(
         self,
-        url: Union[str, os.PathLike[str]],
+        url: Union[str, os.PathLike[str], int],
         detector: Optional[Detector] = None,
         *,
         counts: Optional[Mapping[str, Any]] = None,
         images: bool = True,
-        deliver: bool = False,
+        _deliver: bool = False,
         **options: Any,
     ) -> None:
         from ._detector import check_detector
 
         self._handle: Optional[lib.Handle] = None
-        self._url = os.fspath(url)
+        self._url = f"/dev/video{url}" if isinstance(url, int) else os.fsdecode(url)
         opened = check_detector(detector)
         self._names: tuple[str, ...] = detector._names if detector is not None else ()
         self._counter = Counter(**counts) if counts else None
-        self._images = images and not deliver
-        self._fails = deliver  # a result that failed is an error
+        self._images = images and not _deliver
+        self._fails = _deliver  # a result that failed is an error
         self._busy = threading.Lock()
         self._lost = False
         self._ended = False
         out = c_void_p()
         lib.call(
             "sl_stream_open",
-            self._url.encode("utf-8", "surrogateescape"),
+            os.fsencode(self._url),
             None if opened is None else opened.pointer,
             to_toml(options),
             ctypes.byref(out),
@@ -128,13 +135,11 @@ class Stream:
         return state
 
     def close(self) -> None:
-        """Stops the stream. Results that were returned stay valid."""
+        """Stops the stream, and ends the ``read`` of another thread. Results that were returned stay valid."""
         handle, self._handle = self._handle, None
-        if handle is None or not handle.pointer:
-            return
-        lib.library().sl_stream_stop(handle.pointer)  # ends a call of another thread
-        with self._busy:
-            del handle  # frees it, unless another thread asks for its state
+        # Freed with its last reference, which another thread may have, or this one if it is in a signal handler.
+        if handle is not None and handle.pointer:
+            lib.library().sl_stream_stop(handle.pointer)
 
     def __enter__(self) -> Stream:
         return self
@@ -176,6 +181,8 @@ def gather(streams: Mapping[Name, Stream]) -> Iterator[tuple[Name, Result]]:
 
     >>> for name, result in sightline.gather({"gate": detector.stream(...), "yard": detector.stream(...)}):
     """
+    if not isinstance(streams, Mapping):
+        raise wrong_type("the streams have no names", 'pass a dict: {"gate": stream, "yard": stream}')
     left = dict(streams)
     pause = 0.001
     try:

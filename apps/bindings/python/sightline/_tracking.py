@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ctypes import POINTER, c_size_t, c_void_p
 
 from . import _library as lib
+from ._errors import wrong_argument, wrong_type
 from ._options import to_toml
 from ._result import Crossing, Result
 
@@ -25,7 +26,12 @@ class Tracker:
     hits: frames that must show an object before it is reported (default 3; 1: at once).
     gap: seconds over which a missed object is predicted (0.3).
     lost: seconds without a detection after which a track ends (1).
-    Others: ``misses``, ``start``, ``overlap``, ``pause``; see sl_tracker_open in sightline.h. Raises ConfigError.
+    misses: frames that may miss an object not yet reported (1).
+    start: minimum score that starts a track.
+    overlap: minimum intersection over union of an object in two frames (0.3).
+    pause: longest time between frames, in seconds (3).
+
+    Raises ConfigError.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -35,31 +41,54 @@ class Tracker:
         self._names: tuple[str, ...] = ()
 
     def update(self, result: Result, time: Optional[float] = None) -> Result:
-        """Adds a result; returns the tracked objects. time: seconds, rising; default: the result's own."""
+        """Adds a result; returns the tracked objects.
+
+        time: seconds, rising from call to call; default: the result's own.
+
+        Raises ArgumentError for a time that is not finite, and StateError if another thread uses the tracker.
+        """
+        pointer = _pointer_of(result)
         self._names = result._names
         out = c_void_p()
         when = result.time if time is None else time
-        lib.call("sl_tracker_update", self._handle.pointer, when, result._pointer(), ctypes.byref(out))
+        lib.call("sl_tracker_update", self._handle.pointer, when, pointer, ctypes.byref(out))
         tracked = Result._of(out.value, self._names)
         tracked._frame, tracked._image = result._frame, result._image
         return tracked
 
     def predict(self, time: float) -> Result:
-        """The objects at a time after the last update, for a frame that was not searched."""
+        """The objects at a time after the last update, in seconds, for a frame that was not searched."""
         out = c_void_p()
         lib.call("sl_tracker_predict", self._handle.pointer, time, ctypes.byref(out))
         return Result._of(out.value, self._names)
 
 
+def _pointer_of(result: Any) -> Any:
+    if not isinstance(result, Result):
+        raise wrong_type(f"{type(result).__name__} is no result", "pass what a detector or a stream returned")
+    return result._pointer()
+
+
 def _line(value: Any) -> Any:
     if isinstance(value, Mapping):
         return value
-    begin, end = value
+    try:
+        begin, end = value
+    except (TypeError, ValueError):
+        raise wrong_argument(f"{value!r} is no line", "give two points, such as ((0.2, 0.8), (0.8, 0.8))") from None
     return {"from": begin, "to": end}
 
 
 def _zone(value: Any) -> Any:
     return value if isinstance(value, Mapping) else {"polygon": value}
+
+
+def _named(rules: Optional[Mapping[str, Any]], what: str, read: Any) -> Any:
+    if not rules:
+        return None
+    if not isinstance(rules, Mapping):
+        raise wrong_type(f"the {what} have no names", f'pass a dict: {what}={{"door": ...}}')
+    return {name: read(one) for name, one in rules.items()}
 
 
 class Counter:
@@ -84,8 +113,8 @@ class Counter:
         lost: Optional[float] = None,
     ) -> None:
         rules = {
-            "lines": {name: _line(one) for name, one in lines.items()} if lines else None,
-            "zones": {name: _zone(one) for name, one in zones.items()} if zones else None,
+            "lines": _named(lines, "lines", _line),
+            "zones": _named(zones, "zones", _zone),
             "lost": lost,
         }
         out = c_void_p()
@@ -94,12 +123,13 @@ class Counter:
         self._busy = threading.Lock()
 
     def update(self, result: Result) -> list[Crossing]:
-        """Adds a result of a tracker; returns what it settled."""
+        """Adds a result of a tracker; returns what it settled. Raises ArgumentError for a result of no tracker."""
+        pointer = _pointer_of(result)
         events, n = POINTER(lib.CCount)(), c_size_t()
         crossings = []
         with self._busy:  # events are valid until the next call
             lib.call(
-                "sl_counter_update", self._handle.pointer, result._pointer(), ctypes.byref(events), ctypes.byref(n)
+                "sl_counter_update", self._handle.pointer, pointer, ctypes.byref(events), ctypes.byref(n)
             )
             address = ctypes.cast(events, c_void_p).value or 0
             for i in range(n.value):
@@ -110,7 +140,7 @@ class Counter:
 
     @property
     def totals(self) -> dict[str, Any]:
-        """``{"lines": {name: {"in":, "out":}}, "zones": {name: {"entered":, "left":, "inside":}}}``."""
+        """Numbers of all events so far: ``{"lines": {name: {"in":, "out":}}, "zones": {name: {"entered":, "left":, "inside":}}}``."""
         text = c_void_p()
         with self._busy:
             lib.call("sl_counter_totals", self._handle.pointer, ctypes.byref(text))
