@@ -192,6 +192,23 @@ Buffer::Buffer(const Context& context, std::size_t bytes, Access access)
   check(code, "clCreateBuffer", context.name());
 }
 
+Buffer Buffer::image(const Context& context, std::span<const std::int16_t> elements, std::size_t width) {
+  const cl_image_format format{CL_R, CL_SIGNED_INT16};
+  cl_image_desc what{};
+  what.image_type = CL_MEM_OBJECT_IMAGE2D;
+  what.image_width = width;
+  what.image_height = elements.size() / width;
+  // The driver copies the elements, and does not write to them.
+  auto* const memory = const_cast<std::int16_t*>(elements.data());
+  Buffer image;
+  cl_int code = CL_SUCCESS;
+  image.bytes_ = elements.size_bytes();
+  image.memory_ = OwnedMemory(
+      clCreateImage(context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &what, memory, &code));
+  check(code, "clCreateImage", context.name());
+  return image;
+}
+
 Queue::Queue(const Context& context) : context_(&context) {
   cl_int code = CL_SUCCESS;
   queue_ = OwnedQueue(clCreateCommandQueue(context.get(), context.id(), CL_QUEUE_PROFILING_ENABLE, &code));

@@ -109,6 +109,9 @@ class Buffer {
   Buffer() = default;
   /// @param bytes  at least 1 is allocated, so that empty data needs no special case
   Buffer(const Context& context, std::size_t bytes, Access access = Access::read_write);
+  /// An image object with a row of `width` 16-bit integers after the other, for kernels that read_imagei; for
+  /// no other use. Throws DeviceError, also where the device has no such images.
+  static Buffer image(const Context& context, std::span<const std::int16_t> elements, std::size_t width);
   cl_mem get() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
 
