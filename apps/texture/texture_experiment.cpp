@@ -208,7 +208,7 @@ class FormBuilder {
     const opencl::DeviceInfo& info = device->context.device();
     if (options_.tune) tune_for(*device, largest);
     const KernelTuning tuned = best_tuning(info, options_.settings);
-    TextureExperiment::Device result{device->context.name(), to_string(tuned), {}, {}};
+    TextureExperiment::Device result{device->context.name(), to_string(tuned), {}, {}, {}};
     for (const KernelTuning& tuning : variants(info)) {
       result.by_size.push_back(add(device, tuning, "", by_size));
       for (const int group : options_.groups) {

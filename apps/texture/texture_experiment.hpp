@@ -36,7 +36,7 @@ struct TextureExperiment {
     std::string name;
     std::string tuned;  ///< the form that counting takes, for people
     std::vector<Form> by_size, by_group;
-    std::vector<opencl::KernelResources> kernels;  ///< of all forms
+    std::vector<opencl::KernelResources> kernels = {};  ///< of all forms
   };
   std::string texture;  ///< what is counted, for people
   int threads = 0;      ///< of the CPU
