@@ -10,6 +10,7 @@
 #include "characterisation/decisions.hpp"
 #include "characterisation/knees.hpp"
 #include "pipeline/report/document.hpp"
+#include "pipeline/report/kernel_output.hpp"
 
 namespace sightline::apps {
 namespace {
@@ -211,6 +212,7 @@ const NamedTexts kCharacterisationGuide{
      "was measured."},
     {"Rates of copies",
      "Bytes read and written together; of shifted and strided ones, those that are of use."},
+    {"Kernels", kKernelGuide},
     {"Results", "Every timed result was read back and compared with plain code."}};
 
 // Groups of curves, each once, in the order in which they first come up.
@@ -267,6 +269,7 @@ std::string characterisation_text(const Characteristics& p) {
   Part part{
       "", processor_title(p), {{"", {{summary_of(p)}}}, {"Conclusions", {{conclusions_of(p)}}, In::both}}};
   if (p.thorough) part.sections.push_back({"", {{figures_of(p)}}});
+  if (!p.kernels.empty()) part.sections.push_back({"Kernels", {{kernel_table(p.kernels)}}, In::both});
   return to_text(Document{"", {part}, {}});
 }
 
@@ -279,6 +282,10 @@ std::string characterisation_page(Processors processors) {
         {group + " (" + clocks_of(processors, group) + ")", {{group_chart(processors, group)}}});
   for (const Characteristics& p : processors)
     part.sections.push_back({processor_title(p) + ": all figures", {{figures_of(p)}}});
+  for (const Characteristics& p : processors) {
+    if (!p.kernels.empty())
+      part.sections.push_back({processor_title(p) + ": kernels", {{kernel_table(p.kernels)}}});
+  }
   return to_html({part.title, {part}, kCharacterisationGuide});
 }
 

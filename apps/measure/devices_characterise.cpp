@@ -54,7 +54,9 @@ void add_characterise_options(OptionSet& options, const std::string& command,
       .show_default();
   options
       .add("--thorough", &arguments.thorough,
-           "Take minutes instead of seconds: more sizes and repeats, with their spread")
+           "Take minutes instead of seconds: more sizes and repeats, with their spread, and the kernels' "
+           "registers "
+           "and memory")
       .needs(command);
   options
       .add("--json FILE", &arguments.json,

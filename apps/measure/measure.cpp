@@ -49,6 +49,7 @@ pipeline::Measurement measure_one(const MeasureArguments& a, const DetectorOptio
                                   const std::string& kernels = "",
                                   const std::vector<WorkCount>* work = nullptr) {
   SchedulesRequest request{a.input, a.reading, a.preload, a.schedules, a.options};
+  request.kernel_resources = !a.report.empty() || !a.json.empty();
   request.options.repeats = a.repeats.value_or(request.options.repeats);
   request.options.seconds = a.seconds.value_or(request.options.seconds);
   request.options.meters.log = a.power_log;
@@ -273,8 +274,8 @@ void add_measure(CLI::App& app, Common& common) {
   options.add("--csv FILE", &a->csv, "Write the results as CSV").checked_by(OutputFile{{".csv", ".txt"}});
   options
       .add("--report FILE", &a->report,
-           "Write a page (HTML) with the timeline; with --stages: with joules as bars, or the bars alone "
-           "(NAME.svg)")
+           "Write a page (HTML) with the timeline and the registers and memory of the device's kernels; with "
+           "--stages: with joules as bars, or the bars alone (NAME.svg)")
       .checked_by(OutputFile{{".html", ".htm"}});
   // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
   std::set<std::string> left_out{"--schedule", "--map", "--explain"};

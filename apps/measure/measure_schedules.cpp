@@ -9,6 +9,7 @@
 #include "apps/measure/measured_schedules.hpp"
 #include "base/error.hpp"
 #include "base/hardware.hpp"
+#include "opencl/context.hpp"
 #include "pipeline/runs/input_decoding.hpp"
 #include "pipeline/runs/parted_run.hpp"
 #include "pipeline/runs/reader_source.hpp"
@@ -57,6 +58,13 @@ void add_decoding(pipeline::MeasureOptions& options, const std::string& input, m
     auto decoders = static_cast<std::size_t>(threads);
     return pipeline::run_in_parts(pipeline, stream, {limited, reader, in_flight}, run, decoders).run;
   };
+}
+
+std::vector<pipeline::DeviceKernels> launched_kernels(const pipeline::Devices& devices) {
+  std::vector<pipeline::DeviceKernels> all;
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    all.push_back({devices.name(i), opencl::context_of(devices[i].device()).kernel_resources()});
+  return all;
 }
 
 }  // namespace
@@ -113,6 +121,7 @@ pipeline::Measurement measure_schedules(const DetectorOptions& detector, const S
     measurement.work = engine.detector().count_work(frames.front().view());
   }
   measurement.accuracy = info.accuracy;
+  if (request.kernel_resources) measurement.kernel_resources = launched_kernels(engine.devices());
   return measurement;
 }
 

@@ -16,6 +16,7 @@ struct SchedulesRequest {
   int preload = 0;  ///< frames that are decoded beforehand and kept; 0: the input is read again and again
   std::string schedules = "all";     ///< as measured_schedules takes them
   pipeline::MeasureOptions options;  ///< what follows from the detector's options is filled in
+  bool kernel_resources = false;     ///< whether Measurement::kernel_resources is wanted
 };
 
 /// The first frames of an input that have one size, at most so many. Throws Error (input) where there is

@@ -15,6 +15,7 @@
 #include "characterisation/record.hpp"
 #include "media/reader.hpp"
 #include "opencl/opened_device.hpp"
+#include "pipeline/report/kernel_output.hpp"
 #include "processing/opencl/opencl_tuner.hpp"
 
 namespace sightline::apps {
@@ -93,6 +94,9 @@ int run_tune(TuneArguments a) {
     std::printf(" %s %.3f", stage.name.c_str(), 1e3 * stage.seconds);
   std::printf("\n%.3f ms on the device, %.3f ms from the host's frame to the host's detections\n",
               1e3 * outcome.frame.device, 1e3 * outcome.frame.host);
+  std::printf("\nKernels of these variants:\n%s%s\n",
+              report::to_text(report::kernel_table(device.kernel_resources())).c_str(),
+              report::wrapped(report::kKernelGuide).c_str());
   if (a.dry) return 0;
   const opencl::TuningDatabase database(opencl::TuningDatabase::default_file());
   database.store(device.device(), outcome.problem, outcome.best);

@@ -158,6 +158,11 @@ class FormBuilder {
 
   const TextureProcessor& processor() const { return processor_; }
 
+  // Those that a device, by number, has run.
+  std::vector<opencl::KernelResources> kernels(std::size_t device) const {
+    return devices_[device]->context.kernel_resources();
+  }
+
   std::vector<Implementation> on_cpu(int threads) const {
     std::vector<Implementation> list;
     const auto add = [&](const std::string& name, const std::string& where, bool is_result,
@@ -199,11 +204,11 @@ class FormBuilder {
   TextureExperiment::Device on_device(const opencl::ChosenDevice& chosen, GrayView largest,
                                       std::vector<Implementation>& by_size,
                                       std::vector<Implementation>& by_group) {
-    const auto device = std::make_shared<OpenDevice>(chosen);
+    const auto device = devices_.emplace_back(std::make_shared<OpenDevice>(chosen));
     const opencl::DeviceInfo& info = device->context.device();
     if (options_.tune) tune_for(*device, largest);
     const KernelTuning tuned = best_tuning(info, options_.settings);
-    TextureExperiment::Device result{device->context.name(), to_string(tuned), {}, {}};
+    TextureExperiment::Device result{device->context.name(), to_string(tuned), {}, {}, {}};
     for (const KernelTuning& tuning : variants(info)) {
       result.by_size.push_back(add(device, tuning, "", by_size));
       for (const int group : options_.groups) {
@@ -272,6 +277,7 @@ class FormBuilder {
 
   const TextureExperimentOptions& options_;
   TextureProcessor processor_;
+  std::vector<std::shared_ptr<OpenDevice>> devices_;
 };
 
 double part_of(const PictureTimes& times, const char* name) {
@@ -326,6 +332,7 @@ TextureExperiment run_texture_experiment(GrayView picture, const TextureExperime
   measure(std::move(by_size));
   pictures.erase(pictures.begin(), pictures.end() - 1);
   if (!by_group.empty()) measure(std::move(by_group));
+  for (std::size_t i = 0; i < result.devices.size(); ++i) result.devices[i].kernels = builder.kernels(i);
   return result;
 }
 
@@ -352,7 +359,7 @@ std::string texture_json(const TextureExperiment& measured, const std::string& p
   }
   json["devices"] = Json::array();
   for (const TextureExperiment::Device& device : measured.devices) {
-    Json read = Json::array(), by_size = Json::array(), by_group = Json::array();
+    Json read = Json::array(), by_size = Json::array(), by_group = Json::array(), kernels = Json::array();
     for (const PictureResult& one : pictures) {
       double least = part_of(one.times[device.by_size.front().implementation], kReading);
       for (const TextureExperiment::Form& form : device.by_size) {
@@ -363,12 +370,14 @@ std::string texture_json(const TextureExperiment& measured, const std::string& p
     }
     for (const TextureExperiment::Form& form : device.by_group)
       by_group.push_back(form_json(measured.experiments[1].pictures.front(), form));
+    for (const opencl::KernelResources& one : device.kernels) kernels.push_back(opencl::as_json(one));
     json["devices"].push_back({{"name", device.name},
                                {"tuned", device.tuned},
                                {"sizes", sizes},
                                {"read_ms", read},
                                {"by_size", by_size},
-                               {"by_group", by_group}});
+                               {"by_group", by_group},
+                               {"kernels", kernels}});
   }
   return json_text(json, 2) + "\n";
 }

@@ -7,6 +7,7 @@
 
 #include "image/view.hpp"
 #include "opencl/device.hpp"
+#include "opencl/kernel_resources.hpp"
 #include "opencl/tuning.hpp"
 #include "pipeline/measurement/experiment.hpp"
 #include "texture/settings.hpp"
@@ -35,6 +36,7 @@ struct TextureExperiment {
     std::string name;
     std::string tuned;  ///< the form that counting takes, for people
     std::vector<Form> by_size, by_group;
+    std::vector<opencl::KernelResources> kernels = {};  ///< of all forms
   };
   std::string texture;  ///< what is counted, for people
   int threads = 0;      ///< of the CPU

@@ -11,7 +11,7 @@
 // those of all before it.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     global const Element* restrict planes, global const PixelLevel* restrict levels,
-    global const Weak* restrict weak, global const short* restrict responses, int count, int lowest,
+    global const Weak* restrict weak, RESPONSES, int count, int lowest,
     int capacity, global const int* restrict late, global int* restrict found) {
   local int sums[2][FINISH_GROUP];
   local int rejected;
@@ -31,7 +31,7 @@ kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     for (int t = LATE_NEXT(window.s0); alive && t < count; t += FINISH_GROUP) {
       const int own = min(t + item, count - 1);
       const Weak mine = weak[own];
-      sums[0][item] = t + item < count ? responses[own * CODES + code_at(corner, stride, mine.place)] : 0;
+      sums[0][item] = t + item < count ? RESPONSE(own, code_at(corner, stride, mine.place)) : 0;
       if (item == 0) rejected = 0;
       barrier(CLK_LOCAL_MEM_FENCE);
       int from = 0;

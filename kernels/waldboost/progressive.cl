@@ -23,7 +23,7 @@
 // its header's second number.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
     global const Element* restrict planes, global const PixelLevel* restrict levels, WINDOWS_PARAMETERS,
-    global const short* restrict responses, int count, int fewest, int target, int share, int is_last,
+    RESPONSES, int count, int fewest, int target, int share, int is_last,
     int capacity, global int* restrict kept, global int* restrict late) {
   local int counters[3];  // for three alternating rounds: one barrier a round
   local int4 records[GROUP];
@@ -44,7 +44,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
   int t = LATE_NEXT(window.s0);
 #define NEXT_WEAK                                                         \
   {                                                                       \
-    sum += responses[t * CODES + code_at(corner, stride, weak[t].place)]; \
+    sum += RESPONSE(t, code_at(corner, stride, weak[t].place)); \
     alive = sum >= weak[t].threshold;                                     \
     ++t;                                                                  \
   }

@@ -19,7 +19,7 @@
 // Appends the windows that pass all weak classifiers and have a sum of at least `lowest`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     global const Element* restrict planes, global const PixelLevel* restrict levels,
-    global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
+    global const Tile* restrict tiles, constant const Weak* weak, RESPONSES,
     int count, int lowest, int capacity, global int* restrict found) {
   const Tile tile = tiles[get_group_id(0)];
   global const PixelLevel* level = levels + tile.level;
@@ -42,7 +42,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
 // set in `first`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     global const Element* restrict planes, global const PixelLevel* restrict levels,
-    global const Tile* restrict tiles, constant const Weak* weak, global const short* restrict responses,
+    global const Tile* restrict tiles, constant const Weak* weak, RESPONSES,
     constant const uint* first, constant const int* ends, int phases, int capacity,
     global int* restrict late) {
   local uint first_passes[CODES / 32];
@@ -74,7 +74,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan(
     if (code == CODES || (first_passes[code / 32] >> (code % 32) & 1u) == 0) continue;
     const int at = atomic_inc(&lengths[0]);
     queue[0][at] = (ushort)(item + i * GROUP);
-    sums[0][at] = responses[code];
+    sums[0][at] = RESPONSE(0, (int)code);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 

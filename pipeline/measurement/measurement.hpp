@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "image/view.hpp"
+#include "opencl/kernel_resources.hpp"
 #include "pipeline/planning/costs.hpp"
 #include "pipeline/session/trace.hpp"
 #include "processing/frame_processor.hpp"
@@ -32,6 +33,12 @@ struct ProcessorResult {
   std::string name;
   double utilisation = 0;  ///< share of the run that it was busy, 0..1; of a CPU: of all its threads
   double bound_fps = 0;    ///< rate that it alone would allow
+};
+
+/// Resources of the kernels that ran on a device.
+struct DeviceKernels {
+  std::string device;  ///< its name, as in the schedules' processors
+  std::vector<opencl::KernelResources> kernels;
 };
 
 /// One schedule on one input.
@@ -83,6 +90,7 @@ struct Measurement {
   std::vector<ScheduleResult> schedules;
   std::optional<DecodingResult> with_decoding;  ///< none unless the input is a video file
   std::vector<KernelSweep> sweeps;              ///< of the kernels' settings, where these were asked for
+  std::vector<DeviceKernels> kernel_resources;  ///< where these were asked for
   /// Accuracy from a stored evaluation, for people; empty where there is none.
   std::string accuracy;
 };

@@ -13,6 +13,7 @@
 #include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "pipeline/report/document.hpp"
+#include "pipeline/report/kernel_output.hpp"
 #include "pipeline/report/sweep_output.hpp"
 
 namespace sightline::pipeline {
@@ -392,6 +393,7 @@ const NamedTexts kMeasurementGuide{
     {"Sweep",
      "The same frames with other settings of the device's kernels, one frame at a time: each gives the same "
      "result. Times are the device's own, the fastest of five runs, mean over the frames."},
+    {"Kernels", kKernelGuide},
     {"Alone and in the run",
      "Alone: with one frame in flight, so that nothing else competes. A stage that takes longer in the run "
      "shares caches, memory bandwidth, power or cores with others."}};
@@ -426,6 +428,8 @@ Document measurement_document(std::span<const Measurement> measurements) {
     part.sections.push_back(
         work_section(m, &m == measurements.data() || m.kernels.empty() ? In::both : In::page));
     for (const KernelSweep& sweep : m.sweeps) part.sections.push_back(sweep_section(sweep));
+    for (const DeviceKernels& one : m.kernel_resources)
+      part.sections.push_back({"Kernels on " + one.device, {{kernel_table(one.kernels), In::page}}});
     part.sections.push_back(measurement_facts(m));
   }
   if (measurements.size() > 1) document.parts.push_back({"", "", {side_by_side(measurements)}});
@@ -512,6 +516,11 @@ Json as_json(const Measurement& m) {
   for (const ScheduleResult& schedule : m.schedules) json["schedules"].push_back(as_json(schedule));
   json["with_decoding"] = m.with_decoding ? as_json(*m.with_decoding) : Json();
   for (const KernelSweep& sweep : m.sweeps) json["sweeps"].push_back(sweep_as_json(sweep));
+  for (const DeviceKernels& one : m.kernel_resources) {
+    Json kernels = Json::array();
+    for (const opencl::KernelResources& kernel : one.kernels) kernels.push_back(opencl::as_json(kernel));
+    json["kernel_resources"].push_back({{"device", one.device}, {"kernels", std::move(kernels)}});
+  }
   return json;
 }
 

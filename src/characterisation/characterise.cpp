@@ -123,6 +123,7 @@ Characteristics characterise_device(const opencl::ChosenDevice& chosen, opencl::
     wake_up(session);
     run_all(kDeviceBenchmarks, session, options, result);
     result.build_seconds = session.build_seconds();
+    if (result.thorough) result.kernels = context.kernel_resources();
   } catch (const std::exception& error) {
     if (options.check_stop) options.check_stop();
     result.losses.push_back({"the device", error.what()});

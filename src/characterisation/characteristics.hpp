@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "opencl/kernel_resources.hpp"
+
 namespace sightline::characterisation {
 
 /// Clock of a time. `device`: start to end of the command on the device (OpenCL profiling). `host`: the
@@ -105,6 +107,8 @@ struct Characteristics {
   double largest_array = 0;        ///< bytes that the levels were looked for up to
   std::vector<Decision> decisions;
   std::vector<Loss> losses;
+  /// Kernels of the benchmarks, if `thorough`.
+  std::vector<opencl::KernelResources> kernels;
 
   bool is_host() const { return platform == "host"; }
   /// Null if there is no curve of that id.

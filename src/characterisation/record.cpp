@@ -95,6 +95,28 @@ Figure figure_from(const json& object) {
   return figure;
 }
 
+template <typename T>
+std::optional<T> known_at(const json& object, const char* key) {
+  if (object.at(key).is_null()) return std::nullopt;
+  return static_cast<T>(number_at(object, key));
+}
+
+opencl::KernelResources kernel_from(const json& object) {
+  opencl::KernelResources one;
+  one.kernel = object.at("kernel").get<std::string>();
+  if (const json& sizes = object.at("work_group"); !sizes.is_null()) {
+    for (std::size_t i = 0; i < one.work_group.size(); ++i)
+      one.work_group[i] = static_cast<std::size_t>(number_of(sizes.at(i), "work_group"));
+  }
+  one.registers = known_at<std::uint64_t>(object, "registers");
+  one.spill_bytes = known_at<std::uint64_t>(object, "spill_bytes");
+  one.private_bytes = known_at<std::uint64_t>(object, "private_bytes");
+  one.local_bytes = known_at<std::uint64_t>(object, "local_bytes");
+  one.multiple = known_at<std::uint64_t>(object, "multiple");
+  one.occupancy = known_at<double>(object, "occupancy");
+  return one;
+}
+
 template <typename Make>
 auto understood(const Make& make) {
   try {
@@ -128,6 +150,7 @@ Characteristics read_processor(const json& object) {
                            one.at("text").get<std::string>()});
   for (const json& one : object.at("losses"))
     p.losses.push_back({one.at("what").get<std::string>(), one.at("why").get<std::string>()});
+  for (const json& one : object.value("kernels", json::array())) p.kernels.push_back(kernel_from(one));
   return p;
 }
 
@@ -135,13 +158,14 @@ Characteristics read_processor(const json& object) {
 
 json to_json(const Characteristics& p) {
   json curves = json::array(), figures = json::array(), caches = json::array();
-  json decisions = json::array(), losses = json::array(), parts = json::array();
+  json decisions = json::array(), losses = json::array(), parts = json::array(), kernels = json::array();
   for (const Curve& curve : p.curves) curves.push_back(curve_json(curve));
   for (const Figure& figure : p.figures) figures.push_back(figure_json(figure));
   for (const CacheLevel& level : p.caches) caches.push_back({{"bytes", level.bytes}, {"ns", level.ns}});
   for (const Decision& one : p.decisions)
     decisions.push_back({{"id", one.id}, {"choice", one.choice}, {"text", one.text}});
   for (const Part& part : p.parts) parts.push_back({{"what", part.what}, {"seconds", part.seconds}});
+  for (const opencl::KernelResources& one : p.kernels) kernels.emplace_back(opencl::as_json(one));
   for (const Loss& loss : p.losses) losses.push_back({{"what", loss.what}, {"why", loss.why}});
   return {{"name", p.name},
           {"platform", p.platform},
@@ -158,7 +182,8 @@ json to_json(const Characteristics& p) {
           {"figures", std::move(figures)},
           {"curves", std::move(curves)},
           {"decisions", std::move(decisions)},
-          {"losses", std::move(losses)}};
+          {"losses", std::move(losses)},
+          {"kernels", std::move(kernels)}};
 }
 
 Characteristics from_json(const json& object) {

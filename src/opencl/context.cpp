@@ -6,6 +6,7 @@
 #include "base/fault.hpp"
 #include "base/text.hpp"
 #include "opencl/error.hpp"
+#include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"
 #include "opencl/tuning.hpp"
 
@@ -118,17 +119,41 @@ Context::Context(const ChosenDevice& chosen)
   compilations_ = std::make_unique<CompilationMonitor>(name());
 }
 
-void Context::launch_first(const std::string& kernel, const std::shared_ptr<CacheTrial>& trial) const {
+void Context::launch_first(FirstLaunch launch) const {
   ++first_launches_;
-  if (!trial) return;
-  const std::lock_guard lock(trials_mutex_);
-  if (trial->begin(CacheTrial::Phase::running, kernel)) trials_.push_back(trial);
+  const std::lock_guard lock(launches_mutex_);
+  if (const auto program = launch.program.lock(); program && program->trial) {
+    if (program->trial->begin(CacheTrial::Phase::running, launch.resources.kernel))
+      launch.trial = program->trial;
+  }
+  const auto is_over = [](const FirstLaunch& one) { return !one.trial && one.program.expired(); };
+  std::erase_if(launches_, is_over);
+  const auto is_same = [&](const FirstLaunch& one) {
+    return one.program.lock() == launch.program.lock() && one.resources == launch.resources;
+  };
+  if (launch.trial || std::ranges::none_of(launches_, is_same)) launches_.push_back(std::move(launch));
+}
+
+std::vector<KernelResources> Context::kernel_resources() const {
+  std::vector<FirstLaunch> launches;
+  {
+    const std::lock_guard lock(launches_mutex_);
+    launches = launches_;
+  }
+  return resources_of(*this, launches);
+}
+
+void Context::forget_launches() const {
+  const std::lock_guard lock(launches_mutex_);
+  for (FirstLaunch& launch : launches_) launch.program.reset();
 }
 
 void Context::launches_succeeded() const noexcept {
-  const std::lock_guard lock(trials_mutex_);
-  for (const auto& trial : trials_) trial->end();
-  trials_.clear();
+  const std::lock_guard lock(launches_mutex_);
+  for (FirstLaunch& launch : launches_) {
+    if (launch.trial) launch.trial->end();
+    launch.trial.reset();
+  }
 }
 
 std::shared_ptr<const BuiltProgram> Context::recent_program(const std::string& key) const {
@@ -165,6 +190,23 @@ Buffer::Buffer(const Context& context, std::size_t bytes, Access access)
   const cl_mem_flags flags = access == Access::read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
   memory_ = OwnedMemory(clCreateBuffer(context.get(), flags, bytes_, nullptr, &code));
   check(code, "clCreateBuffer", context.name());
+}
+
+Buffer Buffer::image(const Context& context, std::span<const std::int16_t> elements, std::size_t width) {
+  const cl_image_format format{CL_R, CL_SIGNED_INT16};
+  cl_image_desc what{};
+  what.image_type = CL_MEM_OBJECT_IMAGE2D;
+  what.image_width = width;
+  what.image_height = elements.size() / width;
+  // The driver copies the elements, and does not write to them.
+  auto* const memory = const_cast<std::int16_t*>(elements.data());
+  Buffer image;
+  cl_int code = CL_SUCCESS;
+  image.bytes_ = elements.size_bytes();
+  image.memory_ = OwnedMemory(
+      clCreateImage(context.get(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &what, memory, &code));
+  check(code, "clCreateImage", context.name());
+  return image;
 }
 
 Queue::Queue(const Context& context) : context_(&context) {

@@ -17,6 +17,7 @@
 #include "opencl/api.hpp"
 #include "opencl/compilation.hpp"
 #include "opencl/device.hpp"
+#include "opencl/kernel_resources.hpp"
 #include "opencl/transfer_memory.hpp"
 
 namespace sightline::opencl {
@@ -30,10 +31,19 @@ cl_event handle_of(const Event& event);
 
 class CacheTrial;
 
-/// A driver's program.
+/// A driver's program, and what it is built from.
 struct BuiltProgram {
   OwnedProgram program;
   std::shared_ptr<CacheTrial> trial;  ///< of a cache's binary; null: built from its source
+  std::string source;
+  std::string options;
+};
+
+/// First launch of a kernel with a size of its work-groups.
+struct FirstLaunch {
+  std::weak_ptr<const BuiltProgram> program;
+  KernelResources resources;               ///< without what only the compiler's log states
+  std::shared_ptr<CacheTrial> trial = {};  ///< of the program; null: none, or the launch has succeeded
 };
 
 /// A device with its own context. Thread-safety: any thread.
@@ -54,8 +64,14 @@ class Context : public ComputeDevice, public CompilingDevice {
   std::shared_ptr<void> compiling() const final { return compilations_->begin(); }
   bool is_compiling() const final { return compilations_->is_compiling(); }
   void launches_succeeded() const noexcept final;
-  /// Counts a kernel's first launch, and begins the trial of the cache's binary that it is from; null: none.
-  void launch_first(const std::string& kernel, const std::shared_ptr<CacheTrial>& trial) const;
+  /// Counts a kernel's first launch, keeps it for `kernel_resources`, and begins the trial of the cache's
+  /// binary that the kernel is from.
+  void launch_first(FirstLaunch launch) const;
+  /// Resources of the kernels launched for the first time since `forget_launches`, in the order of their
+  /// launches, if their programs still exist. On NVIDIA's devices each program is compiled once more, which
+  /// takes seconds; a failure leaves its values unknown.
+  std::vector<KernelResources> kernel_resources() const;
+  void forget_launches() const;
   /// One of the latest 32 programs of `keep_program`, by its ProgramCache::key; null: none of them. Detectors
   /// of one device share programs, and the driver compiles each once.
   std::shared_ptr<const BuiltProgram> recent_program(const std::string& key) const;
@@ -74,8 +90,8 @@ class Context : public ComputeDevice, public CompilingDevice {
   OwnedContext context_;
   std::unique_ptr<TransferMemory> transfer_memory_;
   mutable std::atomic<std::uint64_t> first_launches_{0};
-  mutable std::mutex trials_mutex_;
-  mutable std::vector<std::shared_ptr<CacheTrial>> trials_;  ///< begun, and not ended
+  mutable std::mutex launches_mutex_;
+  mutable std::vector<FirstLaunch> launches_;  ///< those with a trial, and since `forget_launches`
   std::unique_ptr<CompilationMonitor> compilations_;
   mutable std::mutex programs_mutex_;
   mutable std::deque<std::pair<std::string, std::shared_ptr<const BuiltProgram>>> programs_;
@@ -93,6 +109,9 @@ class Buffer {
   Buffer() = default;
   /// @param bytes  at least 1 is allocated, so that empty data needs no special case
   Buffer(const Context& context, std::size_t bytes, Access access = Access::read_write);
+  /// An image object with a row of `width` 16-bit integers after the other, for kernels that read_imagei; for
+  /// no other use. Throws DeviceError, also where the device has no such images.
+  static Buffer image(const Context& context, std::span<const std::int16_t> elements, std::size_t width);
   cl_mem get() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
 

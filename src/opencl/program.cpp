@@ -1,11 +1,14 @@
 #include "opencl/program.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "base/fault.hpp"
+#include "base/log.hpp"
 #include "opencl/error.hpp"
 #include "opencl/program_cache.hpp"
 
@@ -20,6 +23,63 @@ std::string build_log(cl_program program, cl_device_id device) {
   while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
   std::ranges::replace(log, '\n', ' ');  // messages are one line
   return log;
+}
+
+OwnedProgram create(const Context& context, const std::string& source) {
+  const char* text = source.c_str();
+  const std::size_t length = source.size();
+  cl_int code = CL_SUCCESS;
+  OwnedProgram program(clCreateProgramWithSource(context.get(), 1, &text, &length, &code));
+  check(code, "clCreateProgramWithSource", context.name());
+  return program;
+}
+
+OwnedProgram build(const Context& context, const std::string& name, const std::string& source,
+                   const std::string& options) {
+  OwnedProgram program = create(context, source);
+  const cl_device_id id = context.id();
+  const cl_int code = clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr);
+  if (code == CL_BUILD_PROGRAM_FAILURE) {
+    throw DeviceError(code, "clBuildProgram of kernels/" + name + " with '" + options + "'",
+                      context.name() + ": " + build_log(program.get(), id));
+  }
+  check(code, "clBuildProgram", context.name());
+  return program;
+}
+
+// What NVIDIA's compiler states about the kernels of a program. It states nothing if the driver's own cache
+// holds the program, so the source gets an empty kernel with a new name.
+std::string verbose_log(const Context& context, const BuiltProgram& built) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  const std::string source = built.source + "\nkernel void uncached_" + std::to_string(now) + "() {}\n";
+  const std::shared_ptr<void> compiling = context.compiling();
+  const OwnedProgram program = create(context, source);
+  const cl_device_id id = context.id();
+  const std::string options = built.options + " -cl-nv-verbose";
+  check(clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr), "clBuildProgram",
+        context.name());
+  std::string log = build_log(program.get(), id);
+  logger().debug("compiler's log: {}", log);
+  return log;
+}
+
+// 10 * major + minor of an NVIDIA device; 0: unknown.
+int compute_capability(cl_device_id device) {
+  cl_uint major = 0, minor = 0;
+  const auto read = [&](cl_device_info what, cl_uint& value) {
+    return clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS;
+  };
+  const bool is_known = read(CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, major) &&
+                        read(CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, minor);
+  return is_known ? static_cast<int>(10 * major + minor) : 0;
+}
+
+void add_compiled(KernelResources& resources, const CompiledFunction& compiled, int capability) {
+  resources.registers = compiled.registers;
+  resources.spill_bytes = compiled.spill_bytes;
+  const auto [x, y, z] = resources.work_group;
+  if (resources.registers && resources.local_bytes)
+    resources.occupancy = occupancy(capability, {x * y * z, *resources.registers, *resources.local_bytes});
 }
 
 std::vector<std::byte> binary_of(cl_program program) {
@@ -121,33 +181,38 @@ BuiltProgram Program::make(const std::string& name, const std::string& source, c
     trial->begin(CacheTrial::Phase::loading);
     OwnedProgram program = from_binary(*context_, *binary, options);
     trial->end();
-    if (program) return {std::move(program), trial};
+    if (program) return {std::move(program), trial, source, options};
     cache->remove(key);
   }
-  BuiltProgram built{build(name, source, options), nullptr};
+  BuiltProgram built{build(*context_, name, source, options), nullptr, source, options};
   if (cache) cache->store(key, binary_of(built.program.get()));
   return built;
 }
 
-OwnedProgram Program::build(const std::string& name, const std::string& source,
-                            const std::string& options) const {
-  const char* text = source.c_str();
-  const std::size_t length = source.size();
-  cl_int code = CL_SUCCESS;
-  OwnedProgram program(clCreateProgramWithSource(context_->get(), 1, &text, &length, &code));
-  check(code, "clCreateProgramWithSource", context_->name());
-  const cl_device_id id = context_->id();
-  code = clBuildProgram(program.get(), 1, &id, options.c_str(), nullptr, nullptr);
-  if (code == CL_BUILD_PROGRAM_FAILURE) {
-    throw DeviceError(code, "clBuildProgram of kernels/" + name + " with '" + options + "'",
-                      context_->name() + ": " + build_log(program.get(), id));
+std::vector<KernelResources> resources_of(const Context& context, const std::vector<FirstLaunch>& launches) {
+  const int capability = compute_capability(context.id());
+  std::map<const BuiltProgram*, std::map<std::string, CompiledFunction, std::less<>>> compiled;
+  std::vector<KernelResources> all;
+  for (const FirstLaunch& launch : launches) {
+    const std::shared_ptr<const BuiltProgram> program = launch.program.lock();
+    if (!program) continue;
+    KernelResources resources = launch.resources;
+    if (capability > 0) {
+      const auto [kernels, is_new] = compiled.try_emplace(program.get());
+      try {
+        if (is_new) kernels->second = parse_verbose_log(verbose_log(context, *program));
+      } catch (const DeviceError& error) {
+        logger().warn("registers of kernels are unknown: {}", error.what());
+      }
+      add_compiled(resources, kernels->second[resources.kernel], capability);
+    }
+    if (std::ranges::find(all, resources) == all.end()) all.push_back(std::move(resources));
   }
-  check(code, "clBuildProgram", context_->name());
-  return program;
+  return all;
 }
 
 Kernel::Kernel(const Program& program, const std::string& name)
-    : context_(&program.context()), name_(name), trial_(program.trial()) {
+    : context_(&program.context()), name_(name), program_(program.built()) {
   cl_int code = CL_SUCCESS;
   kernel_ = OwnedKernel(clCreateKernel(program.get(), name.c_str(), &code));
   check(code, ("clCreateKernel(" + name + ")").c_str(), context_->name());
@@ -183,7 +248,7 @@ cl_int Kernel::start(Queue& queue, const NDRange& wanted, cl_event* event) const
   std::shared_ptr<void> compiling;
   if (is_first_launch(range)) {
     compiling = context_->compiling();
-    context_->launch_first(name_, trial_);
+    context_->launch_first(first_launch(range));
   }
   return clEnqueueNDRangeKernel(queue.get(), kernel_.get(), 3, nullptr, range.global.data(), local, 0,
                                 nullptr, event);
@@ -199,6 +264,19 @@ bool Kernel::is_first_launch(const NDRange& range) const {
   if (std::ranges::find(launched_, launch) != launched_.end()) return false;
   launched_.push_back(launch);
   return true;
+}
+
+FirstLaunch Kernel::first_launch(const NDRange& range) const {
+  const auto stated = [&](cl_kernel_work_group_info what, auto value) {
+    const bool is_known = clGetKernelWorkGroupInfo(kernel_.get(), context_->id(), what, sizeof value, &value,
+                                                   nullptr) == CL_SUCCESS;
+    return is_known ? std::optional<std::uint64_t>(value) : std::nullopt;
+  };
+  KernelResources resources{name_, range.local};
+  resources.private_bytes = stated(CL_KERNEL_PRIVATE_MEM_SIZE, cl_ulong{});
+  resources.local_bytes = stated(CL_KERNEL_LOCAL_MEM_SIZE, cl_ulong{});
+  resources.multiple = stated(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, std::size_t{});
+  return {program_, std::move(resources)};
 }
 
 void Kernel::check_start(cl_int code) const {

@@ -37,17 +37,19 @@ class Program {
   const Context& context() const { return *context_; }
   /// Null for `Program()`.
   cl_program get() const { return built_ ? built_->program.get() : nullptr; }
-  /// Of the cache's binary; null for a program that was built from its source.
-  std::shared_ptr<CacheTrial> trial() const { return built_ ? built_->trial : nullptr; }
+  /// Null for `Program()`.
+  const std::shared_ptr<const BuiltProgram>& built() const { return built_; }
 
  private:
   BuiltProgram make(const std::string& name, const std::string& source, const std::string& options,
                     const std::string& key, ProgramCache* cache) const;
-  OwnedProgram build(const std::string& name, const std::string& source, const std::string& options) const;
 
   const Context* context_ = nullptr;
   std::shared_ptr<const BuiltProgram> built_;
 };
+
+/// Resources of launched kernels, without repetitions; see Context::kernel_resources.
+std::vector<KernelResources> resources_of(const Context& context, const std::vector<FirstLaunch>& launches);
 
 /// Options every kernel is built with: exact square roots and divisions, no contraction of multiply and add.
 std::string exact_build_options();
@@ -101,12 +103,13 @@ class Kernel {
   requires std::is_arithmetic_v<T>
   void set(cl_uint index, T value) { set_bytes(index, sizeof value, &value); }
   void set_bytes(cl_uint index, std::size_t size, const void* value);
+  FirstLaunch first_launch(const NDRange& range) const;
   std::size_t work_group_info(cl_kernel_work_group_info what) const;
 
   const Context* context_ = nullptr;
   OwnedKernel kernel_;
   std::string name_;
-  std::shared_ptr<CacheTrial> trial_;
+  std::shared_ptr<const BuiltProgram> program_;
   /// Launches so far, of different work-groups: drivers compile for each.
   mutable std::vector<std::array<std::size_t, 4>> launched_;
 };

@@ -174,6 +174,14 @@ TEST_F(TunerTest, FrameTimesNameTheStagesAndAddUp) {
     EXPECT_GT(times.device, 0);
     EXPECT_LE(sum, times.device * (1 + 1e-9));  // an in-order queue: stages do not overlap
     EXPECT_GT(times.host, 0);
+    const std::vector<opencl::KernelResources> kernels = context.kernel_resources();
+    EXPECT_GE(kernels.size(), 6u) << "a kernel or more of each stage but the transfers";
+    for (const opencl::KernelResources& kernel : kernels) {
+      EXPECT_TRUE(kernel.local_bytes && kernel.multiple) << kernel.kernel;
+      EXPECT_EQ(kernel.registers.has_value(), device.is_nvidia()) << kernel.kernel;
+    }
+    context.forget_launches();
+    EXPECT_TRUE(context.kernel_resources().empty());
   }
 }
 

@@ -138,6 +138,19 @@ TEST_F(WaldboostOpenCl, EveryFormFindsTheSame) {
   }
 }
 
+TEST_F(WaldboostOpenCl, ResponsesInAnImageAreTheSame) {
+  const Image<std::uint8_t> picture = make_picture({157, 131}, 5);
+  for (const opencl::DeviceInfo& device : devices_) {
+    for (KernelTuning tuning : {kForms[0], kForms[1], kForms[4]}) {
+      tuning.responses = "image";
+      SCOPED_TRACE(device.name + ", " + text_of(tuning));
+      Comparison comparison(device, model_, some_options(), tuning);
+      ASSERT_EQ(comparison.difference(picture.view()), "");
+      EXPECT_GT(comparison.cpu().candidates.size(), 5U);
+    }
+  }
+}
+
 // Sizes around those of windows, lines and tiles, with borders too; the order makes buffers grow and shrink.
 TEST_F(WaldboostOpenCl, AwkwardSizes) {
   const Size sizes[] = {{1, 1},   {24, 24},  {25, 25}, {500, 27}, {23, 300},

@@ -14,13 +14,20 @@ namespace {
 
 using namespace cascade;
 
-class TrainedCascadeParity : public testing::TestWithParam<FeatureKind> {};
+struct TrainedKind {
+  const char* name;
+  FeatureKind kind;
+  bool tilted = false;
+};
+
+class TrainedCascadeParity : public testing::TestWithParam<TrainedKind> {};
 
 TEST_P(TrainedCascadeParity, BoxesAreThoseOfOpenCv) {
   const test::Crosses data(200, 40);
   const test::TempDir folder;
   TrainingOptions options;
-  options.kind = GetParam();
+  options.kind = GetParam().kind;
+  options.tilted = GetParam().tilted;
   options.window = {20, 20};
   options.stages = 4;
   options.objects = options.windows = 400;
@@ -53,8 +60,11 @@ TEST_P(TrainedCascadeParity, BoxesAreThoseOfOpenCv) {
   EXPECT_GT(windows, 50U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, TrainedCascadeParity, testing::Values(FeatureKind::lbp, FeatureKind::haar),
-                         [](const auto& test) { return test.param == FeatureKind::lbp ? "Lbp" : "Haar"; });
+INSTANTIATE_TEST_SUITE_P(Kinds, TrainedCascadeParity,
+                         testing::Values(TrainedKind{"Lbp", FeatureKind::lbp},
+                                         TrainedKind{"Haar", FeatureKind::haar},
+                                         TrainedKind{"HaarAll", FeatureKind::haar, true}),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace sightline

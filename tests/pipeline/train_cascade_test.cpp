@@ -68,7 +68,7 @@ class TrainCascade : public testing::Test {
 };
 
 TEST_F(TrainCascade, WritesWhatModelShowAndDetectRead) {
-  for (const char* features : {"lbp", "haar"}) {
+  for (const char* features : {"lbp", "haar", "haar-all"}) {
     const std::string file = std::string(features) + ".xml";
     const Outcome outcome =
         expect_run(0, "stage 1: ", train(file, {"--features", features, "--provenance", "a -- b"}));

@@ -33,23 +33,34 @@ WindowSamples random_samples(unsigned count, Size window) {
   return samples;
 }
 
-// What the detector's reference says of a window that is a whole frame.
-reference::Verdict verdict_of(const Model& model, GrayView window) {
-  const Layout layout = plan_layout(window.size(), model, {});
+struct Place {
+  int x = 0, y = 0;
+};
+
+// The detector's reference on the window of a frame whose upper left pixel is `at`.
+reference::Verdict verdict_at(const Model& model, GrayView frame, Place at) {
+  const Layout layout = plan_layout(frame.size(), model, {});
   std::vector<std::byte> integrals(static_cast<std::size_t>(layout.integral_bytes()) + 512);
   for (int plane = 0; plane < layout.planes; ++plane)
-    integrate_reference(window, layout, layout.levels[0], plane, 0, window.height(), integrals.data());
-  return reference::run_window(model, layout, layout.levels[0], integrals.data(), 0, 0, 0,
+    integrate_reference(frame, layout, layout.levels[0], plane, 0, frame.height(), integrals.data());
+  return reference::run_window(model, layout, layout.levels[0], integrals.data(), at.x, at.y, 0,
                                static_cast<int>(model.stages.size()))
       .verdict;
+}
+
+// The same for a window that is a whole frame.
+reference::Verdict verdict_of(const Model& model, GrayView window) {
+  return verdict_at(model, window, {0, 0});
 }
 
 TEST(CascadeFeatures, AreThoseOfOpenCvsTrainer) {
   EXPECT_EQ(all_features(FeatureKind::lbp, {24, 24}).size(), 8464u);
   EXPECT_EQ(all_features(FeatureKind::haar, {24, 24}).size(), 210'400u);
-  for (const FeatureKind kind : {FeatureKind::lbp, FeatureKind::haar}) {
-    const FeaturePool pool = all_features(kind, {20, 12});
-    EXPECT_EQ(pool.size(), count_features(kind, {20, 12}));
+  EXPECT_EQ(all_features(FeatureKind::haar, {24, 24}, true).size(), 261'600u);
+  for (const auto& [kind, tilted] :
+       {std::pair(FeatureKind::lbp, false), {FeatureKind::haar, false}, {FeatureKind::haar, true}}) {
+    const FeaturePool pool = all_features(kind, {20, 12}, tilted);
+    EXPECT_EQ(pool.size(), count_features(kind, {20, 12}, tilted));
     for (const HaarFeature& f : pool.haar) {
       float sum = 0;
       for (std::size_t i = 0; i < 3; ++i)
@@ -57,6 +68,43 @@ TEST(CascadeFeatures, AreThoseOfOpenCvsTrainer) {
       ASSERT_EQ(sum, 0) << "of pixels that are all alike";
     }
   }
+}
+
+// A detector of one stump with the value as its threshold rejects the window, and with the next float passes
+// it.
+TEST(CascadeFeatures, TiltedValuesAreTheDetectors) {
+  const Size window{13, 11};
+  const FeaturePool pool = all_features(FeatureKind::haar, window, true);
+  const Image<std::uint8_t> picture = test::random_picture({40, 30}, 5);
+  WindowSamples samples(window);
+  const std::vector<Place> places{{0, 0}, {27, 19}, {5, 7}, {0, 19}, {27, 0}};
+  for (const Place& at : places)
+    samples.add({picture.view().row(at.y) + at.x, window.width, window.height, picture.view().stride()});
+  SampleIntegrals integrals(FeatureKind::haar, window, true);
+  integrals.assign(samples);
+  std::array<float, kTogether> values{};
+  std::size_t tilted = 0;
+  for (std::size_t f = 0; f < pool.size(); f += 7) {
+    if (!pool.haar[f].tilted) continue;
+    ++tilted;
+    integrals.values(pool.haar[f], 0, values.data());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      Stump stump;
+      stump.feature = f;
+      stump.left = -1;
+      stump.right = 1;
+      for (const bool is_left : {false, true}) {
+        stump.threshold =
+            is_left ? std::nextafter(values[i], std::numeric_limits<float>::infinity()) : values[i];
+        TrainedStage stage;
+        stage.stumps = {stump};
+        ASSERT_EQ(verdict_at(make_model(pool, {stage}), picture.view(), places[i]),
+                  is_left ? reference::Verdict::rejected : reference::Verdict::passed)
+            << f << ", " << i;
+      }
+    }
+  }
+  EXPECT_GT(tilted, 100u);
 }
 
 class CascadeTrainingOf : public testing::TestWithParam<FeatureKind> {};

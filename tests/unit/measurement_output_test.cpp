@@ -96,6 +96,20 @@ TEST(MeasurementOutput, ShowsTheRateWithDecoding) {
   EXPECT_THAT(measurements_as_page({&m, 1}), HasSubstr("with decoding"));
 }
 
+TEST(MeasurementOutput, ListsTheKernelsOfADevice) {
+  Measurement m = plain();
+  EXPECT_FALSE(Json::parse(measurements_as_json({&m, 1})).contains("kernel_resources"));
+  m.kernel_resources = {
+      {"GPU", {{"scan", {16, 16, 1}, 42, 164, 80, 8192, 32, 0.75}, {"finish", {}, {}, {}, {}, 0, 8, {}}}}};
+  const Json kernels = Json::parse(measurements_as_json({&m, 1})).at("kernel_resources")[0].at("kernels");
+  EXPECT_EQ(kernels[0], Json::parse(R"({"kernel": "scan", "work_group": [16, 16, 1], "registers": 42,
+      "spill_bytes": 164, "private_bytes": 80, "local_bytes": 8192, "multiple": 32, "occupancy": 0.75})"));
+  EXPECT_TRUE(kernels[1].at("registers").is_null() && kernels[1].at("work_group").is_null());
+  EXPECT_EQ(kernels[1].at("local_bytes"), 0);
+  const std::string page = measurements_as_page({&m, 1});
+  for (const char* text : {"Kernels on GPU", "16x16", "75%", "unknown"}) EXPECT_THAT(page, HasSubstr(text));
+}
+
 TEST(MeasurementText, PutsVariantsSideBySideAndSaysWhatTheirWorkIs) {
   Measurement naive = plain(), packed = plain();
   EXPECT_THAT(measurements_as_text(std::vector{naive}), Not(HasSubstr("side by side")));

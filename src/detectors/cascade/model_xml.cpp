@@ -73,7 +73,8 @@ class XmlWriter {
         parameters_.max_weak_classifiers);
     add("  <featureParams>\n    <maxCatCount>{}</maxCatCount>\n    "
         "<featSize>1</featSize>{}</featureParams>\n",
-        is_lbp() ? 256 : 0, is_lbp() ? "" : "\n    <mode>CORE</mode>");
+        is_lbp() ? 256 : 0,
+        is_lbp() ? "" : fmt::format("\n    <mode>{}</mode>", model_.has_tilted ? "ALL" : "CORE"));
   }
 
   void write_stage(const BoostingStage& stage) {

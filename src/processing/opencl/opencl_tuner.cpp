@@ -152,6 +152,7 @@ VariantTimer::Parts VariantTimer::time(const OpenClStageBase& stages, const std:
 
 DeviceFrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs) {
   const std::string& device = stages.context().name();
+  stages.context().forget_launches();
   FrameRunner runner(stages.processor(), &stages, stages.supported());
   DeviceFrameTimes best;
   for (int run = 0; run <= runs; ++run) {

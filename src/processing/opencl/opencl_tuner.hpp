@@ -27,7 +27,8 @@ struct DeviceFrameTimes {
 };
 
 /// The fastest of `runs` runs (by the host's clock), after one to warm up; all stages that can be are on the
-/// device. Throws Error (input) if the frame is too small, and DeviceError.
+/// device. Of the context's first launches, those of this frame are left, for `kernel_resources`. Throws
+/// Error (input) if the frame is too small, and DeviceError.
 DeviceFrameTimes time_frame(const OpenClStageBase& stages, PictureView frame, int runs = 20);
 
 /// Times variants of a processor's kernels on frames, and sees to it that they give the CPU's results.

@@ -46,7 +46,7 @@ constexpr Shape kShapes[] = {
     {4, 1, {1, 0, 2, 1}, 2}, {1, 4, {0, 1, 1, 2}, 2}, {3, 3, {1, 1, 1, 1}, 9},
 };
 
-void add_haar(Size window, std::vector<HaarFeature>& features) {
+void add_upright(Size window, std::vector<HaarFeature>& features) {
   for (const Shape& shape : kShapes) {
     for_each_grid(window, shape.columns, shape.rows, [&](const Rect& cell) {
       HaarFeature f;
@@ -67,6 +67,38 @@ void add_haar(Size window, std::vector<HaarFeature>& features) {
   });
 }
 
+// Calls `use` with the first rectangle of a tilted shape: its top corner and the sides of its cells.
+template <class Use>
+void for_each_tilted(Size window, const Shape& shape, const Use& use) {
+  for_each_cell_size(window, shape.columns, shape.rows, [&](Size cell) {
+    const int width = shape.columns * cell.width, height = shape.rows * cell.height;
+    for (int y = 0; y + width + height <= window.height; ++y) {
+      for (int x = height; x + width <= window.width; ++x) use(Rect{x, y, cell.width, cell.height});
+    }
+  });
+}
+
+bool is_striped(const Shape& shape) {
+  return shape.columns == 1 || shape.rows == 1;
+}
+
+// Sides run down to the right and down to the left.
+void add_tilted(Size window, std::vector<HaarFeature>& features) {
+  for (const Shape& shape : kShapes) {
+    if (!is_striped(shape)) continue;
+    for_each_tilted(window, shape, [&](const Rect& cell) {
+      const int right = shape.part.x * cell.width, left = shape.part.y * cell.height;
+      HaarFeature f;
+      f.rects[0] = {cell.x, cell.y, shape.columns * cell.width, shape.rows * cell.height};
+      f.rects[1] = {cell.x + right - left, cell.y + right + left, shape.part.width * cell.width,
+                    shape.part.height * cell.height};
+      f.weights = {-1, shape.weight, 0};
+      f.tilted = true;
+      features.push_back(f);
+    });
+  }
+}
+
 std::int32_t element(Size window, int x, int y) {
   return (y * (window.width + 1) + x) * static_cast<std::int32_t>(kTogether);
 }
@@ -83,6 +115,29 @@ void integrate_block(const training::WindowSamples& samples, std::size_t first, 
         row = static_cast<Sum>(row + pixels.at(x, y));
         sums[element(window, x + 1, y + 1) + static_cast<std::ptrdiff_t>(s)] =
             static_cast<Sum>(row + sums[element(window, x + 1, y) + static_cast<std::ptrdiff_t>(s)]);
+      }
+    }
+  }
+}
+
+// The recurrence of image/integral.cpp, in a plane whose row 0 is zero.
+void integrate_tilted_block(const training::WindowSamples& samples, std::size_t first, std::size_t count,
+                            Size window, std::int32_t* tilted) {
+  for (std::size_t s = 0; s < count; ++s) {
+    const GrayView pixels = samples.view(first + s);
+    const auto at = [&](int x, int y) -> std::int32_t& {
+      return tilted[element(window, x, y) + static_cast<std::ptrdiff_t>(s)];
+    };
+    const auto above = [&](int x, int y) {
+      const bool is_inside = x >= 0 && x <= window.width;
+      if (!is_inside) --y;
+      return y <= 0 ? 0 : at(std::clamp(x, 0, window.width), y);
+    };
+    const auto pixel = [&](int x, int y) { return x < 0 || y < 0 ? 0 : pixels.at(x, y); };
+    for (int y = 1; y <= window.height; ++y) {
+      for (int x = 0; x <= window.width; ++x) {
+        at(x, y) = above(x - 1, y - 1) + above(x + 1, y - 1) - above(x, y - 2) + pixel(x - 1, y - 1) +
+                   pixel(x - 1, y - 2);
       }
     }
   }
@@ -107,19 +162,24 @@ float norm_of(GrayView pixels) {
 
 }  // namespace
 
-std::size_t count_features(FeatureKind kind, Size window) {
+std::size_t count_features(FeatureKind kind, Size window, bool tilted) {
   if (kind == FeatureKind::lbp) return all_features(kind, window).size();
   std::size_t count = count_grids(window, 2, 2);
-  for (const Shape& shape : kShapes) count += count_grids(window, shape.columns, shape.rows);
+  for (const Shape& shape : kShapes) {
+    count += count_grids(window, shape.columns, shape.rows);
+    if (tilted && is_striped(shape)) for_each_tilted(window, shape, [&](const Rect&) { ++count; });
+  }
   return count;
 }
 
-FeaturePool all_features(FeatureKind kind, Size window) {
+FeaturePool all_features(FeatureKind kind, Size window, bool tilted) {
   FeaturePool pool;
   pool.kind = kind;
   pool.window = window;
   if (kind == FeatureKind::haar) {
-    add_haar(window, pool.haar);
+    add_upright(window, pool.haar);
+    pool.has_tilted = tilted;
+    if (tilted) add_tilted(window, pool.haar);
   } else {
     for_each_grid(window, 3, 3, [&](const Rect& block) {
       if (block.width * block.height <= kMaxSmallBlock) pool.lbp.push_back(block);
@@ -130,7 +190,7 @@ FeaturePool all_features(FeatureKind kind, Size window) {
 
 void SampleIntegrals::assign(const training::WindowSamples& samples) {
   samples_ = samples.size();
-  const std::size_t elements = blocks() * corners() * kTogether;
+  const std::size_t elements = blocks() * block_elements();
   if (kind_ == FeatureKind::lbp) {
     small_sums_.assign(elements, 0);
   } else {
@@ -142,9 +202,11 @@ void SampleIntegrals::assign(const training::WindowSamples& samples) {
 
 void SampleIntegrals::integrate(const training::WindowSamples& samples, std::size_t block) {
   const std::size_t first = block * kTogether, count = std::min(kTogether, samples_ - first);
-  const std::size_t begin = block * corners() * kTogether;
+  const std::size_t begin = block * block_elements();
   if (kind_ == FeatureKind::lbp) return integrate_block(samples, first, count, window_, &small_sums_[begin]);
   integrate_block(samples, first, count, window_, &sums_[begin]);
+  if (planes_ > 1)
+    integrate_tilted_block(samples, first, count, window_, &sums_[begin + corners() * kTogether]);
   for (std::size_t i = first; i < first + count; ++i) norms_[i] = norm_of(samples.view(i));
 }
 
@@ -152,7 +214,7 @@ void SampleIntegrals::patterns(const Rect& feature, std::size_t block, std::uint
   PatternCorners corners{};
   for (int i = 0; i < 16; ++i)
     corners.at[i] = element(window_, feature.x + i % 4 * feature.width, feature.y + i / 4 * feature.height);
-  take_patterns(corners, small_sums_.data() + block * this->corners() * kTogether, patterns);
+  take_patterns(corners, small_sums_.data() + block * block_elements(), patterns);
 }
 
 void SampleIntegrals::values(const HaarFeature& feature, std::size_t block, float* values) const {
@@ -160,11 +222,15 @@ void SampleIntegrals::values(const HaarFeature& feature, std::size_t block, floa
   corners.rects = feature.weights[2] != 0 ? 3 : 2;
   for (int r = 0; r < corners.rects; ++r) {
     const Rect& rect = feature.rects[r];
-    for (int c = 0; c < 4; ++c)
-      corners.at[r][c] = element(window_, rect.x + c % 2 * rect.width, rect.y + c / 2 * rect.height);
+    for (int c = 0; c < 4; ++c) {
+      const int right = c % 2 * rect.width, down = c / 2 * rect.height;
+      corners.at[r][c] = feature.tilted ? element(window_, rect.x + right - down, rect.y + right + down)
+                                        : element(window_, rect.x + right, rect.y + down);
+    }
     corners.weights[r] = feature.weights[r];
   }
-  take_values(corners, sums_.data() + block * this->corners() * kTogether, norms_.data() + block * kTogether,
+  const std::size_t plane = feature.tilted ? this->corners() * kTogether : 0;
+  take_values(corners, sums_.data() + block * block_elements() + plane, norms_.data() + block * kTogether,
               values);
 }
 

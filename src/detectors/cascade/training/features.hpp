@@ -19,7 +19,8 @@ struct FeaturePool {
   FeatureKind kind = FeatureKind::lbp;
   Size window;
   std::vector<Rect> lbp;          ///< upper left blocks, see Model
-  std::vector<HaarFeature> haar;  ///< upright ones
+  std::vector<HaarFeature> haar;  ///< upright ones, then the tilted ones
+  bool has_tilted = false;
 
   std::size_t size() const { return kind == FeatureKind::lbp ? lbp.size() : haar.size(); }
 };
@@ -28,8 +29,9 @@ struct FeaturePool {
 /// pixels. Haar: the set that opencv_traincascade calls CORE, which is all upright ones: two, three and four
 /// stripes either way, a checkerboard of 2x2 and the middle of 3x3 cells of any size, 210,400 in 24x24
 /// pixels.
-FeaturePool all_features(FeatureKind kind, Size window);
-std::size_t count_features(FeatureKind kind, Size window);
+/// @param tilted  Haar: adds the stripes turned by 45 degrees, 51,200 in 24x24 pixels (the set ALL)
+FeaturePool all_features(FeatureKind kind, Size window, bool tilted = false);
+std::size_t count_features(FeatureKind kind, Size window, bool tilted = false);
 
 inline constexpr std::size_t kTogether = 64;  ///< samples
 
@@ -37,7 +39,9 @@ inline constexpr std::size_t kTogether = 64;  ///< samples
 /// side. Thread-safety: any number of readers.
 class SampleIntegrals {
  public:
-  SampleIntegrals(FeatureKind kind, Size window) : kind_(kind), window_(window) {}
+  /// @param tilted  whether values of tilted features are wanted
+  SampleIntegrals(FeatureKind kind, Size window, bool tilted = false)
+      : kind_(kind), window_(window), planes_(tilted ? 2 : 1) {}
   /// Replaces the content; on all threads.
   void assign(const training::WindowSamples& samples);
 
@@ -56,12 +60,15 @@ class SampleIntegrals {
   std::size_t corners() const {
     return static_cast<std::size_t>(window_.width + 1) * static_cast<std::size_t>(window_.height + 1);
   }
+  /// Elements of a block.
+  std::size_t block_elements() const { return planes_ * corners() * kTogether; }
   void integrate(const training::WindowSamples& samples, std::size_t block);
 
   FeatureKind kind_;
   Size window_;
+  std::size_t planes_;  ///< 2: the second one has tilted sums
   std::size_t samples_ = 0;
-  // Integrals by block, corner of the window's integral image, sample of the block.
+  // Integrals by block, plane, corner of the window's integral image, sample of the block.
   std::vector<std::uint16_t> small_sums_;  // LBP
   std::vector<std::int32_t> sums_;         // Haar
   std::vector<float> norms_;               // Haar, by sample; 0: flat
@@ -71,7 +78,8 @@ class SampleIntegrals {
 struct PatternCorners {
   std::int32_t at[16];
 };
-/// Corners of two or three rectangles: upper left, upper right, lower left, lower right.
+/// Corners of two or three rectangles: upper left, upper right, lower left, lower right; of tilted ones top,
+/// left, right, bottom.
 struct ValueCorners {
   std::int32_t at[HaarFeature::kMaxRects][4];
   float weights[HaarFeature::kMaxRects];

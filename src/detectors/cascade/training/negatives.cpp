@@ -107,7 +107,7 @@ void Negatives::add(const TrainedStage& stage) {
     for (std::size_t i = begin; i < end; ++i)
       pixels.add(
           {kept_[i].pixels.data(), options_.window.width, options_.window.height, options_.window.width});
-    SampleIntegrals integrals(pool_.kind, options_.window);
+    SampleIntegrals integrals(pool_.kind, options_.window, pool_.has_tilted);
     integrals.assign(pixels);
     std::vector<double> sums(end - begin);
     for (const Stump& stump : stage.stumps) {

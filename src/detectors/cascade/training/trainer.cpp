@@ -60,8 +60,9 @@ OptionSet CascadeTrainer::options() {
   options
       .add("--features KIND", &kind_,
            "Features of the weak classifiers: lbp (local binary patterns of 3x3 blocks) trains and runs "
-           "faster, haar (upright bright and dark rectangles) is used by most cascades")
-      .one_of({"lbp", "haar"})
+           "faster, haar (upright bright and dark rectangles) is used by most cascades, haar-all adds "
+           "rectangles turned by 45 degrees")
+      .one_of({"lbp", "haar", "haar-all"})
       .show_default();
   add_window_option(options, window_, o.window);
   options.add("--stages N", &o.stages, "Number of stages").between(1, kMaxStages).show_default();
@@ -94,8 +95,8 @@ OptionSet CascadeTrainer::options() {
       .show_default(fmt::format("{}, haar {}", kLbpSamples, kHaarSamples));
   options
       .add("--memory MIB", &memory_,
-           "Memory limit of all features of these samples, in MiB; one byte each: 8464 LBP or 210400 Haar "
-           "features in 24x24 pixels")
+           "Memory limit of all features of these samples, in MiB; one byte each: 8464 LBP, 210400 Haar or "
+           "261600 features of haar-all in 24x24 pixels")
       .between(1, 1'000'000)
       .show_default();
   options.add("--scale-step RATIO", &o.scale_step, "Scale step of the search of negatives")
@@ -114,7 +115,8 @@ OptionSet CascadeTrainer::options() {
 }
 
 void CascadeTrainer::check() {
-  options_.kind = kind_ == "haar" ? FeatureKind::haar : FeatureKind::lbp;
+  options_.kind = kind_ == "lbp" ? FeatureKind::lbp : FeatureKind::haar;
+  options_.tilted = kind_ == "haar-all";
   options_.window =
       given_window(window_, kSmallestTrainedWindow, kLargestTrainedWindow).value_or(options_.window);
   if (!(options_.stage.max_false_alarm > 0 && options_.stage.max_false_alarm < 1))
@@ -125,7 +127,7 @@ void CascadeTrainer::check() {
   const int samples = options_.kind == FeatureKind::haar ? kHaarSamples : kLbpSamples;
   options_.objects = objects_.value_or(samples);
   options_.windows = windows_.value_or(samples);
-  const std::size_t features = count_features(options_.kind, options_.window);
+  const std::size_t features = count_features(options_.kind, options_.window, options_.tilted);
   const std::size_t samples_of_both = std::size_t(options_.objects) + std::size_t(options_.windows);
   const std::size_t mebibytes = features * samples_of_both >> 20;
   if (mebibytes > static_cast<std::size_t>(memory_)) {

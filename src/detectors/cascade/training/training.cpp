@@ -30,7 +30,8 @@ constexpr std::uint64_t kOrderStream = 0xCA5C;
 // Objects or windows on their way through the cascade.
 class Samples {
  public:
-  Samples(FeatureKind kind, const training::WindowSamples& pixels, Size window) : integrals_(kind, window) {
+  Samples(const FeaturePool& pool, const training::WindowSamples& pixels)
+      : integrals_(pool.kind, pool.window, pool.has_tilted) {
     integrals_.assign(pixels);
     alive_.resize(pixels.size());
     for (std::size_t i = 0; i < alive_.size(); ++i) alive_[i] = integrals_.is_flat(i) ? 0 : 1;
@@ -115,7 +116,7 @@ class Training {
       : options_(options),
         state_(state, training::run_signature(signature(options), {&positives, &negatives})),
         clock_(report, expected_cost(options)),
-        pool_(all_features(options.kind, options.window)),
+        pool_(all_features(options.kind, options.window, options.tilted)),
         table_(pool_),
         all_negatives_(negatives, pool_, options),
         object_pixels_(options.window) {
@@ -125,8 +126,8 @@ class Training {
       throw Error(ExitCode::input,
                   fmt::format("too few positive pictures to train on ({})", positives.size()),
                   "give at least some tens, better hundreds");
-    objects_.emplace(options.kind, cut.seen, options.window);
-    if (cut.held_out.size() > 0) held_out_.emplace(options.kind, cut.held_out, options.window);
+    objects_.emplace(pool_, cut.seen);
+    if (cut.held_out.size() > 0) held_out_.emplace(pool_, cut.held_out);
     if (objects_->count_alive() == 0 || measured().count_alive() == 0)
       throw Error(ExitCode::input, "the positive pictures show nothing: all pixels of an object are equal",
                   "check --boxes and --margin"_message);
@@ -168,9 +169,11 @@ class Training {
     return fmt::format(
         "cascade 1, {}, hit rate {}, false alarm {}, trimmed {}, {} stumps, {} objects, {} windows, "
         "step {}, {} negative copies, {}",
-        o.kind == FeatureKind::lbp ? "lbp" : "haar", o.stage.min_hit_rate, o.stage.max_false_alarm,
-        o.stage.trimmed_weight, o.stage.max_weak_classifiers, o.objects, o.windows, o.scale_step,
-        o.negative_copies, training::signature(o));
+        o.kind == FeatureKind::lbp ? "lbp"
+        : o.tilted                 ? "haar-all"
+                                   : "haar",
+        o.stage.min_hit_rate, o.stage.max_false_alarm, o.stage.trimmed_weight, o.stage.max_weak_classifiers,
+        o.objects, o.windows, o.scale_step, o.negative_copies, training::signature(o));
   }
 
   // Objects that determine thresholds.
@@ -231,7 +234,7 @@ class Training {
       return std::nullopt;
     }
     for (std::size_t i = 0; i < windows.size(); ++i) pixels.add(windows.view(i));
-    Samples trained(options_.kind, pixels, options_.window);
+    Samples trained(pool_, pixels);
     table_.assign(trained.integrals(), positives);
     const TrainedStage stage = add_stumps(trained, number);
     if (stage.stumps.empty() || stage.false_alarm >= 1) {
@@ -367,6 +370,7 @@ Model make_model(const FeaturePool& pool, const std::vector<TrainedStage>& stage
         model.subsets.insert(model.subsets.end(), stump.patterns.begin(), stump.patterns.end());
       } else {
         model.haar.push_back(pool.haar[stump.feature]);
+        model.has_tilted = model.has_tilted || model.haar.back().tilted;
       }
     }
   }

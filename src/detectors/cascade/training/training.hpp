@@ -22,6 +22,7 @@ namespace sightline::cascade {
 
 struct TrainingOptions : training::CutOptions {
   FeatureKind kind = FeatureKind::lbp;
+  bool tilted = false;  ///< Haar: also tilted features
   int stages = 20;
   StageParameters stage;
   int objects = 10'000;     ///< positives that a stage is boosted on, at most

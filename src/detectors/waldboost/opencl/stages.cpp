@@ -70,7 +70,8 @@ void OpenClStages::build() {
   const KernelTuning& t = tuning_;
   constexpr const char* kNames[PackedModel::kPlanes] = {"PLANE_11", "PLANE_21", "PLANE_12", "PLANE_22"};
   const FeatureKind kind = detector_->model().kind;
-  const std::string planes = define_variant("FEATURES", to_string(kind)) + define("PLANES", layout_.stacked);
+  const std::string planes = define_variant("FEATURES", to_string(kind)) + define("PLANES", layout_.stacked) +
+                             define_variant("RESPONSES", t.responses);
   std::string own = planes + codes_options();
   for (int plane = 0; plane < PackedModel::kPlanes; ++plane) {
     if (place_of_[plane] >= 0) own += define(kNames[plane], place_of_[plane]);
@@ -103,7 +104,11 @@ void OpenClStages::upload_model() {
   }
   opencl::Queue queue(context());
   upload(queue, weak_, weak);
-  upload(queue, responses_, model.responses);
+  if (tuning_.responses == "image") {
+    responses_ = opencl::Buffer::image(context(), model.responses, kCodes);
+  } else {
+    upload(queue, responses_, model.responses);
+  }
   upload(queue, first_passes_, first);
   upload(queue, phase_ends_, ends_);
 }

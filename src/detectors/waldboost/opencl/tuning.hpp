@@ -26,7 +26,8 @@ struct KernelTuning : PixelWindowTuning {
   int keep = 50;
   /// The last phase of `scan` ends when less than 1 window in `late` is left.
   int late = 64;
-  int repeats = 2;  ///< progressive: how often the second step runs
+  std::string responses = "buffer";  ///< memory of the responses: "buffer" or "image" (texture memory)
+  int repeats = 2;                   ///< progressive: how often the second step runs
   /// Progressive: its steps, not tuned; empty: those that follow from the model, with the usual shares.
   std::vector<ProgressiveStep> steps;
   friend bool operator==(const KernelTuning&, const KernelTuning&) = default;
