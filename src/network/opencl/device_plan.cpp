@@ -146,7 +146,7 @@ class DevicePlanBuilder {
         stored_[tensor] = plain_storage(type, graph_.constant(tensor) ? Memory::plan : Memory::arena);
       } else {
         const Layout& layout = planned(tensor).layout;
-        stored_[tensor] = block_storage(layout, elements_of(type.shape), layout.points, 0);
+        stored_[tensor] = block_storage(layout, layout.points, 0);
       }
     }
   }
@@ -191,7 +191,7 @@ class DevicePlanBuilder {
     made.step = step;
     const GraphNode& node = step.node;
     const int output = node.outputs[0];
-    made.channels = elements_of(graph_.shape(output)) / planned(output).layout.points;
+    made.channels = channel_count(planned(output).layout);
     std::visit([&](const auto& one) { set_kind(made, one, width); }, node.primitive);
     if (step.finish) {
       for (const int input : step.finish->inputs)
