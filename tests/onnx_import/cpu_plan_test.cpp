@@ -84,8 +84,7 @@ void store_in_turns(Stored& stored, const Graph& graph) {
     if (turn == 0 || graph.tensor(tensor).maker == kNone) {
       stored[tensor] = plain_storage(graph.type(tensor), Memory::arena);
     } else {
-      stored[tensor] = block_storage(layout, elements_of(shape), has_rows ? shape[3] : layout.points,
-                                     has_rows ? turn - 1 : 0);
+      stored[tensor] = block_storage(layout, has_rows ? shape[3] : layout.points, has_rows ? turn - 1 : 0);
     }
   }
 }

@@ -12,9 +12,6 @@
 
 namespace sightline::network {
 
-/// Whether the network engine runs networks that no device takes part in.
-inline constexpr bool kEngineRunsCpu = false;
-
 /// A network's plan. Null where the engine cannot import the file or has no plan for it: then plan.hpp's runs
 /// it. The log says why.
 /// @param model         of the file

@@ -7,6 +7,7 @@
 
 #include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
+#include "detectors/network/cpu_engine.hpp"
 #include "detectors/network/network.hpp"
 #include "detectors/network/plan.hpp"
 #include "processing/frame_processor.hpp"

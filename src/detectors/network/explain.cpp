@@ -247,11 +247,12 @@ std::string engine_text(const nn::CpuPlan& plan) {
   return text;
 }
 
-std::string device_plan_text(const NetworkDetector& detector) {
+// @param title  for the plan that devices need
+std::string levels_text(const NetworkDetector& detector, std::string_view title) {
   const Plan* const plan = detector.plan();
-  if (!plan) return "\nHow it runs\n  plan           none: node by node, slowly\n";
+  if (!plan) return fmt::format("\n{}\n  plan           none: node by node, slowly\n", title);
   std::string text =
-      fmt::format("\nHow it runs\n  plan           {} steps in {} levels, {:.1f} MiB per frame in flight\n",
+      fmt::format("\n{}\n  plan           {} steps in {} levels, {:.1f} MiB per frame in flight\n", title,
                   plan->steps.size(), plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
   for (std::size_t i = 0; i < plan->segments.size(); ++i) {
     const PlanSegment& segment = plan->segments[i];
@@ -271,9 +272,9 @@ std::string device_plan_text(const NetworkDetector& detector) {
   return text;
 }
 
-// The waves of the engine's plan, and the last step, which copies outputs.
+// The waves of the engine's plan, and one that copies outputs where that is needed.
 std::vector<LevelTime> waves_of(const nn::CpuPlan& plan) {
-  std::vector<LevelTime> waves(plan.waves.size() + 1);
+  std::vector<LevelTime> waves(plan.waves.size() + (plan.copies.empty() ? 0 : 1));
   for (std::size_t w = 0; w < plan.waves.size(); ++w) {
     for (const auto& work : plan.waves[w])
       waves[w].parts += (waves[w].parts.empty() ? "" : "; ") + work->name();
@@ -287,8 +288,9 @@ std::vector<LevelTime> waves_of(const nn::CpuPlan& plan) {
 }  // namespace
 
 std::string plan_text(const NetworkDetector& detector) {
-  if (!detector.cpu_plan()) return device_plan_text(detector);
-  return engine_text(*detector.cpu_plan()) + (detector.plan() ? device_plan_text(detector) : "");
+  if (!detector.cpu_plan()) return levels_text(detector, "How it runs");
+  const std::string text = engine_text(*detector.cpu_plan());
+  return detector.plan() ? text + levels_text(detector, "How it runs where devices take part") : text;
 }
 
 std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& w) {

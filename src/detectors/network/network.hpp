@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "detection/keys.hpp"
-#include "detectors/network/cpu_engine.hpp"
 #include "detectors/network/graph.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/scheme.hpp"
 
 namespace sightline::network {
+
+/// Whether the network engine (cpu_engine.hpp) runs networks that no device takes part in.
+inline constexpr bool kEngineRunsCpu = false;
 
 /// Parameters in section [detector], beside those that families share. Words are those of OpenVINO's
 /// model_info.
@@ -72,7 +74,7 @@ struct Settings {
   bool class_agnostic = false;
   std::optional<int> top;  ///< classes of a picture, of networks that classify whole pictures
   int max_candidates = 30'000;
-  bool uses_engine = kEngineRunsCpu;  ///< on the CPU, where no device takes part
+  bool uses_engine = kEngineRunsCpu;
 };
 
 /// Throws Error (usage).
