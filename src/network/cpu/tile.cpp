@@ -134,11 +134,14 @@ void TileResult::At::finish() const {
     return;
   }
   if (storage.pad == 0) return;
-  const auto zeros = static_cast<std::size_t>(storage.pad * kLanes);
   const std::int64_t column = tile.first % storage.width;
+  const bool is_first = column == 0, is_last = column + tile.count == storage.width;
   for (std::int64_t b = 0; b < of->blocks(); ++b) {
-    if (column == 0) std::fill_n(block(b) - zeros, zeros, 0.0F);
-    if (column + tile.count == storage.width) std::fill_n(block(b) + tile.count * kLanes, zeros, 0.0F);
+    // Point by point: their number is constant, so no function is called.
+    for (std::int64_t i = 0; i < storage.pad; ++i) {
+      if (is_first) std::fill_n(block(b) - (i + 1) * kLanes, kLanes, 0.0F);
+      if (is_last) std::fill_n(block(b) + (tile.count + i) * kLanes, kLanes, 0.0F);
+    }
   }
 }
 

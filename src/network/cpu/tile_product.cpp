@@ -20,6 +20,7 @@ Contributions contributions_of(const FactoredAxes& axes) {
 struct PointRows {
   std::int64_t group = 0;
   std::vector<int> inputs, outputs;  ///< channels
+  bool reads_all = false;            ///< whether inputs are all channels, in order
 };
 
 class PointProduct : public TileKernel {
@@ -43,6 +44,11 @@ class PointProduct : public TileKernel {
       starts_.push_back(packed_start(start, g * outputs_, outputs_));
     }
     find_rows(context, node, is_product);
+    for (PointRows& one : rows_) {
+      one.reads_all = true;
+      for (std::size_t k = 0; k < one.inputs.size(); ++k)
+        one.reads_all = one.reads_all && one.inputs[k] == static_cast<int>(k);
+    }
     is_direct_ = rows_.size() == 1;
     for (std::size_t o = 0; o < rows_[0].outputs.size(); ++o)
       is_direct_ = is_direct_ && rows_[0].outputs[o] == static_cast<int>(o);
@@ -61,7 +67,6 @@ class PointProduct : public TileKernel {
       out[b] = is_direct_ ? y.block(static_cast<std::int64_t>(b))
                           : sums + static_cast<std::int64_t>(b) * tile.count * kLanes;
     ConvolutionRow row;
-    row.taps = taps;
     row.inputs = static_cast<int>(depth_);
     row.pixel_step = x.step;
     row.blocks = static_cast<int>(blocks);
@@ -72,7 +77,12 @@ class PointProduct : public TileKernel {
       row.added = finish_.added(tile, memory);
     }
     for (const PointRows& one : rows_) {
-      for (std::size_t k = 0; k < one.inputs.size(); ++k) taps[k] = x.first[one.inputs[k]];
+      if (one.reads_all) {
+        row.taps = x.first;
+      } else {
+        for (std::size_t k = 0; k < one.inputs.size(); ++k) taps[k] = x.first[one.inputs[k]];
+        row.taps = taps;
+      }
       row.weights = weights_[static_cast<std::size_t>(one.group)].data();
       row.bias = starts_[static_cast<std::size_t>(one.group)].data();
       convolve_row(row);

@@ -31,7 +31,17 @@ class SpareMemory {
   void release(const Mark& mark) { chunk_ = mark.chunk, used_ = mark.used; }
 
  private:
-  std::byte* take_bytes(std::size_t bytes);
+  static constexpr std::size_t kAlignment = 64;
+
+  std::byte* take_bytes(std::size_t bytes) {
+    const std::size_t needed = (bytes + 2 * kAlignment - 1) / kAlignment * kAlignment;
+    if (chunk_ >= chunks_.size() || used_ + needed > chunks_[chunk_].size()) find_chunk(needed);
+    std::byte* const taken = chunks_[chunk_].data() + used_;
+    used_ += needed;
+    return taken;
+  }
+  // Makes the next chunk that has room the present one.
+  void find_chunk(std::size_t needed);
 
   std::vector<AlignedBuffer<std::byte>> chunks_;
   std::size_t chunk_ = 0, used_ = 0;  ///< of the present chunk
