@@ -218,8 +218,8 @@ class Result:
 
     @property
     def confidence(self) -> Floats:
-        """(n,) float32: the share of such boxes that are right, 0 to 1; NaN if the model is not calibrated, as most
-        networks are: use ``score`` for these."""
+        """(n,) float32: the share of such boxes that are right, 0 to 1; NaN if the model is not calibrated. ONNX
+        networks are not: use ``score``."""
         confidences: Floats = self._content.column("confidence", "<f4")
         return confidences
 
