@@ -91,6 +91,7 @@ void add_family_commands(CLI::App& app, Common& common) {
       OptionSet options;
       for (Option option : own.all()) {
         if (option.long_name() == "--picture") option.checked_by(OutputFile{{".png"}});
+        if (option.long_name() == "--graph") option.checked_by(OutputFile{{".svg"}});
         options.add(std::move(option));
       }
       add_command(group, common, command->name(), command->description(), options, [command] {

@@ -285,12 +285,14 @@ TEST_F(NetworkProgram, RunsBesideAnotherDetector) {
 }
 
 TEST_F(NetworkProgram, ExplainsANetworkAndAPicture) {
-  const std::string input = folder_ / "input.png";
-  const Outcome outcome = run({"network", "explain", model_, picture_, "--picture", input, "--times"});
+  const std::string input = folder_ / "input.png", drawing = folder_ / "plan.svg";
+  const Outcome outcome =
+      run({"network", "explain", model_, picture_, "--picture", input, "--times", "--graph", drawing});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (const char* words : {"yolox", "64x64", "ball, box", "3x3/2 3>16", "rejected"})
     EXPECT_THAT(outcome.out, HasSubstr(words));
   EXPECT_GT(load(input).size(), 100U);
+  EXPECT_THAT(load(drawing), HasSubstr(">convolve 3x3 by 2x2, 3 to 16<"));
 }
 
 TEST_F(NetworkProgram, TimesLevelsOnADevice) {

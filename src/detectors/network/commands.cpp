@@ -7,12 +7,15 @@
 #include <optional>
 #include <string_view>
 
+#include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "detectors/network/explain.hpp"
 #include "detectors/network/npy.hpp"
+#include "detectors/network/onnx_file.hpp"
 #include "detectors/network/opencl/device_levels.hpp"
 #include "detectors/network/published.hpp"
 #include "drawing/canvas.hpp"
+#include "network/plan/drawing.hpp"
 #include "opencl/opened_device.hpp"
 
 namespace sightline::network {
@@ -69,10 +72,15 @@ class Explain : public FamilyCommand {
         .show_default()
         .needs("--device");
     options.add("--picture FILE", &picture_, "Write the network's input as a picture (.png)").needs("image");
+    options.add("--graph FILE", &graph_, "Draw how the network runs on the CPU (.svg)");
     return options;
   }
   void run(const ShowContext& context) override {
-    const NetworkDetector detector(load_network(network_.settings(context)));
+    Settings settings = network_.settings(context);
+    settings.uses_engine |= !graph_.empty();
+    Network network = load_network(settings);
+    if (!graph_.empty()) draw(network);
+    const NetworkDetector detector(std::move(network));
     context.print(network_text(detector.network()) + plan_text(detector));
     if (times_) print_times(detector, context);
     if (image_.empty()) return;
@@ -85,6 +93,15 @@ class Explain : public FamilyCommand {
   }
 
  private:
+  void draw(const Network& network) const {
+    try {
+      const nn::Graph graph = engine_graph(*network.graph.model, network.graph, network.memory_limit);
+      write_whole(graph_, nn::drawing_of(nn::fuse_for_cpu(graph)), "drawing");
+    } catch (const nn::Problem& problem) {
+      throw network_error(network.name, Problem(problem.what()));
+    }
+  }
+
   void print_times(const NetworkDetector& detector, const ShowContext& context) const {
     if (!device_.empty()) return print_times_on(context.device(device_), detector, context);
     const auto workspace = detector.make_workspace();
@@ -114,7 +131,7 @@ class Explain : public FamilyCommand {
   }
 
   NetworkArguments network_;
-  std::string image_, picture_;
+  std::string image_, picture_, graph_;
   bool times_ = false;
   std::string device_;
   int batch_ = 1;

@@ -70,19 +70,23 @@ class CpuEngineRunner : public Runner {
 
 }  // namespace
 
+nn::Graph engine_graph(const nn::OnnxModel& model, const Graph& graph, std::int64_t memory_limit) {
+  nn::OnnxModel sized = model;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    nn::TensorType& type = sized.graph.inputs[i].type;
+    type.shape = graph.inputs[i].type.shape;
+    if (graph.inputs[i].type.kind == Kind::real) type.data = nn::DataType::f32;
+  }
+  return nn::import_onnx(sized, memory_limit);
+}
+
 std::unique_ptr<const nn::CpuPlan> make_cpu_plan(const nn::OnnxModel& model, const Graph& graph,
                                                  std::int64_t memory_limit) {
   try {
-    nn::OnnxModel sized = model;
-    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-      nn::TensorType& type = sized.graph.inputs[i].type;
-      type.shape = graph.inputs[i].type.shape;
-      if (graph.inputs[i].type.kind == Kind::real) type.data = nn::DataType::f32;
-    }
     nn::CpuPlanOptions options;
     options.memory_limit = memory_limit;
     return std::make_unique<const nn::CpuPlan>(
-        nn::plan_for_cpu(nn::import_onnx(sized, memory_limit), options));
+        nn::plan_for_cpu(engine_graph(model, graph, memory_limit), options));
   } catch (const nn::Problem& problem) {
     logger().debug("the network engine does not run the network, which {}", problem.what());
     return nullptr;

@@ -12,10 +12,14 @@
 
 namespace sightline::network {
 
-/// A network's plan. Null where the engine cannot import the file or has no plan for it: then plan.hpp's runs
-/// it. The log says why.
+/// The network engine's graph of a file. Throws nn::Problem where it cannot import the file.
 /// @param model         of the file
 /// @param graph         of the same file, with the sizes of all inputs
+/// @param memory_limit  bytes of folded constants
+nn::Graph engine_graph(const nn::OnnxModel& model, const Graph& graph, std::int64_t memory_limit);
+
+/// A network's plan. Null where the engine cannot import the file or has no plan for it: then plan.hpp's runs
+/// it. The log says why.
 /// @param memory_limit  bytes of a frame
 std::unique_ptr<const nn::CpuPlan> make_cpu_plan(const nn::OnnxModel& model, const Graph& graph,
                                                  std::int64_t memory_limit);

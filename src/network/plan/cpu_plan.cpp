@@ -519,13 +519,16 @@ std::int64_t CpuPlan::frame_bytes() const {
   return bytes;
 }
 
+Fusion fuse_for_cpu(const Graph& graph, const CpuPlanOptions& options) {
+  return fuse(graph, [&](const Graph& of, std::span<const PlannedTensor> tensors, int node) {
+    return options.all_alone || !has_tile_kernel(of, tensors, node);
+  });
+}
+
 CpuPlan plan_for_cpu(const Graph& graph, const CpuPlanOptions& options) {
   if (graph.nodes().size() > kMostPlannedNodes)
     throw Problem("has " + std::to_string(graph.nodes().size()) + " nodes, more than a plan takes");
-  const auto runs_alone = [&](const Graph& of, std::span<const PlannedTensor> tensors, int node) {
-    return options.all_alone || !has_tile_kernel(of, tensors, node);
-  };
-  CpuPlan plan = CpuPlanBuilder(fuse(graph, runs_alone)).build();
+  CpuPlan plan = CpuPlanBuilder(fuse_for_cpu(graph, options)).build();
   if (plan.frame_bytes() > options.memory_limit)
     throw Problem("needs " + std::to_string(plan.frame_bytes() >> 20) +
                   " MiB of memory for each frame, more than the limit of " +

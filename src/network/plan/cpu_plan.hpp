@@ -34,6 +34,9 @@ struct CpuPlanOptions {
   std::int64_t memory_limit = std::int64_t{1} << 36;  ///< bytes of a frame
 };
 
+/// The waves and groups of a graph's plan.
+Fusion fuse_for_cpu(const Graph& graph, const CpuPlanOptions& options = {});
+
 /// Plans on the threads of the calling TBB arena.
 /// @param graph  its inputs may have sides that are not known; what depends on them comes last
 /// Throws Problem if the graph is too large for a plan, or a frame needs more memory than the limit.
