@@ -292,7 +292,8 @@ TEST_F(NetworkProgram, ExplainsANetworkAndAPicture) {
   for (const char* words : {"yolox", "64x64", "ball, box", "3x3/2 3>16", "rejected"})
     EXPECT_THAT(outcome.out, HasSubstr(words));
   EXPECT_GT(load(input).size(), 100U);
-  EXPECT_THAT(load(drawing), HasSubstr(">convolve 3x3 by 2x2, 3 to 16<"));
+  const std::vector<char> drawn = load(drawing);
+  EXPECT_THAT(std::string(drawn.begin(), drawn.end()), HasSubstr(">convolve 3x3 by 2x2, 3 to 16<"));
 }
 
 TEST_F(NetworkProgram, TimesLevelsOnADevice) {
