@@ -134,7 +134,8 @@ TEST(CpuPlanParts, OutputsMayBeViewsAndTheSame) {
   std::vector<int> strides;
   for (const int map : {b.layer(x, 4, 3, 2), b.layer(x, 3, 3, 4)}) {
     const int side = static_cast<int>(b.graph.shape(map)[2]);
-    const int head = b.concat({b.convolve(map, 4, 1), b.map(Function::sigmoid, {b.convolve(map, 17, 1)})});
+    const int head =
+        b.concat({b.convolve(map, 4, 1), b.map(Function::sigmoid, {b.convolve(b.layer(map, 5, 1), 17, 1)})});
     strides.push_back(b.add(Reshape{{1, 21, side * side}}, {head}));
   }
   const int joined = b.concat(strides, 2);
@@ -146,6 +147,18 @@ TEST(CpuPlanParts, OutputsMayBeViewsAndTheSame) {
   b.graph.add_output(y);
   b.graph.add_output(x);
   expect_planned(b);
+}
+
+TEST(CpuPlanParts, WindowsOfOnePlaceMayReachBeyondTheMap) {
+  for (const bool is_map : {true, false}) {
+    NetworkBuilder b;
+    int x = b.picture(12);
+    if (!is_map) x = b.add(Reduce{Fold::sum, {2, 3}}, {x});
+    const Shape& from = b.graph.shape(x);
+    const Window window{{1, 1}, {1, 1}, {1, 1}, {0, 0}, {from[2] + 2, from[3] + 1}};
+    b.graph.add_output(b.add(Convolve{window, 1}, {b.silu(x), b.constant({5, 3, 1, 1}), b.constant({5})}));
+    expect_planned(b);
+  }
 }
 
 TEST(CpuPlanParts, JoinedMapsHaveRowsOfTheirOwn) {

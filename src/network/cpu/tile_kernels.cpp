@@ -7,11 +7,6 @@
 namespace sightline::nn {
 namespace {
 
-bool reads_one_point(const Window& window) {
-  constexpr Pair kOne{1, 1}, kZero{0, 0};
-  return window.kernel == kOne && window.step == kOne && window.before == kZero;
-}
-
 bool has_usual_layout(const PlannedTensor& planned, const Shape& shape) {
   const Layout usual = Layout::of(shape);
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -59,7 +54,8 @@ struct KernelChoice {
 
   bool operator()(const Map&) const { return true; }
   bool operator()(const Convolve& one) const {
-    return are_constant(1) && (reads_one_point(one.window) && reads_at_points(0) ? true : is_map());
+    return are_constant(1) &&
+           (reads_one_point(one.window, graph.shape(node.inputs[0])) && reads_at_points(0) ? true : is_map());
   }
   bool operator()(const Product&) const {
     return is_point_product() ||
@@ -97,7 +93,7 @@ struct KernelMaker {
 
   std::unique_ptr<TileKernel> operator()(const Map& one) const { return make_map_tile(context, node, one); }
   std::unique_ptr<TileKernel> operator()(const Convolve& one) const {
-    if (reads_one_point(one.window) && choice().reads_at_points(0))
+    if (reads_one_point(one.window, context.graph.shape(node.inputs[0])) && choice().reads_at_points(0))
       return make_point_product(context, node, one.groups, finish);
     return make_window_convolve(context, node, one, finish);
   }

@@ -25,11 +25,6 @@ std::vector<int> all_but(std::size_t rank, std::size_t axis, const Shape& output
   return followed;
 }
 
-bool is_pointwise(const Window& window) {
-  constexpr Pair kOne{1, 1}, kZero{0, 0};
-  return window.kernel == kOne && window.step == kOne && window.before == kZero;
-}
-
 /// followed_axes by primitive.
 struct Followed {
   InputTypes inputs;
@@ -55,7 +50,8 @@ struct Followed {
   std::vector<int> operator()(const Resample&) const { return windowed(); }
   std::vector<int> operator()(const Convolve& one) const {
     if (operand > 0) return all_axes(rank(), kWhole);
-    std::vector<int> followed = is_pointwise(one.window) ? right_aligned(rank(), output) : windowed();
+    std::vector<int> followed =
+        reads_one_point(one.window, shape()) ? right_aligned(rank(), output) : windowed();
     followed[1] = kWhole;
     return followed;
   }
@@ -134,6 +130,12 @@ struct Followed {
 };
 
 }  // namespace
+
+bool reads_one_point(const Window& window, const Shape& map) {
+  constexpr Pair kOne{1, 1}, kZero{0, 0};
+  return window.kernel == kOne && window.step == kOne && window.before == kZero &&
+         std::equal(window.out.begin(), window.out.end(), map.end() - 2);
+}
 
 Layout Layout::of(const Shape& shape) {
   const bool is_map = shape.size() == 4;

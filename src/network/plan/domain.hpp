@@ -26,6 +26,9 @@ struct Layout {
   bool is_complete() const;
 };
 
+/// Whether a window reads the place of the map [..., H, W] that it computes, alone, and computes all of them.
+bool reads_one_point(const Window& window, const Shape& map);
+
 /// Where a node reads an operand's axis for a place of its output.
 inline constexpr int kWindow = -1;  ///< at neighbours of this place
 inline constexpr int kWhole = -2;   ///< at all places
