@@ -161,6 +161,14 @@ TEST(CpuPlanParts, WindowsOfOnePlaceMayReachBeyondTheMap) {
   }
 }
 
+TEST(CpuPlanParts, WindowsReadMapsOfOnePlace) {
+  NetworkBuilder b;
+  const int mean = b.silu(b.add(Reduce{Fold::sum, {2, 3}}, {b.layer(b.picture(12), 20, 3)}));
+  const int depthwise = b.layer(mean, 20, 3, 1, 0);
+  b.graph.add_output(b.layer(b.sum(depthwise, b.max_pool(mean, 3)), 7, 3));
+  expect_planned(b);
+}
+
 TEST(CpuPlanParts, JoinedMapsHaveRowsOfTheirOwn) {
   // A later window pads the rows of one of them alone.
   NetworkBuilder b;

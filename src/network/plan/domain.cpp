@@ -170,6 +170,8 @@ Access access_of(const std::vector<int>& followed, const Layout& operand, const 
                   : operand.repeats                                         ? Access::window
                                                                             : Access::point;
   for (std::size_t i = 0; i < followed.size(); ++i) {
+    // Windows read rows of stored maps, also where these have one place.
+    if (followed[i] == kWindow) access = std::max(access, Access::window);
     if (!operand.has_points(i)) continue;
     const bool is_same =
         followed[i] >= 0 &&
