@@ -132,6 +132,18 @@ class ProductMerger {
     return true;
   }
 
+  // Whether nothing computes with a tensor.
+  bool is_only_shown(int tensor) const {
+    return std::ranges::all_of(readers_[static_cast<std::size_t>(tensor)],
+                               [&](int number) { return is_view(from_.node(number).primitive); });
+  }
+  // A tensor of its own, which may lie in an output of the network.
+  int copied(int tensor, const std::string& name) {
+    Expression same(std::vector<DataType>{DataType::f32});
+    same.add_result(same.operand(0));
+    return to_.add_single(name, Map{std::move(same)}, {tensor});
+  }
+
   void copy_source(int number) {
     const GraphTensor& tensor = from_.tensor(number);
     if (tensor.maker != kNone) return;
@@ -174,7 +186,8 @@ class ProductMerger {
     std::int64_t channel = 0;
     for (const ConvolutionPart& part : set.parts) {
       const GraphNode& one = from_.node(part.node);
-      made(one.outputs[0]) = sliced(all, channel, part.outputs, one.name);
+      const int made_part = sliced(all, channel, part.outputs, one.name);
+      made(one.outputs[0]) = is_only_shown(one.outputs[0]) ? copied(made_part, one.name) : made_part;
       channel += part.outputs;
     }
   }
