@@ -45,6 +45,7 @@ class ProductMerger {
     for (const int node : needed_) collect(node);
     std::erase_if(sets_, [](ConvolutionSet& set) { return !gains(set); });
     if (sets_.empty()) return {};
+    find_only_shown();
     std::map<int, const ConvolutionSet*> set_of;  // by node
     for (const ConvolutionSet& set : sets_) {
       for (const ConvolutionPart& part : set.parts) set_of[part.node] = &set;
@@ -132,10 +133,16 @@ class ProductMerger {
     return true;
   }
 
-  // Whether nothing computes with a tensor.
-  bool is_only_shown(int tensor) const {
-    return std::ranges::all_of(readers_[static_cast<std::size_t>(tensor)],
-                               [&](int number) { return is_view(from_.node(number).primitive); });
+  // Finds the tensors that nothing computes with, nor with what views show of them.
+  void find_only_shown() {
+    is_only_shown_.assign(from_.tensors().size(), true);
+    for (auto number = needed_.rbegin(); number != needed_.rend(); ++number) {
+      const GraphNode& node = from_.node(*number);
+      const bool shows = is_view(node.primitive) && is_only_shown_[static_cast<std::size_t>(node.outputs[0])];
+      for (const int input : node.inputs) {
+        if (!shows) is_only_shown_[static_cast<std::size_t>(input)] = false;
+      }
+    }
   }
   // A tensor of its own, which may lie in an output of the network.
   int copied(int tensor, const std::string& name) {
@@ -187,7 +194,8 @@ class ProductMerger {
     for (const ConvolutionPart& part : set.parts) {
       const GraphNode& one = from_.node(part.node);
       const int made_part = sliced(all, channel, part.outputs, one.name);
-      made(one.outputs[0]) = is_only_shown(one.outputs[0]) ? copied(made_part, one.name) : made_part;
+      made(one.outputs[0]) =
+          is_only_shown_[static_cast<std::size_t>(one.outputs[0])] ? copied(made_part, one.name) : made_part;
       channel += part.outputs;
     }
   }
@@ -197,7 +205,8 @@ class ProductMerger {
   const std::vector<int> needed_;
   std::vector<ConvolutionSet> sets_;
   Graph to_;
-  std::vector<int> made_;  ///< by tensor of the old graph; kNone: not yet
+  std::vector<bool> is_only_shown_;  ///< by tensor of the old graph
+  std::vector<int> made_;            ///< by tensor of the old graph; kNone: not yet
 };
 
 }  // namespace
