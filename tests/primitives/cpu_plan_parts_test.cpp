@@ -169,6 +169,14 @@ TEST(CpuPlanParts, WindowsReadMapsOfOnePlace) {
   expect_planned(b);
 }
 
+TEST(CpuPlanParts, OutputsHaveAnyOrderOfPoints) {
+  NetworkBuilder b;
+  const int x = b.layer(b.picture(20), 21, 1);  // tiles of more than a row
+  b.graph.add_output(b.add(Transpose{{0, 3, 2, 1}}, {x}));
+  b.graph.add_output(b.layer(b.graph.inputs()[0], 5, 1));
+  expect_planned(b);
+}
+
 TEST(CpuPlanParts, JoinedMapsHaveRowsOfTheirOwn) {
   // A later window pads the rows of one of them alone.
   NetworkBuilder b;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "network/cpu/move.hpp"
+
 namespace sightline::nn {
 
 // --- operands
@@ -48,16 +50,13 @@ TileOperand::At TileOperand::at(const Tile& tile, const WorkMemory& memory) cons
 const float* TileOperand::At::channel(std::int64_t c) const {
   const Operand::Channel& lane = of->operand_.channels[static_cast<std::size_t>(c)];
   const auto source = static_cast<std::size_t>(lane.source);
-  return bases[source] + of->operand_.sources[source].points[static_cast<std::size_t>(tile.first)] +
-         lane.offset;
+  return bases[source] + lane.offset +
+         (of->is_linear_ ? of->offsets_[source][tile.first]
+                         : of->operand_.sources[source].points[static_cast<std::size_t>(tile.first)]);
 }
 
 const float* TileOperand::At::block(std::int64_t block) const {
-  if (of->is_direct_[static_cast<std::size_t>(block)]) {
-    const Operand::Channel& lane = of->operand_.channels[static_cast<std::size_t>(block * kLanes)];
-    const auto source = static_cast<std::size_t>(lane.source);
-    return bases[source] + of->offsets_[source][tile.first] + lane.offset;
-  }
+  if (of->is_direct_[static_cast<std::size_t>(block)]) return channel(block * kLanes);
   auto* const packed = memory->spare->take<float>(static_cast<std::size_t>(tile.count * kLanes));
   pack(block, packed);
   return packed;
@@ -121,18 +120,7 @@ TileResult::At TileResult::at(const Tile& tile, const WorkMemory& memory) const 
 
 void TileResult::At::finish() const {
   const Storage& storage = of->storage_;
-  if (storage.is_plain) {
-    const OperandSource& place = of->places_.sources[0];
-    float* const to = memory->reals(place.tensor);
-    const std::int32_t* const points = place.points.data() + tile.first;
-    for (std::int64_t c = 0; c < of->places_.count(); ++c) {
-      if (of->places_.channels[static_cast<std::size_t>(c)].is_none) continue;
-      float* const channel = to + of->places_.channels[static_cast<std::size_t>(c)].offset;
-      const float* const from = block(c / kLanes) + c % kLanes;
-      for (int i = 0; i < tile.count; ++i) channel[points[i]] = from[i * kLanes];
-    }
-    return;
-  }
+  if (storage.is_plain) return store_plain();
   if (storage.pad == 0) return;
   const std::int64_t column = tile.first % storage.width;
   const bool is_first = column == 0, is_last = column + tile.count == storage.width;
@@ -142,6 +130,29 @@ void TileResult::At::finish() const {
       if (is_first) std::fill_n(block(b) - (i + 1) * kLanes, kLanes, 0.0F);
       if (is_last) std::fill_n(block(b) + (tile.count + i) * kLanes, kLanes, 0.0F);
     }
+  }
+}
+
+void TileResult::At::store_plain() const {
+  const Operand& places = of->places_;
+  const OperandSource& place = places.sources[0];
+  const std::int32_t* const points = place.points.data() + tile.first;
+  float* const tensor = memory->reals(place.tensor);
+  auto* const from = memory->spare->take<const float*>(places.channels.size());
+  auto* const to = memory->spare->take<float*>(places.channels.size());
+  int channels = 0;
+  for (std::int64_t c = 0; c < places.count(); ++c) {
+    const Operand::Channel& channel = places.channels[static_cast<std::size_t>(c)];
+    if (channel.is_none) continue;
+    from[channels] = block(c / kLanes) + c % kLanes;
+    to[channels++] = tensor + channel.offset;
+  }
+  if (tile.first / places.linear == (tile.first + tile.count - 1) / places.linear) {
+    for (int c = 0; c < channels; ++c) to[c] += points[0];
+    return copy_channels({from, kLanes}, {to, place.step}, channels, tile.count);
+  }
+  for (int c = 0; c < channels; ++c) {
+    for (int i = 0; i < tile.count; ++i) to[c][points[i]] = from[c][i * kLanes];
   }
 }
 

@@ -81,6 +81,8 @@ class TileResult {
 
    private:
     friend class TileResult;
+    void store_plain() const;
+
     const TileResult* of;
     Tile tile;
     const WorkMemory* memory;

@@ -74,6 +74,10 @@ void WindowOperand::prefetch_below(const Part& part, std::int64_t rows, const Wo
   if (!is_input_ || !is_linear_) return;
   constexpr std::int64_t kLine = 16;  // floats of a line of the cache
   const float* const base = memory.reals(operand_.sources[0].tensor);
+#if defined(__GNUC__)
+  // GCC takes prefetches for no effect and drops calls of a function that has no other.
+  __asm__ volatile("" : : "r"(base));
+#endif
   const std::int64_t first = part.row + part.rows, column = std::max<std::int64_t>(part.column, 0),
                      floats = std::min(part.columns, width_ - column) * step_;
   for (std::int64_t y = std::max<std::int64_t>(first, 0); y < std::min(first + rows, height_); ++y) {

@@ -146,9 +146,10 @@ void CpuRunner::take_band(std::size_t wave, int band, const WorkMemory& memory) 
     if (i >= end) break;
     run_item(items[static_cast<std::size_t>(i)], memory);
     // The time is taken before the item is counted: the next wave starts later.
-    const std::int64_t time = done_[wave].load(std::memory_order_relaxed) + 1 == count ? now() : 0;
-    if (time != 0) ends_[wave] = time;
-    done_[wave].fetch_add(1, std::memory_order_release);
+    // Other threads may count theirs meanwhile, one each.
+    const bool may_be_last = done_[wave].load(std::memory_order_relaxed) + participants_ >= count;
+    const std::int64_t time = may_be_last ? now() : 0;
+    if (done_[wave].fetch_add(1, std::memory_order_release) + 1 == count) ends_[wave] = time;
   }
 }
 

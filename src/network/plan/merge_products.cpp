@@ -45,6 +45,7 @@ class ProductMerger {
     for (const int node : needed_) collect(node);
     std::erase_if(sets_, [](ConvolutionSet& set) { return !gains(set); });
     if (sets_.empty()) return {};
+    find_only_shown();
     std::map<int, const ConvolutionSet*> set_of;  // by node
     for (const ConvolutionSet& set : sets_) {
       for (const ConvolutionPart& part : set.parts) set_of[part.node] = &set;
@@ -132,6 +133,24 @@ class ProductMerger {
     return true;
   }
 
+  // Finds the tensors that nothing computes with, nor with what views show of them.
+  void find_only_shown() {
+    is_only_shown_.assign(from_.tensors().size(), true);
+    for (auto number = needed_.rbegin(); number != needed_.rend(); ++number) {
+      const GraphNode& node = from_.node(*number);
+      const bool shows = is_view(node.primitive) && is_only_shown_[static_cast<std::size_t>(node.outputs[0])];
+      for (const int input : node.inputs) {
+        if (!shows) is_only_shown_[static_cast<std::size_t>(input)] = false;
+      }
+    }
+  }
+  // A tensor of its own, which may lie in an output of the network.
+  int copied(int tensor, const std::string& name) {
+    Expression same(std::vector<DataType>{DataType::f32});
+    same.add_result(same.operand(0));
+    return to_.add_single(name, Map{std::move(same)}, {tensor});
+  }
+
   void copy_source(int number) {
     const GraphTensor& tensor = from_.tensor(number);
     if (tensor.maker != kNone) return;
@@ -174,7 +193,9 @@ class ProductMerger {
     std::int64_t channel = 0;
     for (const ConvolutionPart& part : set.parts) {
       const GraphNode& one = from_.node(part.node);
-      made(one.outputs[0]) = sliced(all, channel, part.outputs, one.name);
+      const int made_part = sliced(all, channel, part.outputs, one.name);
+      made(one.outputs[0]) =
+          is_only_shown_[static_cast<std::size_t>(one.outputs[0])] ? copied(made_part, one.name) : made_part;
       channel += part.outputs;
     }
   }
@@ -184,7 +205,8 @@ class ProductMerger {
   const std::vector<int> needed_;
   std::vector<ConvolutionSet> sets_;
   Graph to_;
-  std::vector<int> made_;  ///< by tensor of the old graph; kNone: not yet
+  std::vector<bool> is_only_shown_;  ///< by tensor of the old graph
+  std::vector<int> made_;            ///< by tensor of the old graph; kNone: not yet
 };
 
 }  // namespace
