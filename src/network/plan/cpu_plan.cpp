@@ -134,6 +134,7 @@ class CpuPlanBuilder {
     }
     merge_maps();
     finish_products();
+    choose_orders();
     find_readers();
     find_zero_ends();
     place_tensors();
@@ -255,6 +256,41 @@ class CpuPlanBuilder {
   bool adds_rows(const SumFinish& finish, int map) const {
     return finish.added == kNone || (!graph_.constant(finish.added) &&
                                      graph_.shape(finish.added) == graph_.shape(graph_.node(map).outputs[0]));
+  }
+
+  // What a fold of few elements reads lies so that each vector has elements of many folds.
+  void choose_orders() {
+    constexpr std::int64_t kFew = 16;
+    const std::vector<std::vector<int>> readers = readers_of(graph_);
+    for (const std::vector<int>& group : groups_) {
+      for (const int node : group) {
+        const auto* const reduce = std::get_if<Reduce>(&node_of(node).primitive);
+        if (!reduce || reduce->axes.size() != 1 || fusion_.is_alone[at(node)]) continue;
+        const int x = node_of(node).inputs[0];
+        const std::size_t axis = reduce->axes[0];
+        const std::int64_t side = graph_.shape(x)[axis];
+        if (side > 1 && side < kFew && channel_count(planned(node_of(node).outputs[0]).layout) >= kLanes)
+          put_first(x, axis, side, readers);
+      }
+    }
+  }
+  void put_first(int tensor, std::size_t axis, std::int64_t side,
+                 const std::vector<std::vector<int>>& readers) {
+    const int maker = graph_.tensor(tensor).maker;
+    if (maker == kNone || graph_.shape(tensor)[axis] != side || readers[at(tensor)].size() != 1 ||
+        is_output(tensor) || planned(tensor).layout.has_points(axis))
+      return;
+    const bool is_alone = fusion_.is_alone[at(maker)],
+               is_concat = std::holds_alternative<Concat>(graph_.node(maker).primitive);
+    const GraphNode& by = node_of(computing(maker));
+    const bool is_map = std::holds_alternative<Map>(by.primitive) && by.outputs.size() == 1;
+    if (!is_concat && (is_alone || (!is_map && !std::holds_alternative<GridSample>(by.primitive)))) return;
+    fusion_.tensors[at(tensor)].layout.outermost = axis;
+    if (!is_concat && !is_map) return;
+    for (const int input : by.inputs) {
+      const Shape& shape = graph_.shape(input);
+      if (shape.size() == graph_.shape(tensor).size()) put_first(input, axis, shape[axis], readers);
+    }
   }
 
   // The groups and the last wave that read each stored tensor. kNone stands for what runs behind all waves.
