@@ -115,6 +115,16 @@ TEST(CpuPlanTiles, ReducesOfRowsAndOfBlocks) {
   expect_by_tiles(b);
 }
 
+TEST(CpuPlanTiles, SoftmaxOverBinsInFrontOfSides) {
+  TokenBuilder b;
+  const int bins = b.turned(b.reshaped(b.map_of(5, 80), {1, 4, 20, 25}), {0, 2, 1, 3});  // [1, 20, 4, 25]
+  const int scaled = b.map(Function::absolute, {bins}), weights = b.softmax(scaled, 1);
+  b.graph.add_output(b.convolve(weights, 1, 1));
+  b.graph.add_output(b.add(Reduce{Fold::sum, {1}}, {b.map(Function::multiply, {weights, scaled})}));
+  b.graph.add_output(b.map(Function::relu, {weights}));
+  expect_by_tiles(b);
+}
+
 TEST(CpuPlanTiles, GridSamplesRunByTiles) {
   for (const bool nearest : {false, true}) {
     TokenBuilder b;

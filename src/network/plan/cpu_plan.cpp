@@ -271,6 +271,48 @@ class CpuPlanBuilder {
         const std::int64_t side = graph_.shape(x)[axis];
         if (side > 1 && side < kFew && channel_count(planned(node_of(node).outputs[0]).layout) >= kLanes)
           put_first(x, axis, side, readers);
+        if (side >= kFew) {
+          const std::vector<std::size_t> inner = axes_within(x, axis + 1);
+          if (inner.size() == 1) put_first_in_maps(x, inner[0], readers);
+        }
+      }
+    }
+  }
+  // The axes from number `first` on that lie within a point.
+  std::vector<std::size_t> axes_within(int tensor, std::size_t first) const {
+    std::vector<std::size_t> axes;
+    for (std::size_t i = first; i < graph_.shape(tensor).size(); ++i) {
+      if (graph_.shape(tensor)[i] > 1 && !planned(tensor).layout.has_points(i)) axes.push_back(i);
+    }
+    return axes;
+  }
+  // So that a fold of many elements reads rows: for a tensor, and for all maps of its shape beside it.
+  void put_first_in_maps(int tensor, std::size_t axis, const std::vector<std::vector<int>>& readers) {
+    const auto is_map = [](const GraphNode& node) {
+      return std::holds_alternative<Map>(node.primitive) && node.outputs.size() == 1;
+    };
+    const auto is_ordered_alone = [&](int one) {
+      const int maker = graph_.tensor(one).maker;
+      if (maker == kNone || is_output(one) || planned(one).layout.has_points(axis)) return false;
+      if (is_view(graph_.node(maker).primitive)) return true;
+      return !fusion_.is_alone[at(maker)] && is_map(node_of(computing(maker))) &&
+             std::ranges::all_of(readers[at(one)], [&](int reader) {
+               return fusion_.group[at(reader)] == fusion_.group[at(maker)];
+             });
+    };
+    std::vector<int> open{tensor};
+    while (!open.empty()) {
+      const int one = open.back();
+      open.pop_back();
+      std::optional<std::size_t>& outermost = fusion_.tensors[at(one)].layout.outermost;
+      if (outermost || graph_.shape(one) != graph_.shape(tensor) || !is_ordered_alone(one)) continue;
+      outermost = axis;
+      const int maker = graph_.tensor(one).maker;
+      const GraphNode& by = node_of(computing(maker));
+      if (is_map(by)) open.insert(open.end(), by.inputs.begin(), by.inputs.end());
+      for (const int reader : readers[at(one)]) {
+        const GraphNode& map = node_of(computing(reader));
+        if (is_map(map)) open.push_back(map.outputs[0]);
       }
     }
   }
