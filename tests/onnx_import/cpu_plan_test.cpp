@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <filesystem>
+
 #include "base/error.hpp"
 #include "network/plan/cpu_runner.hpp"
 #include "network/random_chain.hpp"
@@ -13,6 +15,7 @@
 #include "onnx/import.hpp"
 #include "onnx_import/random_operator.hpp"
 #include "primitives/made_tensors.hpp"
+#include "support/shared_data.hpp"
 
 namespace sightline::nn {
 namespace {
@@ -134,6 +137,32 @@ TEST(CpuPlan, EqualsTheReferenceByNodesThatRunAlone) {
 
 TEST(CpuPlan, EqualsTheReferenceByTiles) {
   expect_equal({}, 200, 20, 3);
+}
+
+struct PlannedWaves {
+  const char* file;
+  std::size_t waves;
+  int alone;  ///< nodes
+};
+
+TEST(CpuPlan, PublicNetworksHaveTheirWaves) {
+  for (const auto& [name, waves, alone] :
+       {PlannedWaves{"yolox_nano", 24, 0}, PlannedWaves{"nanodet_m_0.5x", 24, 0},
+        PlannedWaves{"version-RFB-320", 17, 0}, PlannedWaves{"yunet_n_320_320", 23, 0},
+        PlannedWaves{"deimv2_atto", 41, 6}}) {
+    const std::filesystem::path file = test::shared_data() / "networks" / (std::string(name) + ".onnx");
+    if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;
+    OnnxModel model = read_onnx(file, std::uint64_t{1} << 30);
+    for (OnnxInput& input : model.graph.inputs)
+      std::ranges::replace(input.type.shape, kUnknown, std::int64_t{1});
+    const CpuPlan plan = plan_for_cpu(import_onnx(model, kMemoryOfPlans));
+    EXPECT_EQ(plan.waves.size(), waves) << name;
+    int nodes = 0;
+    for (const auto& wave : plan.waves) {
+      for (const auto& work : wave) nodes += work->name().starts_with("alone") ? 1 : 0;
+    }
+    EXPECT_EQ(nodes, alone) << name;
+  }
 }
 
 }  // namespace

@@ -115,6 +115,16 @@ TEST(CpuPlanTiles, ReducesOfRowsAndOfBlocks) {
   expect_by_tiles(b);
 }
 
+TEST(CpuPlanTiles, SoftmaxOverBinsInFrontOfSides) {
+  TokenBuilder b;
+  const int bins = b.turned(b.reshaped(b.map_of(5, 80), {1, 4, 20, 25}), {0, 2, 1, 3});  // [1, 20, 4, 25]
+  const int scaled = b.map(Function::absolute, {bins}), weights = b.softmax(scaled, 1);
+  b.graph.add_output(b.convolve(weights, 1, 1));
+  b.graph.add_output(b.add(Reduce{Fold::sum, {1}}, {b.map(Function::multiply, {weights, scaled})}));
+  b.graph.add_output(b.map(Function::relu, {weights}));
+  expect_by_tiles(b);
+}
+
 TEST(CpuPlanTiles, GridSamplesRunByTiles) {
   for (const bool nearest : {false, true}) {
     TokenBuilder b;
@@ -131,6 +141,42 @@ TEST(CpuPlanTiles, GridSamplesRunByTiles) {
         b.layer(b.add(GridSample{nearest, true, Border::edge}, {b.concat({x, b.varied(x)}, 3), grid}), 4, 1));
     b.graph.add_output(b.add(how, {b.graph.add_constant("", made({1, 20, 3, 5}, 3)), grid}));
     expect_by_tiles(b);
+  }
+}
+
+TEST(CpuPlanTiles, FoldsOfFewElementsInJoinedTensors) {
+  TokenBuilder b;
+  const int x = b.map_of(5, 96);
+  const auto part = [&](int of, std::int64_t places) {  // [1, 25, 20, places]
+    return b.map(Function::absolute, {b.turned(b.heads_of(b.projected(of, 20 * places), 20), {0, 3, 1, 2})});
+  };
+  const int both = b.concat({part(x, 4), part(x, 3)}, 3), weights = b.slice(both, 2, 0, 1);
+  const int weighed = b.map(Function::multiply, {both, weights});
+  b.graph.add_output(b.add(Reduce{Fold::sum, {3}}, {weighed}));
+  expect_by_tiles(b);
+}
+
+TEST(CpuPlanTiles, GathersRunByTiles) {
+  TokenBuilder b;
+  const int x = b.map_of(6, 20), tokens = b.turned(b.reshaped(x, {1, 20, 36}), {0, 2, 1});
+  const int place = b.add(ArgReduce{true, 1}, {b.projected(x, 30)});  // [1, 1, 6, 6]
+  const int rows = b.add(Gather{By::index, 1}, {tokens, b.reshaped(place, {4, 9})});
+  b.graph.add_output(b.map(Function::relu, {rows}));
+  const int repeated = b.add(Expand{{1, 36, 20}}, {b.reshaped(place, {1, 36, 1})});
+  b.graph.add_output(b.softmax(b.add(Gather{By::element, 1}, {tokens, repeated}), 2));
+  expect_by_tiles(b, 1);
+}
+
+TEST(CpuPlanTiles, LargestElementsWithoutTheirPlaces) {
+  for (const bool largest : {true, false}) {
+    TokenBuilder b;
+    const int x = b.turned(b.heads_of(b.map_of(5, 132), 4), {0, 3, 1, 2});  // [1, 25, 4, 33]
+    const int ties = b.map(Function::round, {x});                           // with zeros of both signs
+    b.graph.add_output(b.graph.add("", TopK{3, 5, largest}, {ties})[0]);
+    b.graph.add_output(b.graph.add("", TopK{2, 4, largest}, {ties})[0]);
+    expect_by_tiles(b);
+    b.graph.add_output(b.graph.add("", TopK{3, 5, largest}, {x})[1]);
+    expect_by_tiles(b, 1);
   }
 }
 

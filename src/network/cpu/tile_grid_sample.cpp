@@ -1,6 +1,8 @@
 // Samples of maps at places that the network computes.
+#include <array>
 #include <map>
 
+#include "network/cpu/move.hpp"
 #include "network/cpu/sample.hpp"
 #include "network/cpu/tile_kernels.hpp"
 #include "network/strided.hpp"
@@ -146,10 +148,13 @@ class GridSampleTile : public TileKernel {
   // Lanes of mixed points, to channels of the output.
   static void store(const float* mixed, int step, int lanes, const int* to, int points,
                     const TileResult::At& y) {
-    for (int lane = 0; lane < lanes; ++lane) {
-      float* const out = y.block(to[lane] / kLanes) + to[lane] % kLanes;
-      for (int i = 0; i < points; ++i) out[i * kLanes] = mixed[i * step + lane];
+    std::array<const float*, kLanes> from{};
+    std::array<float*, kLanes> out{};
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
+      from[lane] = mixed + lane;
+      out[lane] = y.block(to[lane] / kLanes) + to[lane] % kLanes;
     }
+    copy_channels({from.data(), step}, {out.data(), kLanes}, lanes, points);
   }
 
   GridSample how_;

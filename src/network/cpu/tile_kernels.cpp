@@ -29,8 +29,15 @@ struct KernelChoice {
       return graph.type(tensor).data == DataType::f32 && !planned(tensor).is_last &&
              elements_of(graph.shape(tensor)) > 0;
     };
-    return has_fused_multiply_add() && std::ranges::all_of(node.inputs, is_usable) &&
-           std::ranges::all_of(node.outputs, is_usable);
+    const bool has_indices = std::holds_alternative<Gather>(node.primitive);
+    return has_fused_multiply_add() && is_usable(node.inputs[0]) &&
+           (has_indices || std::ranges::all_of(node.inputs, is_usable)) &&
+           std::ranges::all_of(node.outputs,
+                               [&](int output) { return is_usable(output) || !is_needed(output); });
+  }
+  bool is_needed(int tensor) const {
+    return !readers_of(graph)[static_cast<std::size_t>(tensor)].empty() ||
+           std::ranges::find(graph.outputs(), tensor) != graph.outputs().end();
   }
   bool reads_at_points(std::size_t operand) const {
     const auto followed = followed_axes(node.primitive, types_of(graph, node.inputs), operand, shape());
@@ -65,6 +72,14 @@ struct KernelChoice {
   bool is_point_product() const {
     if (!are_constant(1) || !reads_at_points(0) || !has_last_axes(1, 2, shape().back())) return false;
     return node.inputs.size() < 3 || has_last_axes(2, 1, shape().back());
+  }
+  bool operator()(const Gather& one) const {
+    return !planned(node.inputs[1]).is_last && elements_of(graph.shape(node.inputs[1])) > 0 &&
+           !reads_at_points(0) && can_gather_by_tiles(one, planned(node.outputs[0]).layout, shape());
+  }
+  bool operator()(const TopK& one) const {
+    return node.inputs.size() == 1 && !is_needed(node.outputs[1]) && reads_at_points(0) &&
+           can_take_by_tiles(one);
   }
   bool operator()(const GridSample&) const { return can_sample_by_tiles(planned(node.outputs[0]).layout); }
   bool operator()(const WindowFold&) const { return is_map(); }
@@ -101,6 +116,8 @@ struct KernelMaker {
     return choice().is_point_product() ? make_point_product(context, node, 1, finish)
                                        : make_pair_product(context, node, finish);
   }
+  std::unique_ptr<TileKernel> operator()(const Gather& one) const { return make_gather(context, node, one); }
+  std::unique_ptr<TileKernel> operator()(const TopK& one) const { return make_top_k(context, node, one); }
   std::unique_ptr<TileKernel> operator()(const GridSample& one) const {
     return make_grid_sample(context, node, one);
   }

@@ -25,6 +25,12 @@ std::unique_ptr<TileKernel> make_pad(KernelContext& context, const GraphNode& no
 std::unique_ptr<TileKernel> make_grid_sample(KernelContext& context, const GraphNode& node,
                                              const GridSample& how);
 bool can_sample_by_tiles(const Layout& output);
+/// What indices name; whether there is a kernel for an output.
+std::unique_ptr<TileKernel> make_gather(KernelContext& context, const GraphNode& node, const Gather& gather);
+bool can_gather_by_tiles(const Gather& gather, const Layout& output, const Shape& shape);
+/// Values without their places; whether there is a kernel.
+std::unique_ptr<TileKernel> make_top_k(KernelContext& context, const GraphNode& node, const TopK& top);
+bool can_take_by_tiles(const TopK& top);
 /// A fold within each point.
 std::unique_ptr<TileKernel> make_point_reduce(KernelContext& context, const GraphNode& node,
                                               const Reduce& reduce);

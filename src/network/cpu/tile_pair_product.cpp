@@ -110,7 +110,7 @@ class PairProduct : public TileKernel {
         out[b] = is_direct_ ? y.block(first / kLanes + b) : sums + b * tile.count * kLanes;
       row.added = added ? added + first / kLanes : nullptr;
       convolve_row(row);
-      if (!is_direct_) scatter(sums, first, tile, y);
+      if (!is_direct_) scatter(sums, first, tile, y, *memory.spare);
     }
     if (!is_direct_) finish_.apply(y, y_.blocks(), tile, memory);
     y.finish();
@@ -162,12 +162,17 @@ class PairProduct : public TileKernel {
     });
   }
 
-  void scatter(const float* sums, std::int64_t first, const Tile& tile, const TileResult::At& y) const {
+  void scatter(const float* sums, std::int64_t first, const Tile& tile, const TileResult::At& y,
+               SpareMemory& spare) const {
+    const SpareMemory::Mark mark = spare.mark();
+    auto* const from = spare.take<const float*>(static_cast<std::size_t>(form_.outputs));
+    auto* const to = spare.take<float*>(static_cast<std::size_t>(form_.outputs));
     for (std::int64_t o = 0; o < form_.outputs; ++o) {
-      const float* const from = sums + o / kLanes * tile.count * kLanes + o % kLanes;
-      float* const to = y.block((first + o) / kLanes) + (first + o) % kLanes;
-      for (int i = 0; i < tile.count; ++i) to[i * kLanes] = from[i * kLanes];
+      from[o] = sums + o / kLanes * tile.count * kLanes + o % kLanes;
+      to[o] = y.block((first + o) / kLanes) + (first + o) % kLanes;
     }
+    copy_channels({from, kLanes}, {to, kLanes}, static_cast<int>(form_.outputs), tile.count);
+    spare.release(mark);
   }
 
   PairForm form_;

@@ -48,6 +48,23 @@ HWY_INLINE int gather_rows(const Op& op, const WindowRow& row, const WindowReach
   return kept;
 }
 
+// The folds of N vectors `step` floats apart, of one row of taps.
+template <int N, typename Op>
+HWY_INLINE void fold_row_of_taps(const Op& op, int kernel, std::ptrdiff_t tap_step, const float* from,
+                                 std::ptrdiff_t step, float* to) {
+  const Floats d;
+  Vector all[N];
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) all[n] = hn::LoadU(d, from + n * step);
+  for (int k = 1; k < kernel; ++k) {
+    from += tap_step;
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n) all[n] = op.both(all[n], hn::LoadU(d, from + n * step));
+  }
+#pragma GCC unroll 8
+  for (int n = 0; n < N; ++n) hn::StoreU(op.seen(all[n]), d, to + n * kBlock);
+}
+
 // The fold of all taps, of which the first is at `from` in the first of the rows.
 template <typename Op, typename Load>
 HWY_INLINE Vector fold_taps(const Op& op, int rows, std::ptrdiff_t row_step, int kernel,
@@ -73,6 +90,21 @@ void fold_row(const WindowRow& given, float* scratch) {
       return fold_taps(op, rows, row_step, row.kernel, tap_step, first + point * row.step * row.lanes + lane,
                        load);
     };
+    if constexpr (std::is_same_v<Op, Extreme>) {
+      // One row is left, and the first tap can be the fold of it alone.
+      if (row.lanes == kBlock && rows == 1) {
+        const std::ptrdiff_t step = std::ptrdiff_t{row.step} * kBlock;
+        for (int lane = 0; lane < kBlock; lane += kLanes) {
+          const float* const from = first + lane;
+          int x = 0;
+          for (; x + 8 <= row.width; x += 8)
+            fold_row_of_taps<8>(op, row.kernel, tap_step, from + x * step, step, row.out + x * kBlock + lane);
+          for (; x < row.width; ++x)
+            fold_row_of_taps<1>(op, row.kernel, tap_step, from + x * step, step, row.out + x * kBlock + lane);
+        }
+        return;
+      }
+    }
     if (row.lanes == kBlock) {
       const auto load = [](const float* at) HWY_ATTR { return hn::LoadU(Floats(), at); };
       for (int x = 0; x < row.width; ++x) {

@@ -134,6 +134,7 @@ class CpuPlanBuilder {
     }
     merge_maps();
     finish_products();
+    choose_orders();
     find_readers();
     find_zero_ends();
     place_tensors();
@@ -255,6 +256,83 @@ class CpuPlanBuilder {
   bool adds_rows(const SumFinish& finish, int map) const {
     return finish.added == kNone || (!graph_.constant(finish.added) &&
                                      graph_.shape(finish.added) == graph_.shape(graph_.node(map).outputs[0]));
+  }
+
+  // What a fold of few elements reads lies so that each vector has elements of many folds.
+  void choose_orders() {
+    constexpr std::int64_t kFew = 16;
+    const std::vector<std::vector<int>> readers = readers_of(graph_);
+    for (const std::vector<int>& group : groups_) {
+      for (const int node : group) {
+        const auto* const reduce = std::get_if<Reduce>(&node_of(node).primitive);
+        if (!reduce || reduce->axes.size() != 1 || fusion_.is_alone[at(node)]) continue;
+        const int x = node_of(node).inputs[0];
+        const std::size_t axis = reduce->axes[0];
+        const std::int64_t side = graph_.shape(x)[axis];
+        if (side > 1 && side < kFew && channel_count(planned(node_of(node).outputs[0]).layout) >= kLanes)
+          put_first(x, axis, side, readers);
+        if (side >= kFew) {
+          const std::vector<std::size_t> inner = axes_within(x, axis + 1);
+          if (inner.size() == 1) put_first_in_maps(x, inner[0], readers);
+        }
+      }
+    }
+  }
+  // The axes from number `first` on that lie within a point.
+  std::vector<std::size_t> axes_within(int tensor, std::size_t first) const {
+    std::vector<std::size_t> axes;
+    for (std::size_t i = first; i < graph_.shape(tensor).size(); ++i) {
+      if (graph_.shape(tensor)[i] > 1 && !planned(tensor).layout.has_points(i)) axes.push_back(i);
+    }
+    return axes;
+  }
+  // So that a fold of many elements reads rows: for a tensor, and for all maps of its shape beside it.
+  void put_first_in_maps(int tensor, std::size_t axis, const std::vector<std::vector<int>>& readers) {
+    const auto is_map = [](const GraphNode& node) {
+      return std::holds_alternative<Map>(node.primitive) && node.outputs.size() == 1;
+    };
+    const auto is_ordered_alone = [&](int one) {
+      const int maker = graph_.tensor(one).maker;
+      if (maker == kNone || is_output(one) || planned(one).layout.has_points(axis)) return false;
+      if (is_view(graph_.node(maker).primitive)) return true;
+      return !fusion_.is_alone[at(maker)] && is_map(node_of(computing(maker))) &&
+             std::ranges::all_of(readers[at(one)], [&](int reader) {
+               return fusion_.group[at(reader)] == fusion_.group[at(maker)];
+             });
+    };
+    std::vector<int> open{tensor};
+    while (!open.empty()) {
+      const int one = open.back();
+      open.pop_back();
+      std::optional<std::size_t>& outermost = fusion_.tensors[at(one)].layout.outermost;
+      if (outermost || graph_.shape(one) != graph_.shape(tensor) || !is_ordered_alone(one)) continue;
+      outermost = axis;
+      const int maker = graph_.tensor(one).maker;
+      const GraphNode& by = node_of(computing(maker));
+      if (is_map(by)) open.insert(open.end(), by.inputs.begin(), by.inputs.end());
+      for (const int reader : readers[at(one)]) {
+        const GraphNode& map = node_of(computing(reader));
+        if (is_map(map)) open.push_back(map.outputs[0]);
+      }
+    }
+  }
+  void put_first(int tensor, std::size_t axis, std::int64_t side,
+                 const std::vector<std::vector<int>>& readers) {
+    const int maker = graph_.tensor(tensor).maker;
+    if (maker == kNone || graph_.shape(tensor)[axis] != side || readers[at(tensor)].size() != 1 ||
+        is_output(tensor) || planned(tensor).layout.has_points(axis))
+      return;
+    const bool is_alone = fusion_.is_alone[at(maker)],
+               is_concat = std::holds_alternative<Concat>(graph_.node(maker).primitive);
+    const GraphNode& by = node_of(computing(maker));
+    const bool is_map = std::holds_alternative<Map>(by.primitive) && by.outputs.size() == 1;
+    if (!is_concat && (is_alone || (!is_map && !std::holds_alternative<GridSample>(by.primitive)))) return;
+    fusion_.tensors[at(tensor)].layout.outermost = axis;
+    if (!is_concat && !is_map) return;
+    for (const int input : by.inputs) {
+      const Shape& shape = graph_.shape(input);
+      if (shape.size() == graph_.shape(tensor).size()) put_first(input, axis, shape[axis], readers);
+    }
   }
 
   // The groups and the last wave that read each stored tensor. kNone stands for what runs behind all waves.

@@ -18,6 +18,8 @@ struct Layout {
   std::int64_t points = 1;  ///< of the domain, in row-major order
   FactoredAxes axes;        ///< strides are points; 0: within a point
   bool repeats = false;     ///< whether one point has several places of an axis, as upsampled maps have
+  /// The axis whose places come first within a point. Nothing: they come in the order of the axes.
+  std::optional<std::size_t> outermost = {};
 
   /// N, H and W of maps [N, C, H, W], all but the last axis of others.
   static Layout of(const Shape& shape);

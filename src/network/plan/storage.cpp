@@ -72,15 +72,19 @@ std::size_t even_steps(const std::vector<std::int64_t>& offsets, std::size_t fir
 FactoredAxes channels_of(const Layout& layout) {
   FactoredAxes axes = layout.axes;
   std::int64_t stride = 1;
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+  const auto number = [&](FactoredAxis& axis) {
     const bool is_innermost = stride == 1;
-    for (auto factor = axis->rbegin(); factor != axis->rend(); ++factor) {
+    for (auto factor = axis.rbegin(); factor != axis.rend(); ++factor) {
       const bool is_point = factor->stride != 0;
       factor->stride = is_point ? 0 : stride;
       stride *= is_point ? 1 : factor->size;
     }
     if (is_innermost && stride > kLanes) stride = (stride + kLanes - 1) / kLanes * kLanes;
+  };
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (i != layout.outermost) number(axes[i]);
   }
+  if (layout.outermost) number(axes[*layout.outermost]);
   return axes;
 }
 

@@ -57,8 +57,8 @@ std::vector<std::int32_t> addresses_of(const Storage& storage, const Layout& lay
 std::vector<std::int64_t> offsets_of(const FactoredAxis& axis);
 /// Offsets from number `first` on that lie one step apart: how many.
 std::size_t even_steps(const std::vector<std::int64_t>& offsets, std::size_t first);
-/// The axes of a layout whose strides count what lies within a point, in row-major order; points have 0. Rows
-/// of more than 16 elements begin at multiples of 16, so that each has blocks of its own.
+/// The axes of a layout whose strides count what lies within a point, in row-major order but for `outermost`;
+/// points have 0. Rows of more than 16 elements begin at multiples of 16, so that each has blocks of its own.
 FactoredAxes channels_of(const Layout& layout);
 /// One more than the largest of these numbers.
 std::int64_t channel_count(const Layout& layout);
