@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 
 namespace sightline::nn {
 namespace {
@@ -41,6 +42,30 @@ bool find_pixels(const std::vector<std::int32_t>& points, std::int64_t width, Po
   return false;
 }
 
+// Factors of places, innermost first; {}: there are too many, or none that fit.
+std::vector<PointForm::Part> factors_of(std::vector<std::int32_t> points) {
+  constexpr std::size_t kMostFactors = 5;
+  std::vector<PointForm::Part> factors;
+  for (std::int64_t inner = 1; points.size() > 1;) {
+    const auto count = static_cast<std::int64_t>(points.size());
+    const std::int64_t step = points[1] - points[0];
+    std::int64_t size = count;
+    for (std::int64_t p = 0; p < count; ++p) {  // the longest runs that all are even
+      if (p % size != 0 && points[to_size(p)] != points[to_size(p - p % size)] + p % size * step)
+        size = std::gcd(size, p);
+    }
+    if (size == 1 || factors.size() == kMostFactors) return {};
+    for (std::int64_t p = 0; p < count; ++p) {
+      if (points[to_size(p)] != points[to_size(p - p % size)] + p % size * step) return {};
+    }
+    factors.push_back({inner, size, step});
+    inner *= size;
+    for (std::int64_t p = 0; p < count / size; ++p) points[to_size(p)] = points[to_size(p * size)];
+    points.resize(to_size(count / size));
+  }
+  return factors;
+}
+
 }  // namespace
 
 PointForm PointForm::of(const std::vector<std::int32_t>& points, std::int64_t width) {
@@ -53,11 +78,16 @@ PointForm PointForm::of(const std::vector<std::int32_t>& points, std::int64_t wi
     form.kind = Kind::pixels;
     return form;
   }
-  return {Kind::listed, 0, 0, 0, points};
+  form = {};
+  if (std::ranges::find(points, kNoPlace) == points.end()) form.factors = factors_of(points);
+  form.kind = form.factors.empty() ? Kind::listed : Kind::factored;
+  if (form.factors.empty()) form.list = points;
+  return form;
 }
 
 bool PointForm::is_multiple_of(std::int64_t floats) const {
   return step % floats == 0 && row_step % floats == 0 &&
+         std::ranges::all_of(factors, [&](const Part& one) { return one.step % floats == 0; }) &&
          std::ranges::all_of(list, [&](std::int32_t one) { return one % floats == 0; });
 }
 
@@ -149,18 +179,13 @@ class OperandFinder {
       collect(4);
       if (made_.runs.size() <= kMostChosen) return;
     }
-    made_.kind = DeviceOperand::Kind::channels;
     collect(1);
-    if (made_.runs.size() <= kMostChosen) return;
-    made_.kind = DeviceOperand::Kind::listed;
     const bool can_list = std::ranges::all_of(forms_, [&](const PointForm& one) {
-      return one.kind == PointForm::Kind::none || one.kind == PointForm::Kind::own || one == forms_[0];
+      return forms_.size() == 1 || one.kind == PointForm::Kind::none || one.kind == PointForm::Kind::own;
     });
-    const bool are_mixed =
-        forms_.size() > 1 && std::ranges::any_of(forms_, [](const PointForm& one) {
-          return one.kind == PointForm::Kind::pixels || one.kind == PointForm::Kind::listed;
-        });
-    if (can_list && !are_mixed) return;
+    made_.kind =
+        can_list && made_.runs.size() > 1 ? DeviceOperand::Kind::listed : DeviceOperand::Kind::channels;
+    if (can_list || made_.runs.size() <= kMostChosen) return;
     made_.runs.clear();
     list_elements();
   }
