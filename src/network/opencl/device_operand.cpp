@@ -117,6 +117,7 @@ class OperandFinder {
     } else if (!from_.elements.empty()) {
       list_elements();
     } else {
+      fill_rows();
       for (const OperandSource& source : from_.sources)
         forms_.push_back(PointForm::of(source.points, width_));
       find_runs();
@@ -127,14 +128,25 @@ class OperandFinder {
  private:
   Operand::Channel element(std::int64_t p, std::int64_t c) const {
     if (!from_.elements.empty()) return from_.elements[to_size(p * from_.count() + c)];
-    const Operand::Channel& channel = from_.channels[to_size(c)];
-    return {channel.source, channel.offset + from_.sources[to_size(channel.source)].points[to_size(p)]};
+    Operand::Channel channel = from_.channels[to_size(c)];
+    if (!channel.is_none) channel.offset += from_.sources[to_size(channel.source)].points[to_size(p)];
+    return channel;
+  }
+
+  // Channels that fill up a row are read behind the one before them, which a block has, or are that one.
+  void fill_rows() {
+    for (std::size_t c = 1; c < from_.channels.size(); ++c) {
+      if (!from_.channels[c].is_none) continue;
+      Operand::Channel& one = from_.channels[c] = from_.channels[c - 1];
+      if (!storage(one).is_plain && one.offset % kLanes + 1 < kLanes) ++one.offset;
+    }
   }
 
   void read_values() {
     made_.kind = DeviceOperand::Kind::constant;
     const auto value = [&](std::int64_t p, std::int64_t c) {
       const Operand::Channel one = element(p, c);
+      if (one.is_none) return 0.0F;
       return graph_.constant(from_.sources[to_size(one.source)].tensor)->as<float>()[to_size(one.offset)];
     };
     const auto bits = [&](std::int64_t p, std::int64_t c) {
@@ -155,7 +167,10 @@ class OperandFinder {
   void list_elements() {
     made_.kind = DeviceOperand::Kind::elements;
     for (std::int64_t p = 0; p < made_.points; ++p) {
-      for (std::int64_t c = 0; c < made_.count; ++c) made_.elements.push_back(element(p, c));
+      for (std::int64_t c = 0; c < made_.count; ++c) {
+        const Operand::Channel one = element(p, c);
+        made_.elements.push_back(one.is_none ? made_.elements.back() : one);
+      }
     }
     for (const OperandSource& source : from_.sources) made_.tensors.push_back(source.tensor);
   }
@@ -253,7 +268,7 @@ class OperandFinder {
 
   const Graph& graph_;
   const Stored& stored_;
-  const Operand from_;
+  Operand from_;
   const std::int64_t width_;
   std::vector<PointForm> forms_;  ///< by source
   DeviceOperand made_;

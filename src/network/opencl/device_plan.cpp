@@ -183,8 +183,8 @@ class DevicePlanBuilder {
         stored_[tensor] = plain_storage(type, graph_.constant(tensor) ? Memory::plan : Memory::arena);
       } else {
         const Layout& layout = planned(tensor).layout;
-        stored_[tensor] = is_alone(tensor) ? plain_storage(type, Memory::arena)
-                                           : block_storage(layout, layout.points, 0);
+        stored_[tensor] =
+            is_alone(tensor) ? plain_storage(type, Memory::arena) : block_storage(layout, layout.points, 0);
       }
     }
   }
@@ -339,6 +339,7 @@ class DevicePlanBuilder {
         is_plain = is_plain && terms.back() == k && channel == place[axis];
       }
     });
+    fill_terms(made);
     made.kind = is_plain ? StepKind::product : StepKind::grouped;
   }
   void set_kind(TaskStep& made, const WindowFold& one, std::int64_t /*width*/) {
@@ -379,6 +380,13 @@ class DevicePlanBuilder {
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = shape[i] == 1 ? 0 : own[i];
       made.terms[to_size(to.channel(own))].push_back(static_cast<int>(from.channel(place)));
     });
+    fill_terms(made);
+  }
+  // Channels that fill up a row have any values.
+  static void fill_terms(TaskStep& made) {
+    for (std::vector<int>& terms : made.terms) {
+      if (terms.empty()) terms = made.terms[0];
+    }
   }
 
   // --- outputs of the network
