@@ -488,7 +488,11 @@ class TaskWriter {
              int columns) {
     const DeviceOperand& x = one.operands[0];
     const bool is_quads = x.kind == DeviceOperand::Kind::quads;
-    text_ += fmt::format("{}({}, {}) ", is_quads ? "FOR_QUADS" : "FOR_POINTS", columns / 4, tile_.shift);
+    text_ += fmt::format("{}({}, {}) ",
+                         !is_quads            ? "FOR_POINTS"
+                         : one.is_pointwise() ? "FOR_STAGED"
+                                              : "FOR_QUADS",
+                         columns / 4, tile_.shift);
     const std::string q = first_column == 0 ? "q" : fmt::format("(q + {})", first_column / 4);
     const std::string to =
         fmt::format("tile + {} + p * {} + 4 * q", product.columns.at, product.columns.pitch);
