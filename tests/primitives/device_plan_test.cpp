@@ -54,7 +54,8 @@ TEST_F(DevicePlanParts, MapsOfAllKindsEqualTheReference) {
   const int grouped = b.dense(both, 18, 3, 2, 6);
   const int wide =
       b.sum(x, b.map(Function::hard_swish, {b.dense(b.concat({b.upsample(grouped), x}), 24, 1)}));
-  const int mean = b.add(Reduce{Fold::sum, {2, 3}}, {wide});
+  const int turned = b.concat({b.slice(wide, 1, 5, 19), b.slice(wide, 1, 0, 5)});
+  const int mean = b.add(Reduce{Fold::sum, {2, 3}}, {turned});
   const int scaled = b.map(Function::multiply, {wide, b.map(Function::sigmoid, {b.dense(mean, 24, 1)})});
   b.graph.add_output(b.add(Transpose{{0, 2, 1}}, {b.flattened(b.dense(scaled, 7, 1))}));
   b.graph.add_output(b.softmax(b.dense(deep, 10, 5, 1, 10), 1));

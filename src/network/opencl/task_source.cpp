@@ -731,7 +731,7 @@ class TaskWriter {
       const std::int64_t quads = std::min(together, one.quads() - from);
       text_ += fmt::format(
           "UNROLL_NONE for (int i = item; i < {0}; i += GROUP) {{ const int lane = i / {1}, q = {2} + i - "
-          "lane * {1};\n"
+          "lane * {1}, p = 0;\n"
           "float4 v = {3}; UNROLL_NONE for (int g = lane; g < {4}; g += 16) {{ PIXEL({5}, {6}) v = {7}; }}\n"
           "WRITE_LOCAL({8} + lane * {9} + 4 * (q - {2}), v); }}\nBARRIER\n",
           16 * quads, quads, from, literal(initial<float>(fold)), points, width, ratio,
