@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 
 namespace sightline::nn {
 namespace {
@@ -41,6 +42,30 @@ bool find_pixels(const std::vector<std::int32_t>& points, std::int64_t width, Po
   return false;
 }
 
+// Factors of places, innermost first; {}: there are too many, or none that fit.
+std::vector<PointForm::Part> factors_of(std::vector<std::int32_t> points) {
+  constexpr std::size_t kMostFactors = 5;
+  std::vector<PointForm::Part> factors;
+  for (std::int64_t inner = 1; points.size() > 1;) {
+    const auto count = static_cast<std::int64_t>(points.size());
+    const std::int64_t step = points[1] - points[0];
+    std::int64_t size = count;
+    for (std::int64_t p = 0; p < count; ++p) {  // the longest runs that all are even
+      if (p % size != 0 && points[to_size(p)] != points[to_size(p - p % size)] + p % size * step)
+        size = std::gcd(size, p);
+    }
+    if (size == 1 || factors.size() == kMostFactors) return {};
+    for (std::int64_t p = 0; p < count; ++p) {
+      if (points[to_size(p)] != points[to_size(p - p % size)] + p % size * step) return {};
+    }
+    factors.push_back({inner, size, step});
+    inner *= size;
+    for (std::int64_t p = 0; p < count / size; ++p) points[to_size(p)] = points[to_size(p * size)];
+    points.resize(to_size(count / size));
+  }
+  return factors;
+}
+
 }  // namespace
 
 PointForm PointForm::of(const std::vector<std::int32_t>& points, std::int64_t width) {
@@ -53,11 +78,16 @@ PointForm PointForm::of(const std::vector<std::int32_t>& points, std::int64_t wi
     form.kind = Kind::pixels;
     return form;
   }
-  return {Kind::listed, 0, 0, 0, points};
+  form = {};
+  if (std::ranges::find(points, kNoPlace) == points.end()) form.factors = factors_of(points);
+  form.kind = form.factors.empty() ? Kind::listed : Kind::factored;
+  if (form.factors.empty()) form.list = points;
+  return form;
 }
 
 bool PointForm::is_multiple_of(std::int64_t floats) const {
   return step % floats == 0 && row_step % floats == 0 &&
+         std::ranges::all_of(factors, [&](const Part& one) { return one.step % floats == 0; }) &&
          std::ranges::all_of(list, [&](std::int32_t one) { return one % floats == 0; });
 }
 
@@ -87,6 +117,7 @@ class OperandFinder {
     } else if (!from_.elements.empty()) {
       list_elements();
     } else {
+      fill_rows();
       for (const OperandSource& source : from_.sources)
         forms_.push_back(PointForm::of(source.points, width_));
       find_runs();
@@ -97,14 +128,25 @@ class OperandFinder {
  private:
   Operand::Channel element(std::int64_t p, std::int64_t c) const {
     if (!from_.elements.empty()) return from_.elements[to_size(p * from_.count() + c)];
-    const Operand::Channel& channel = from_.channels[to_size(c)];
-    return {channel.source, channel.offset + from_.sources[to_size(channel.source)].points[to_size(p)]};
+    Operand::Channel channel = from_.channels[to_size(c)];
+    if (!channel.is_none) channel.offset += from_.sources[to_size(channel.source)].points[to_size(p)];
+    return channel;
+  }
+
+  // Channels that fill up a row are read behind the one before them, which a block has, or are that one.
+  void fill_rows() {
+    for (std::size_t c = 1; c < from_.channels.size(); ++c) {
+      if (!from_.channels[c].is_none) continue;
+      Operand::Channel& one = from_.channels[c] = from_.channels[c - 1];
+      if (!storage(one).is_plain && one.offset % kLanes + 1 < kLanes) ++one.offset;
+    }
   }
 
   void read_values() {
     made_.kind = DeviceOperand::Kind::constant;
     const auto value = [&](std::int64_t p, std::int64_t c) {
       const Operand::Channel one = element(p, c);
+      if (one.is_none) return 0.0F;
       return graph_.constant(from_.sources[to_size(one.source)].tensor)->as<float>()[to_size(one.offset)];
     };
     const auto bits = [&](std::int64_t p, std::int64_t c) {
@@ -125,7 +167,10 @@ class OperandFinder {
   void list_elements() {
     made_.kind = DeviceOperand::Kind::elements;
     for (std::int64_t p = 0; p < made_.points; ++p) {
-      for (std::int64_t c = 0; c < made_.count; ++c) made_.elements.push_back(element(p, c));
+      for (std::int64_t c = 0; c < made_.count; ++c) {
+        const Operand::Channel one = element(p, c);
+        made_.elements.push_back(one.is_none ? made_.elements.back() : one);
+      }
     }
     for (const OperandSource& source : from_.sources) made_.tensors.push_back(source.tensor);
   }
@@ -149,18 +194,13 @@ class OperandFinder {
       collect(4);
       if (made_.runs.size() <= kMostChosen) return;
     }
-    made_.kind = DeviceOperand::Kind::channels;
     collect(1);
-    if (made_.runs.size() <= kMostChosen) return;
-    made_.kind = DeviceOperand::Kind::listed;
     const bool can_list = std::ranges::all_of(forms_, [&](const PointForm& one) {
-      return one.kind == PointForm::Kind::none || one.kind == PointForm::Kind::own || one == forms_[0];
+      return forms_.size() == 1 || one.kind == PointForm::Kind::none || one.kind == PointForm::Kind::own;
     });
-    const bool are_mixed =
-        forms_.size() > 1 && std::ranges::any_of(forms_, [](const PointForm& one) {
-          return one.kind == PointForm::Kind::pixels || one.kind == PointForm::Kind::listed;
-        });
-    if (can_list && !are_mixed) return;
+    made_.kind =
+        can_list && made_.runs.size() > 1 ? DeviceOperand::Kind::listed : DeviceOperand::Kind::channels;
+    if (can_list || made_.runs.size() <= kMostChosen) return;
     made_.runs.clear();
     list_elements();
   }
@@ -228,7 +268,7 @@ class OperandFinder {
 
   const Graph& graph_;
   const Stored& stored_;
-  const Operand from_;
+  Operand from_;
   const std::int64_t width_;
   std::vector<PointForm> forms_;  ///< by source
   DeviceOperand made_;

@@ -17,14 +17,20 @@ inline std::size_t to_size(std::int64_t number) {
 /// How addresses depend on the point.
 struct PointForm {
   enum class Kind : std::uint8_t {
-    none,    ///< all points have one address
-    own,     ///< step * g
-    pixels,  ///< row_step * (y >> shift) + step * (x >> shift)
-    listed,  ///< list[g]
+    none,      ///< all points have one address
+    own,       ///< step * g
+    pixels,    ///< row_step * (y >> shift) + step * (x >> shift)
+    factored,  ///< the sum of step * (g / inner % size) over factors
+    listed,    ///< list[g]
+  };
+  struct Part {
+    std::int64_t inner = 1, size = 1, step = 0;
+    friend bool operator==(const Part&, const Part&) = default;
   };
   Kind kind = Kind::none;
   std::int64_t step = 0, row_step = 0;
   int shift = 0;
+  std::vector<Part> factors;  ///< the last one has all that is left
   std::vector<std::int32_t> list;
 
   /// @param points  addresses by point; INT32_MIN of those that do not matter

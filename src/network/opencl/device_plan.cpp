@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "network/opencl/expression_source.hpp"
 #include "network/opencl/task_source.hpp"
@@ -32,14 +33,22 @@ struct DeviceKernels {
   const PlannedTensor& planned(int tensor) const { return tensors[static_cast<std::size_t>(tensor)]; }
   const Shape& shape() const { return graph.shape(node.outputs[0]); }
 
-  bool is_usable() const {
-    const auto is_real = [&](int tensor) {
-      return graph.type(tensor).data == DataType::f32 && !planned(tensor).is_last &&
+  // Whether there is a kernel for tiles of a group.
+  bool has_tiles() const { return are_usable({DataType::f32}) && std::visit(*this, node.primitive); }
+  // Whether there is one for whole tensors.
+  bool has_whole() const {
+    return are_usable({DataType::f32, DataType::i64}) &&
+           std::visit([&](const auto& one) { return runs_whole(one); }, node.primitive);
+  }
+  bool are_usable(std::initializer_list<DataType> types) const {
+    const auto is_usable = [&](int tensor) {
+      return std::ranges::find(types, graph.type(tensor).data) != types.end() && !planned(tensor).is_last &&
              elements_of(graph.shape(tensor)) > 0;
     };
-    return std::ranges::all_of(node.inputs, is_real) && std::ranges::all_of(node.outputs, is_real) &&
+    return std::ranges::all_of(node.inputs, is_usable) && std::ranges::all_of(node.outputs, is_usable) &&
            std::ranges::none_of(node.inputs, [&](int input) { return is_mixed(input); });
   }
+  bool is_real(int tensor) const { return graph.type(tensor).data == DataType::f32; }
   // Whether a view shows constants and other tensors.
   bool is_mixed(int tensor) const { return !planned(tensor).sources.empty() && shows_constant(tensor); }
   bool shows_constant(int tensor) const {
@@ -64,6 +73,34 @@ struct DeviceKernels {
     std::int64_t others = 1;
     for (std::size_t i = 0; i + axes < of.size(); ++i) others *= of[i];
     return others == 1 && of.size() >= axes && of.back() == last;
+  }
+
+  bool runs_whole(const Pad&) const { return is_real(node.inputs[0]) && !graph.constant(node.inputs[0]); }
+  bool runs_whole(const Product&) const { return true; }
+  bool runs_whole(const GridSample&) const { return true; }
+  bool runs_whole(const TopK& one) const {
+    constexpr std::int64_t kMostCompared = 16384;
+    return node.inputs.size() == 1 && is_real(node.inputs[0]) &&
+           graph.shape(node.inputs[0])[one.axis] <= kMostCompared;
+  }
+  // Indices must be in range: devices cannot refuse them.
+  bool runs_whole(const Gather& one) const {
+    return one.by != By::tuple && is_real(node.inputs[0]) &&
+           ranks(node.inputs[1], graph.shape(node.inputs[0])[one.axis]);
+  }
+  template <typename Other>
+  bool runs_whole(const Other&) const {
+    return false;
+  }
+  // Whether a tensor shows places of an axis of at most some side that a TopK has found.
+  bool ranks(int tensor, std::int64_t side) const {
+    const int maker = graph.tensor(tensor).maker;
+    if (maker == kNone) return false;
+    const GraphNode& from = graph.node(maker);
+    if (const auto* const top = std::get_if<TopK>(&from.primitive))
+      return tensor == from.outputs[1] && graph.shape(from.inputs[0])[top->axis] <= side;
+    return is_view(from.primitive) &&
+           std::ranges::all_of(from.inputs, [&](int input) { return ranks(input, side); });
   }
 
   bool operator()(const Map& one) const { return has_text(one.expression); }
@@ -146,7 +183,8 @@ class DevicePlanBuilder {
         stored_[tensor] = plain_storage(type, graph_.constant(tensor) ? Memory::plan : Memory::arena);
       } else {
         const Layout& layout = planned(tensor).layout;
-        stored_[tensor] = block_storage(layout, layout.points, 0);
+        stored_[tensor] =
+            is_alone(tensor) ? plain_storage(type, Memory::arena) : block_storage(layout, layout.points, 0);
       }
     }
   }
@@ -162,8 +200,10 @@ class DevicePlanBuilder {
     for (const std::vector<GroupStep>& group : steps_of(fusion_, can_finish)) {
       if (group.empty()) continue;
       const int made = group[0].outputs()[0];
-      if (fusion_.is_alone[to_size(graph_.tensor(made).maker)])
-        throw Problem("has no kernel for devices: " + group[0].node.name);
+      if (is_alone(made)) {
+        waves[fusion_.wave[to_size(graph_.tensor(made).maker)]].push_back(whole_task(group[0]));
+        continue;
+      }
       Task task{{}, planned(made).layout.points, 0, 0, false};
       for (const GroupStep& step : group) {
         const Shape& own = graph_.shape(step.outputs()[0]);
@@ -184,6 +224,42 @@ class DevicePlanBuilder {
       launch += most + 1;
     }
     launches_ = launch;
+  }
+
+  bool is_alone(int tensor) const {
+    const int maker = graph_.tensor(tensor).maker;
+    return maker != kNone && fusion_.is_alone[to_size(maker)];
+  }
+
+  Task whole_task(const GroupStep& step) const {
+    const GraphNode& node = step.node;
+    if (!DeviceKernels{graph_, fusion_.tensors, node}.has_whole())
+      throw Problem("has no kernel for devices: " + node.name);
+    TaskStep made;
+    made.step = step;
+    made.channels = 1;
+    made.kind = std::holds_alternative<Product>(node.primitive)      ? StepKind::product_of_tensors
+                : std::holds_alternative<GridSample>(node.primitive) ? StepKind::grid_sample
+                : std::holds_alternative<Gather>(node.primitive)     ? StepKind::gather
+                : std::holds_alternative<TopK>(node.primitive)       ? StepKind::top_k
+                                                                     : StepKind::copy;
+    const int counted = made.kind == StepKind::top_k ? node.inputs[0] : node.outputs[0];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const Shape shape = whole_shape(node, i);
+      const Layout row_major{elements_of(shape), factored(shape, strides_of(shape)), false};
+      made.operands.push_back(device_operand(graph_, stored_, node.inputs[i], shape, row_major, 0));
+    }
+    return {{std::move(made)}, elements_of(graph_.shape(counted)), 0, 0, false};
+  }
+  // Operands of products are repeated along the axes in front.
+  Shape whole_shape(const GraphNode& node, std::size_t input) const {
+    Shape shape = graph_.shape(node.inputs[input]);
+    if (!std::holds_alternative<Product>(node.primitive)) return shape;
+    const Shape& all = graph_.shape(node.outputs[0]);
+    if (input == 2) return all;
+    Shape repeated(all.begin(), all.end() - 2);
+    repeated.insert(repeated.end(), shape.end() - 2, shape.end());
+    return repeated;
   }
 
   TaskStep step_of(const GroupStep& step, std::int64_t width) {
@@ -263,6 +339,7 @@ class DevicePlanBuilder {
         is_plain = is_plain && terms.back() == k && channel == place[axis];
       }
     });
+    fill_terms(made);
     made.kind = is_plain ? StepKind::product : StepKind::grouped;
   }
   void set_kind(TaskStep& made, const WindowFold& one, std::int64_t /*width*/) {
@@ -303,6 +380,13 @@ class DevicePlanBuilder {
       for (std::size_t i = 0; i < own.size(); ++i) own[i] = shape[i] == 1 ? 0 : own[i];
       made.terms[to_size(to.channel(own))].push_back(static_cast<int>(from.channel(place)));
     });
+    fill_terms(made);
+  }
+  // Channels that fill up a row have any values.
+  static void fill_terms(TaskStep& made) {
+    for (std::vector<int>& terms : made.terms) {
+      if (terms.empty()) terms = made.terms[0];
+    }
   }
 
   // --- outputs of the network
@@ -327,7 +411,7 @@ class DevicePlanBuilder {
     bool fits = true;
     stored_.for_each_address(
         output, shape, row_major, [&](std::int64_t to, std::int64_t, int tensor, std::int32_t address) {
-          fits = fits && graph_.tensor(tensor).maker != kNone;
+          fits = fits && !stored_[tensor].is_plain;
           if (!fits) return;
           const Storage& memory = stored_[tensor];
           std::vector<std::int32_t>& own = targets[tensor];
@@ -381,7 +465,10 @@ class DevicePlanBuilder {
   void find_memory() {
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       for (const TaskStep& step : tasks_[t].steps) {
-        for (const int made : step.step.outputs()) is_local_[to_size(made)] = true;
+        for (const int made : step.step.outputs()) {
+          is_local_[to_size(made)] = !is_alone(made);
+          has_blocks_[to_size(made)] = is_alone(made);
+        }
       }
     }
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
@@ -477,6 +564,9 @@ class DevicePlanBuilder {
   void write() {
     const SourceContext context{graph_, stored_, has_blocks_, outputs_, plan_.weights, plan_.tables};
     add_copies();
+    for (Task& task : tasks_) {
+      if (task.steps[0].kind == StepKind::copy && task.steps[0].copied.empty()) find_padded(task.steps[0]);
+    }
     std::map<std::pair<int, std::string>, Side> launches;  // by number, and by text where they are apart
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       TaskSource source = source_of(context, tasks_[t], tiles_[t]);
@@ -489,7 +579,7 @@ class DevicePlanBuilder {
       plan_.launches.push_back(launch_of(std::move(side.sources)));
       DeviceLaunch& launch = plan_.launches.back();
       launch.name = side.name;
-      const bool has_few = plan_.shape.frames == 1 && launch.groups < plan_.shape.groups;
+      const bool has_few = plan_.shape.frames == 1 && launch.groups < 2 * plan_.shape.groups;
       launch.unrolled = has_few ? plan_.shape.unrolled_few : plan_.shape.unrolled_many;
     }
     if (plan_.weights.empty()) plan_.weights.push_back(0);
@@ -504,6 +594,29 @@ class DevicePlanBuilder {
     }
     return name + "[" + std::to_string(task.points) + " points, tile " + std::to_string(1 << tile.shift) +
            ", parts " + std::to_string(tile.parts) + ", local " + std::to_string(tile.local_floats) + "]";
+  }
+
+  // A padded tensor is a copy.
+  void find_padded(TaskStep& copy) {
+    const GraphNode& node = copy.step.node;
+    const auto& pad = std::get<Pad>(node.primitive);
+    const Shape& shape = graph_.shape(node.inputs[0]);
+    const Layout row_major{elements_of(shape), factored(shape, strides_of(shape)), false};
+    std::vector<std::int64_t> places(to_size(elements_of(shape)));
+    stored_.for_each_address(node.inputs[0], shape, row_major,
+                             [&](std::int64_t to, std::int64_t, int tensor, std::int32_t address) {
+                               places[to_size(to)] = stored_[tensor].offset / 4 + address;
+                             });
+    Tensor numbers(DataType::i32, shape);
+    std::iota(numbers.as<std::int32_t>().begin(), numbers.as<std::int32_t>().end(), 0);
+    const Tensor* const operand = &numbers;
+    const Tensor from = std::move(
+        evaluate(Pad{pad.before, pad.behind, pad.mode, Scalar(std::int32_t{-1})}, {&operand, 1})[0]);
+    const auto filling = static_cast<std::int64_t>(plan_.weights.size());
+    plan_.weights.push_back(pad.mode == Padding::constant ? pad.value.as<float>() : 0.0F);
+    for (const std::int32_t number : from.as<std::int32_t>())
+      copy.copied.push_back(number < 0 ? ~filling : places[to_size(number)]);
+    copy.target = stored_[node.outputs[0]].offset / 4;
   }
 
   // Outputs that no step writes.
@@ -561,12 +674,12 @@ class DevicePlanBuilder {
 
 bool has_device_kernel(const Graph& graph, std::span<const PlannedTensor> tensors, int node) {
   const DeviceKernels kernels{graph, tensors, graph.node(node)};
-  return kernels.is_usable() && std::visit(kernels, kernels.node.primitive);
+  return kernels.has_tiles() || kernels.has_whole();
 }
 
 DevicePlan plan_for_device(const Graph& graph, const DeviceShape& shape) {
   const auto runs_alone = [](const Graph& of, std::span<const PlannedTensor> tensors, int node) {
-    return !has_device_kernel(of, tensors, node);
+    return !DeviceKernels{of, tensors, of.node(node)}.has_tiles();
   };
   return DevicePlanBuilder(fuse(graph, runs_alone), shape).build();
 }

@@ -10,6 +10,7 @@
 
 #include "network/opencl/expression_source.hpp"
 #include "network/primitives/fold.hpp"
+#include "network/strided.hpp"
 
 namespace sightline::nn {
 namespace {
@@ -64,7 +65,7 @@ class TaskWriter {
   }
 
   void read_ahead(std::int64_t first) {
-    constexpr std::int64_t kMostAhead = 32 << 10;  // floats
+    constexpr std::int64_t kMostAhead = 40 << 10;  // floats
     if (tile_.parts == 1) {
       const std::int64_t count = static_cast<std::int64_t>(context_.weights.size()) - first;
       if (count >= 256 && count <= kMostAhead)
@@ -78,7 +79,7 @@ class TaskWriter {
                            rows, last.lanes());
   }
 
-  std::int64_t start_of(int tensor) const { return context_.stored[tensor].offset / 4; }
+  std::int64_t start_of(int tensor) const { return context_.stored[tensor].offset / (4 * words_); }
   const LocalPlace* local(int tensor) const {
     const auto found = tile_.tensors.find(tensor);
     return found == tile_.tensors.end() ? nullptr : &found->second;
@@ -98,6 +99,17 @@ class TaskWriter {
                    ? fmt::format(" + {} * y + {} * x", argument(form.row_step), argument(form.step))
                    : fmt::format(" + {0} * (y >> {2}) + {1} * (x >> {2})", argument(form.row_step),
                                  argument(form.step), form.shift);
+      case PointForm::Kind::factored: {
+        std::string all;
+        for (const PointForm::Part& one : form.factors) {
+          if (one.step == 0) continue;
+          const bool is_last = &one == &form.factors.back();
+          const std::string outer = one.inner == 1 ? "g" : fmt::format("g / {}", one.inner);
+          all += fmt::format(" + {} * ({})", argument(one.step),
+                             is_last ? outer : fmt::format("{} % {}", outer, one.size));
+        }
+        return all;
+      }
       case PointForm::Kind::listed:
         return fmt::format(" + tables[{} + g]", table(form.list));
     }
@@ -146,7 +158,7 @@ class TaskWriter {
   // A place and a step by channel; steps of local memory are negative.
   std::string listed(const DeviceOperand& operand, const std::string& c) {
     const PointForm& form = operand.runs[0].points;
-    const bool is_one = form.kind == PointForm::Kind::pixels || form.kind == PointForm::Kind::listed;
+    const bool is_one = form.kind != PointForm::Kind::none && form.kind != PointForm::Kind::own;
     std::vector<std::int32_t> places;
     for (const ChannelRun& run : operand.runs) {
       const LocalPlace* const place = local(run.tensor);
@@ -323,6 +335,14 @@ class TaskWriter {
         return add_map_fold(one);
       case StepKind::copy:
         return add_copy(one);
+      case StepKind::product_of_tensors:
+        return add_product_of_tensors(one);
+      case StepKind::grid_sample:
+        return add_grid_sample(one);
+      case StepKind::gather:
+        return add_gather(one);
+      case StepKind::top_k:
+        return add_top_k(one);
     }
   }
 
@@ -385,14 +405,7 @@ class TaskWriter {
                                                   : product.staged / 4 * 4;
     for (int first = 0; first < outputs; first += product.pass) {
       const int pass = std::min(product.pass, outputs - first);
-      text_ += fmt::format("{{ PART({}, {}, {}) const int q = {} + part * {} + column_quad; ", product.points,
-                           pass / 4, tile_.shift, first / 4, outputs / 4);
-      text_ += fmt::format("float4 s[{}]; ", product.points);
-      for (int i = 0; i < product.points; ++i)
-        text_ += fmt::format(
-            "s[{}] = {}", i,
-            i == 0 ? fmt::format("works ? READ(weights, {} + 4 * q) : (float4)0; ", begin) : "s[0]; ");
-      text_ += "\n";
+      begin_sums(product, first, pass, outputs, begin);
       for (int k = 0; k < all;) {
         // Columns [k, k + depth) of all.
         const int within = k % columns;
@@ -407,21 +420,67 @@ class TaskWriter {
             stage(one, product, k / columns, 1, within, depth);
           }
         }
-        text_ += fmt::format(
-            "if (works) multiply_{0}(tile + {1} + begin * {2}, apart * {2}, {3}, weights + {4} + {5} + 4 * "
-            "q, {6}, s);\n",
-            product.points, product.columns.at, product.columns.pitch, depth, weights, k * lanes, lanes);
+        add_columns(product, weights, k, depth, lanes);
         k += depth;
         if (k < all) text_ += "BARRIER\n";
       }
+      finish_sums(one, product, pass);
+    }
+  }
+
+  // Sums of a work-item: of some points and a quad of outputs, or of one output of a point.
+  void begin_sums(const ProductTile& product, int first, int pass, int outputs, const std::string& begin) {
+    if (product.points == 0) {
       text_ += fmt::format(
-          "if (works{}) {{ UNROLL_ALL for (int j = 0; j < {}; ++j) {{ const int p = begin + j * apart, g = "
-          "first + p; if (p < count) {{ const float4 v = s[j]; ",
-          one.quads() * 4 < lanes ? fmt::format(" && q < {}", one.quads()) : "", product.points);
+          "{{ const int own_p = item / {0}, own_c = item - own_p * {0}; const bool works = own_p < {1};\n"
+          "const int first_c = {2} + part * {3}; float s = works ? weights[{4} + first_c + own_c] : 0;\n",
+          pass, 1 << tile_.shift, first, outputs, begin);
+      return;
+    }
+    text_ += fmt::format("{{ PART({}, {}, {}) const int q = {} + part * {} + column_quad; ", product.points,
+                         pass / 4, tile_.shift, first / 4, outputs / 4);
+    text_ += fmt::format("float4 s[{}]; ", product.points);
+    for (int i = 0; i < product.points; ++i)
+      text_ += fmt::format(
+          "s[{}] = {}", i,
+          i == 0 ? fmt::format("works ? READ(weights, {} + 4 * q) : (float4)0; ", begin) : "s[0]; ");
+    text_ += "\n";
+  }
+  void add_columns(const ProductTile& product, const std::string& weights, int first, int depth, int lanes) {
+    if (product.points == 0) {
+      text_ += fmt::format(
+          "if (works) s = multiply_single(tile + {} + own_p * {}, {}, weights + {} + {} + first_c + own_c, "
+          "{}, s);\n",
+          product.columns.at, product.columns.pitch, depth, weights, first * lanes, lanes);
+      return;
+    }
+    text_ += fmt::format(
+        "if (works) multiply_{0}(tile + {1} + begin * {2}, apart * {2}, {3}, weights + {4} + {5} + 4 * q, "
+        "{6}, s);\n",
+        product.points, product.columns.at, product.columns.pitch, depth, weights, first * lanes, lanes);
+  }
+  void finish_sums(const TaskStep& one, const ProductTile& product, int pass) {
+    const std::string inside = one.quads() * 4 < one.lanes() ? fmt::format("q < {}", one.quads()) : "";
+    if (product.points == 0) {
+      text_ += fmt::format(
+          "if (works) tile[{0} + own_p * {1} + own_c] = s;\nBARRIER\n"
+          "FOR_QUADS({2}, {3}) if (p >= count) continue; const float4 v = READ_LOCAL({0} + p * {1} + 4 * q); "
+          "const int quad = (first_c >> 2) + q; {{ const int q = quad; ",
+          product.sums.at, product.sums.pitch, pass / 4, tile_.shift);
+      if (!inside.empty()) text_ += fmt::format("if ({}) ", inside);
+      text_ += "{ ";
       pixel();
       finish(one);
       text_ += "} } } }\nBARRIER\n";
+      return;
     }
+    text_ += fmt::format(
+        "if (works{}) {{ UNROLL_ALL for (int j = 0; j < {}; ++j) {{ const int p = begin + j * apart, "
+        "g = first + p; if (p < count) {{ const float4 v = s[j]; ",
+        inside.empty() ? "" : " && " + inside, product.points);
+    pixel();
+    finish(one);
+    text_ += "} } } }\nBARRIER\n";
   }
 
   // Columns of some taps, or some columns of one, to local memory.
@@ -429,7 +488,11 @@ class TaskWriter {
              int columns) {
     const DeviceOperand& x = one.operands[0];
     const bool is_quads = x.kind == DeviceOperand::Kind::quads;
-    text_ += fmt::format("{}({}, {}) ", is_quads ? "FOR_QUADS" : "FOR_POINTS", columns / 4, tile_.shift);
+    text_ += fmt::format("{}({}, {}) ",
+                         !is_quads            ? "FOR_POINTS"
+                         : one.is_pointwise() ? "FOR_STAGED"
+                                              : "FOR_QUADS",
+                         columns / 4, tile_.shift);
     const std::string q = first_column == 0 ? "q" : fmt::format("(q + {})", first_column / 4);
     const std::string to =
         fmt::format("tile + {} + p * {} + 4 * q", product.columns.at, product.columns.pitch);
@@ -557,7 +620,7 @@ class TaskWriter {
     begin_quads(one);
     text_ += fmt::format("const int ox = x, oy = y; float4 v = {};\n", literal(initial<float>(fold)));
     text_ += fmt::format(
-        "UNROLL_NONE for (int row = 0; row < {}; ++row) UNROLL_TAPS for (int column = 0; column < {}; "
+        "UNROLL_NONE for (int row = 0; row < {}; ++row) UNROLL_ALL for (int column = 0; column < {}; "
         "++column) {{ {} float4 {} "
         "v = {}; }}\n",
         one.window.kernel[0], one.window.kernel[1], tap(one, "row", "column"),
@@ -668,7 +731,7 @@ class TaskWriter {
       const std::int64_t quads = std::min(together, one.quads() - from);
       text_ += fmt::format(
           "UNROLL_NONE for (int i = item; i < {0}; i += GROUP) {{ const int lane = i / {1}, q = {2} + i - "
-          "lane * {1};\n"
+          "lane * {1}, p = 0;\n"
           "float4 v = {3}; UNROLL_NONE for (int g = lane; g < {4}; g += 16) {{ PIXEL({5}, {6}) v = {7}; }}\n"
           "WRITE_LOCAL({8} + lane * {9} + 4 * (q - {2}), v); }}\nBARRIER\n",
           16 * quads, quads, from, literal(initial<float>(fold)), points, width, ratio,
@@ -698,9 +761,127 @@ class TaskWriter {
         table(places), argument(one.target));
   }
 
+  // --- whole tensors
+
+  void begin_elements() {
+    text_ += "UNROLL_NONE for (int i = item; i < count; i += GROUP) { const int e = first + i;\n";
+  }
+  void write_element(const TaskStep& one, const std::string& value) {
+    text_ += fmt::format("arena[{} + e] = {}; }}\n", argument(start_of(one.step.outputs()[0])), value);
+  }
+  // Sets a variable to an element by its number.
+  std::string element(const DeviceOperand& operand, const std::string& to, const std::string& number) {
+    return fmt::format("{{ const int g = {}; {} = {}; }} ", number, to, channel(operand, "0"));
+  }
+
+  void add_product_of_tensors(const TaskStep& one) {
+    const GraphNode& node = one.step.node;
+    const Shape &a = context_.graph.shape(node.inputs[0]), &shape = context_.graph.shape(node.outputs[0]);
+    const std::int64_t depth = a.back(), columns = shape.back(), rows = shape[shape.size() - 2];
+    begin_elements();
+    text_ += fmt::format("const int row = e / {0}, column = e % {0}; float v = 0; ", columns);
+    if (node.inputs.size() > 2) text_ += element(one.operands[2], "v", "e");
+    text_ += fmt::format("for (int k = 0; k < {}; ++k) {{ float a, b; {} {} v = fma(a, b, v); }}\n", depth,
+                         element(one.operands[0], "a", fmt::format("row * {} + k", depth)),
+                         element(one.operands[1], "b",
+                                 fmt::format("(row / {} * {} + k) * {} + column", rows, depth, columns)));
+    write_element(one, "v");
+  }
+
+  void add_grid_sample(const TaskStep& one) {
+    const GraphNode& node = one.step.node;
+    const auto& how = std::get<GridSample>(node.primitive);
+    const Shape &x = context_.graph.shape(node.inputs[0]), &grid = context_.graph.shape(node.inputs[1]);
+    const std::int64_t places = grid[1] * grid[2];
+    const std::string offset =
+        fmt::format("sample_offset({{}}, {{}}, {}, {}, {})", x[2], x[3], how.border == Border::edge ? 1 : 0);
+    const auto offset_of = [&](const std::string& row, const std::string& column) {
+      return fmt::format(fmt::runtime(offset), row, column);
+    };
+    begin_elements();
+    text_ +=
+        fmt::format("const int plane = e / {0}, place = plane / {1} * {0} + e % {0}; float column, row, v;\n",
+                    places, x[1]);
+    text_ +=
+        element(one.operands[1], "column", "2 * place") + element(one.operands[1], "row", "2 * place + 1");
+    text_ += fmt::format("\ncolumn = in_elements(column, {1}, {2}); row = in_elements(row, {0}, {2});\n",
+                         x[2], x[3], how.aligned ? 1 : 0);
+    const auto value = [&](const std::string& to, const std::string& at) {
+      return fmt::format("float {0} = 0; {{ const int at = {1}; if (at >= 0) {2} }}\n", to, at,
+                         element(one.operands[0], to, fmt::format("plane * {} + at", x[2] * x[3])));
+    };
+    if (how.nearest) {
+      text_ += value("v0", offset_of("rint(row)", "rint(column)")) + "v = v0; ";
+    } else {
+      text_ +=
+          "const float top = floor(row), left = floor(column), down = row - top, right = column - left;\n";
+      text_ += value("v0", offset_of("top", "left")) + value("v1", offset_of("top", "left + 1")) +
+               value("v2", offset_of("top + 1", "left")) + value("v3", offset_of("top + 1", "left + 1"));
+      text_ +=
+          "v = (1 - down) * (1 - right) * v0; v = fma((1 - down) * right, v1, v);\n"
+          "v = fma(down * (1 - right), v2, v); v = fma(down * right, v3, v); ";
+    }
+    write_element(one, "v");
+  }
+
+  // A place that indices name, which are in range.
+  void add_gather(const TaskStep& one) {
+    const GraphNode& node = one.step.node;
+    const auto& gather = std::get<Gather>(node.primitive);
+    const Shape &x = context_.graph.shape(node.inputs[0]), &indices = context_.graph.shape(node.inputs[1]);
+    const std::int64_t side = x[gather.axis], inner = elements_between(x, gather.axis + 1, x.size());
+    begin_elements();
+    std::string number, from;
+    if (gather.by == By::index) {
+      number = fmt::format("e / {} % {}", inner, elements_of(indices));
+      from =
+          fmt::format("(e / {} * {} + at) * {} + e % {}", inner * elements_of(indices), side, inner, inner);
+    } else {
+      number = "e";
+      from = fmt::format("at * {}", inner);
+      for (std::size_t axis = 0; axis < x.size(); ++axis) {
+        if (axis != gather.axis)
+          from += fmt::format(" + e / {} % {} * {}", elements_between(indices, axis + 1, x.size()),
+                              indices[axis], elements_between(x, axis + 1, x.size()));
+      }
+    }
+    words_ = 2;
+    std::string index = element(one.operands[1], "at", number);
+    words_ = 1;
+    for (std::size_t found = 0; (found = index.find("arena[", found)) != std::string::npos; found += 27)
+      index.replace(found, 6, "((global const long*)arena)[");
+    text_ += fmt::format("int at; {} at = at < 0 ? at + {} : at; float v;\n{}\n", index, side,
+                         element(one.operands[0], "v", from));
+    write_element(one, "v");
+  }
+
+  // Each element finds its rank.
+  void add_top_k(const TaskStep& one) {
+    const GraphNode& node = one.step.node;
+    const auto& top = std::get<TopK>(node.primitive);
+    const Shape& x = context_.graph.shape(node.inputs[0]);
+    const std::int64_t side = x[top.axis], inner = elements_between(x, top.axis + 1, x.size());
+    begin_elements();
+    text_ += fmt::format("const int part = e / {0} * {0} + e % {1}, own = e / {1} % {2}; float v; {3}\n",
+                         side * inner, inner, side, element(one.operands[0], "v", "e"));
+    text_ += fmt::format(
+        "int rank = 0; for (int j = 0; j < {}; ++j) {{ float other; {} rank += {}(other, v) || (j < own && "
+        "!{}(v, other)); }}\n",
+        side, element(one.operands[0], "other", fmt::format("part + j * {}", inner)),
+        top.largest ? "is_before" : "is_behind", top.largest ? "is_before" : "is_behind");
+    const std::string values = argument(start_of(node.outputs[0])),
+                      places = argument(context_.stored[node.outputs[1]].offset / 8);
+    text_ += fmt::format(
+        "if (rank < {0}) {{ const int to = (e / {1} * {0} + rank) * {2} + e % {2}; arena[{3} + to] = v; "
+        "((global "
+        "long*)arena)[{4} + to] = own; }} }}\n",
+        top.count, side * inner, inner, values, places);
+  }
+
   const SourceContext& context_;
   const Task& task_;
   const TaskTile& tile_;
+  int words_ = 1;  ///< of an element
   TaskSource made_;
   std::string text_;
   std::size_t number_ = 0;         ///< of the step

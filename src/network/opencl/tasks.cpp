@@ -130,9 +130,9 @@ class TileFinder {
   // Sets the tile, and how many outputs of each point a work-group computes.
   void divide_outputs() {
     const auto outputs = static_cast<int>(task_.steps.back().lanes());
-    for (auto points = kPoints.rbegin(); points != kPoints.rend(); ++points) {
-      const int made = shape_.group * *points * kOutputs;  // by a work-group
-      points_ = 1 << (std::bit_width(static_cast<unsigned>(made)) / 2);
+    for (int made = shape_.group * kPoints.back() * kOutputs; made >= shape_.group / 2; made /= 2) {
+      points_ = std::min(1 << (std::bit_width(static_cast<unsigned>(made)) / 2),
+                         std::max(made / kBlock, kLeastTile));
       limit_points();
       const int blocks = outputs / kBlock;
       int parts = 1;
@@ -170,6 +170,7 @@ class TileFinder {
         if (!product) return false;
         ProductTile& own = tile_.products[i] = *product;
         if (!own.is_direct) take(own.columns.at, points_ * own.columns.pitch, i, i);
+        if (own.points == 0) take(own.sums.at, points_ * own.sums.pitch, i, i);
       }
       if (one.kind == StepKind::map_fold) {
         LocalPlace& own = tile_.lanes[i];
@@ -193,8 +194,9 @@ class TileFinder {
     return last;
   }
 
-  // The fewest points of each work-item with which they all do; none: too many outputs.
+  // The fewest points of each work-item with which they all do; 0: one output of one; none: too many outputs.
   std::optional<int> points_for(int outputs) const {
+    if (points_ * outputs <= shape_.group) return 0;
     for (const int points : kPoints) {
       if (points_ % points == 0 && points_ / points * (outputs / kOutputs) <= shape_.group) return points;
     }
@@ -218,6 +220,7 @@ class TileFinder {
       return {};
     made.staged = std::min(most, all);
     made.columns.pitch = aligned_to(made.staged, 8) + kPitchPad;
+    made.sums.pitch = made.pass + kPitchPad;
     return made;
   }
   // The run of channels in local memory that are a product's columns as they are; null: there is none.

@@ -18,7 +18,12 @@ enum class StepKind : std::uint8_t {
   resample,
   point_fold,  ///< Reduce within each point
   map_fold,    ///< Reduce over all points
-  copy,        ///< of elements, in row-major order, to an output
+  // Of whole tensors, whose points are their elements in row-major order:
+  copy,  ///< of elements from places that are known
+  product_of_tensors,
+  grid_sample,
+  gather,
+  top_k,  ///< by points of the operand
 };
 
 struct TaskStep {
@@ -60,10 +65,11 @@ struct LocalPlace {
 
 /// How a work-group computes a step of kind product.
 struct ProductTile {
-  int points = 1;  ///< of a work-item, which has four outputs of each
+  int points = 1;  ///< of a work-item, which has four outputs of each; 0: it has one output of one point
   int pass = 0;    ///< outputs that are computed together
   int staged = 0;  ///< columns that are in local memory at once
   LocalPlace columns;
+  LocalPlace sums;         ///< where work-items have one output
   bool is_direct = false;  ///< whether its columns are a tensor in local memory
 };
 
