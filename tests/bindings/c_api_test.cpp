@@ -531,13 +531,59 @@ TEST_F(CApiStreams, StopEndsAWait) {
   sl_result_free(result);
   EXPECT_EQ(sl_stream_next(stream.get(), 0, &result, nullptr, nullptr), SL_TIMEOUT);
   std::thread other([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(sl_stream_next(stream.get(), 0, &result, nullptr, nullptr), SL_E_STATE);
+    sl_status status = SL_TIMEOUT;
+    while (status == SL_TIMEOUT) {  // until the first thread waits
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      status = sl_stream_next(stream.get(), 0, &result, nullptr, nullptr);
+    }
+    EXPECT_EQ(status, SL_E_STATE);
     EXPECT_EQ(sl_stream_stop(stream.get()), SL_OK);
   });
   sl_result* none = nullptr;
-  EXPECT_EQ(sl_stream_next(stream.get(), -1, &none, nullptr, nullptr), SL_END);
+  sl_status status = SL_E_STATE;
+  while (status == SL_E_STATE) status = sl_stream_next(stream.get(), -1, &none, nullptr, nullptr);
+  EXPECT_EQ(status, SL_END);
   other.join();
+}
+
+// Streams and searches of one detector begin and end in 16 threads, at any moment.
+TEST_F(CApiStreams, AreLeftInMidLoop) {
+  const Owned<sl_detector> detector = open_detector("people");
+  const Image<std::uint8_t> picture = random_picture({200, 180}, 1);
+  const std::string expected = digest_of(search(detector.get(), image_of(picture.view())).get());
+  std::atomic<int> wrong{0};
+  const auto leave = [&](int frames, bool by_another) {
+    const Owned<sl_stream> stream = open(detector.get(), "queue = 2\ntrack = true");
+    std::thread other;
+    if (by_another) {
+      other = std::thread([&stream] {
+        char* state = nullptr;
+        EXPECT_EQ(sl_stream_state(stream.get(), &state, nullptr), SL_OK);
+        sl_text_free(state);
+        EXPECT_EQ(sl_stream_stop(stream.get()), SL_OK);
+      });
+    }
+    for (int i = 0; by_another || i < frames; ++i) {
+      sl_result* result = nullptr;
+      sl_frame* frame = nullptr;
+      const sl_status status = sl_stream_next(stream.get(), -1, &result, &frame, nullptr);
+      const Owned<sl_result> owned(result);
+      const Owned<sl_frame> owned_frame(frame);
+      wrong += status < 0;
+      if (status != SL_OK) break;
+    }
+    if (other.joinable()) other.join();
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&, i] {
+      if (i % 2 == 1) return leave(i % 4, i % 8 == 7);
+      for (int k = 0; k < 3; ++k)
+        wrong += digest_of(search(detector.get(), image_of(picture.view())).get()) != expected;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(CApiStreams, AStreamOutlivesItsDetector) {
@@ -590,6 +636,46 @@ TEST(CApi, TrackersPredict) {
   Problem problem;
   EXPECT_EQ(sl_tracker_open("lost = 0.1\ngap = 1", &made, &problem), SL_E_CONFIG);
   EXPECT_EQ(sl_tracker_update(tracker.get(), NAN, found.get(), &out, &problem), SL_E_ARGUMENT);
+}
+
+// What takes one thread at a time refuses others, and is whole afterwards; results are read by all.
+TEST(CApi, TrackersAndCountersRefuseASecondThread) {
+  const Owned<sl_detector> detector = open_detector("people");
+  const Image<std::uint8_t> picture = street();
+  const Owned<sl_result> found = search(detector.get(), image_of(picture.view()));
+  const std::string expected = digest_of(found.get());
+  sl_tracker* made = nullptr;
+  ASSERT_EQ(sl_tracker_open("hits = 1", &made, nullptr), SL_OK);
+  const Owned<sl_tracker> tracker(made);
+  sl_counter* counts = nullptr;
+  ASSERT_EQ(sl_counter_open("lines.a = { from = [0, 0.5], to = [1, 0.5] }", &counts, nullptr), SL_OK);
+  const Owned<sl_counter> counter(counts);
+  std::atomic<int> tracked{0}, wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 50; ++k) {
+        sl_result* out = nullptr;
+        sl_status status = sl_tracker_update(tracker.get(), 1, found.get(), &out, nullptr);
+        const Owned<sl_result> owned(out);
+        wrong += status != SL_OK && status != SL_E_STATE;
+        wrong += (status == SL_OK) != (out != nullptr);
+        wrong += digest_of(found.get()) != expected;
+        if (!out) continue;
+        ++tracked;
+        const sl_count* events = nullptr;
+        std::size_t n = 0;
+        status = sl_counter_update(counter.get(), out, &events, &n, nullptr);
+        wrong += status != SL_OK && status != SL_E_STATE;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(tracked, 0);
+  char* totals = nullptr;
+  EXPECT_EQ(sl_counter_totals(counter.get(), &totals, nullptr), SL_OK);
+  EXPECT_EQ(text_of(totals), "{\"lines\":{\"a\":{\"in\":0,\"out\":0}},\"zones\":{}}");
 }
 
 TEST(CApi, NothingIsPrintedUnlessItIsAskedFor) {
