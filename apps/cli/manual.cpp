@@ -12,6 +12,7 @@
 #include "apps/cli/help.hpp"
 #include "apps/cli/manual_text.hpp"
 #include "apps/cli/suggest.hpp"
+#include "base/atomic_file.hpp"
 #include "base/hardware.hpp"
 
 namespace sightline::apps {
@@ -229,9 +230,16 @@ std::string upper(std::string text) {
   return text;
 }
 
-void collect_names(const CLI::App& command, std::string& names) {
-  names += full_name(command, '-') + "\n";
-  for (const CLI::App* one : visible_subcommands(command)) collect_names(*one, names);
+void collect_commands(const CLI::App& command, std::vector<const CLI::App*>& commands) {
+  commands.push_back(&command);
+  for (const CLI::App* one : visible_subcommands(command)) collect_commands(*one, commands);
+}
+
+// The program and all its subcommands.
+std::vector<const CLI::App*> all_commands(const CLI::App& app) {
+  std::vector<const CLI::App*> commands;
+  collect_commands(app, commands);
+  return commands;
 }
 
 }  // namespace
@@ -249,8 +257,13 @@ std::string manual_page(CLI::App& app, const CLI::App& command) {
 
 std::string manual_page_names(const CLI::App& app) {
   std::string names;
-  collect_names(app, names);
+  for (const CLI::App* command : all_commands(app)) names += full_name(*command, '-') + "\n";
   return names;
+}
+
+void write_manual(CLI::App& app, const std::filesystem::path& folder) {
+  for (const CLI::App* command : all_commands(app))
+    write_whole(folder / (full_name(*command, '-') + ".1"), manual_page(app, *command), "manual page");
 }
 
 void add_manual(CLI::App& app, std::function<int()>& run) {
@@ -260,13 +273,20 @@ void add_manual(CLI::App& app, std::function<int()>& run) {
   struct Arguments {
     std::vector<std::string> words;
     bool list = false;
+    std::string folder;
   };
   auto a = std::make_shared<Arguments>();
   command->add_option("command", a->words, "Subcommand (default: the program's own page)");
   command->add_flag("--list", a->list, "List all pages");
+  command->add_option("--folder", a->folder, "Write all pages to this folder, as NAME.1");
   command->callback([a, &app, &run] {
-    run = [words = a->words, list = a->list, &app] {
-      const std::string text = list ? manual_page_names(app) : manual_page(app, find_command(app, words));
+    run = [given = *a, &app] {
+      if (!given.folder.empty()) {
+        write_manual(app, given.folder);
+        return 0;
+      }
+      const std::string text =
+          given.list ? manual_page_names(app) : manual_page(app, find_command(app, given.words));
       std::fputs(text.c_str(), stdout);
       return 0;
     };

@@ -1,6 +1,7 @@
 #pragma once
 /// Manual pages, made of the parser's own definitions, so that they say what `--help` says.
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -17,6 +18,10 @@ std::string manual_page(CLI::App& app, const CLI::App& command);
 
 /// The names of all pages: "sightline", "sightline-detect", "sightline-evaluate-frames", ...
 std::string manual_page_names(const CLI::App& app);
+
+/// Writes all pages as NAME.1 into an existing folder. Throws as `manual_page` does, and Error (failed) if a
+/// file cannot be written.
+void write_manual(CLI::App& app, const std::filesystem::path& folder);
 
 /// `sightline manual [SUBCOMMAND...]`, which `--help` does not list: the build makes the pages with it.
 void add_manual(CLI::App& app, std::function<int()>& run);

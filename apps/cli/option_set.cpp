@@ -133,6 +133,7 @@ void add_options(CLI::App& command, const OptionSet& options, Suggestions& sugge
     for (const std::string& alias : option.hidden_aliases) make(command, alias, option).group("");
   }
   for (const Option& option : options.all()) {
+    if (option.needed.empty() && option.excluded.empty()) continue;  // the search compares with all names
     CLI::Option& made = option_named(command, option.long_name());
     for (const std::string& other : option.needed) made.needs(&option_named(command, other));
     for (const std::string& other : option.excluded) made.excludes(&option_named(command, other));

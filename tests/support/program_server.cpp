@@ -43,7 +43,8 @@ int start_server(const std::string& program) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
   const int inherited = fcntl(ends[1], F_DUPFD, 3);
   Words arguments{program};
-  Words variables{"LD_PRELOAD=" SIGHTLINE_PROGRAM_SERVER,
+  // LD_BIND_NOW: the server looks up the functions of libraries once, instead of each run.
+  Words variables{"LD_PRELOAD=" SIGHTLINE_PROGRAM_SERVER, "LD_BIND_NOW=1",
                   std::string(kServerVariable) + "=" + std::to_string(inherited)};
   for (char** variable = environ; *variable; ++variable) variables.emplace_back(*variable);
   pid_t pid = -1;

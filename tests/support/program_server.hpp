@@ -2,7 +2,7 @@
 // Starts programs without loading their libraries again. `sightline` has 180 of them, which takes longer than
 // most runs of a test. The first start of a program loads it into a server process
 // (support/process/program_server.cpp); each start is then a fork of the server that runs the program's
-// `main`.
+// `main` and ends without the destructors of libraries that the server has loaded.
 
 #include <sys/types.h>
 

@@ -25,6 +25,9 @@ namespace {
 
 using Main = int (*)(int, char**, char**);
 Main main_of_program = nullptr;
+// Whether the constructors of libraries run now. No run calls their destructors: those of 180 libraries take
+// longer than most runs of a test, since each writes to pages that the processes share until then.
+bool is_loading = true;
 
 struct Request {
   std::vector<std::string> texts;  // as kRequest describes
@@ -118,7 +121,9 @@ int serve(int socket) {
 // Libraries that programs load at run time: LLVM, which OpenCL's driver for CPUs needs, and libavdevice. A
 // driver itself must not be loaded: the program tries drivers first.
 void load_libraries() {
+  is_loading = true;
   for (const char* const name : {SIGHTLINE_LOADED_LIBRARIES}) dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+  is_loading = false;
 }
 
 int main_of_server(int, char**, char**) {
@@ -129,11 +134,21 @@ int main_of_server(int, char**, char**) {
 }  // namespace
 }  // namespace sightline::test
 
-// The C library calls it with the program's `main` when all libraries are ready.
+// Libraries and the program register their destructors here.
+extern "C" __attribute__((visibility("default"))) int __cxa_atexit(void (*function)(void*),  // NOLINT
+                                                                   void* argument, void* library) {
+  if (sightline::test::is_loading) return 0;
+  static const auto real = reinterpret_cast<decltype(&__cxa_atexit)>(dlsym(RTLD_NEXT, "__cxa_atexit"));
+  return real(function, argument, library);
+}
+
+// The C library calls it with the program's `main` when all libraries are ready. Another one calls their
+// destructors.
 extern "C" __attribute__((visibility("default"))) int __libc_start_main(  // NOLINT
-    sightline::test::Main main, int count, char** words, void (*init)(), void (*fini)(),
-    void (*loader_fini)(), void* stack) {
+    sightline::test::Main main, int count, char** words, void (*init)(), void (*fini)(), void (*)(),
+    void* stack) {
   sightline::test::main_of_program = main;
+  sightline::test::is_loading = false;
   const auto start = reinterpret_cast<decltype(&__libc_start_main)>(dlsym(RTLD_NEXT, "__libc_start_main"));
-  return start(sightline::test::main_of_server, count, words, init, fini, loader_fini, stack);
+  return start(sightline::test::main_of_server, count, words, init, fini, nullptr, stack);
 }
