@@ -72,15 +72,13 @@ class Explain : public FamilyCommand {
         .show_default()
         .needs("--device");
     options.add("--picture FILE", &picture_, "Write the network's input as a picture (.png)").needs("image");
-    options.add("--graph FILE", &graph_, "Draw how the network runs on the CPU (.svg)");
+    options.add("--graph FILE", &graph_, "Draw the plan of the network engine (.svg)");
     return options;
   }
   void run(const ShowContext& context) override {
-    Settings settings = network_.settings(context);
-    settings.uses_engine |= !graph_.empty();
-    Network network = load_network(settings);
-    if (!graph_.empty()) draw(network);
-    const NetworkDetector detector(std::move(network));
+    const Settings settings = network_.settings(context);
+    if (!graph_.empty()) draw(settings);
+    const NetworkDetector detector(load_network(settings));
     context.print(network_text(detector.network()) + plan_text(detector));
     if (times_) print_times(detector, context);
     if (image_.empty()) return;
@@ -93,7 +91,9 @@ class Explain : public FamilyCommand {
   }
 
  private:
-  void draw(const Network& network) const {
+  void draw(Settings settings) const {
+    settings.uses_engine = true;
+    const Network network = load_network(settings);
     try {
       const nn::Graph graph = engine_graph(*network.graph.model, network.graph, network.memory_limit);
       write_whole(graph_, nn::drawing_of(nn::fuse_for_cpu(graph)), "drawing");

@@ -47,7 +47,7 @@ KernelTable make_table() {
        {{{{"code_rows", {1, 2, 4}}}, Devices::cpu}, {{{"code_rows", {2, 4, 8, 16}}}, Devices::others}}},
       {"scan",
        "scan {scan}, {tile_rows} rows, {group} work-items, {at_once} at once, {keep} % kept, 1/{late} "
-       "finished, shares {repeats} times, responses in {responses}",
+       "finished, second step {repeats} times, responses in {responses}",
        {sweep(Devices::cpu, "naive", {4}, {64}, {1}, {50}, {256}),
         sweep(Devices::cpu, "queue", {4, 8}, {16}, {1}, {50, 75}, {1 << 20}),
         {{{"scan", {"progressive"}}, {"repeats", {1, 2}}, {"responses", {"buffer", "image"}}},
