@@ -60,6 +60,8 @@ TEST_F(DevicePlanParts, MapsOfAllKindsEqualTheReference) {
   b.graph.add_output(b.add(Transpose{{0, 2, 1}}, {b.flattened(b.dense(scaled, 7, 1))}));
   b.graph.add_output(b.softmax(b.dense(deep, 10, 5, 1, 10), 1));
   b.graph.add_output(b.slice(wide, 3, 1, 4));
+  const Window beyond{{1, 1}, {1, 1}, {1, 1}, {0, 0}, {12, 11}};  // of a map of 10x10
+  b.graph.add_output(b.add(Convolve{beyond, 1}, {wide, b.constant({5, 24, 1, 1}), b.constant({5})}));
   EXPECT_EQ(wrong(b, shape()), "");
   EXPECT_EQ(cpu_parts_, 0);
   // Where there are too few points for a device, products are divided among its work-groups.

@@ -106,8 +106,7 @@ struct DeviceKernels {
   bool operator()(const Map& one) const { return has_text(one.expression); }
   bool operator()(const Convolve& one) const {
     if (!are_constant()) return false;
-    const bool is_point = one.window == Window{{1, 1}, {1, 1}, {1, 1}, {0, 0}, one.window.out};
-    return is_map() || (is_point && reads_at_points());
+    return is_map() || (reads_one_point(one.window, graph.shape(node.inputs[0])) && reads_at_points());
   }
   bool operator()(const Product&) const {
     return are_constant() && reads_at_points() && has_last_axes(1, 2, shape().back()) &&

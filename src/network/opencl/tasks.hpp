@@ -45,7 +45,11 @@ struct TaskStep {
   int taps() const { return static_cast<int>(window.kernel[0] * window.kernel[1]); }
   /// Columns of a tap of a product.
   int columns() const { return static_cast<int>(operands[0].quads()) * 4; }
-  bool is_pointwise() const { return window == Window{{1, 1}, {1, 1}, {1, 1}, {0, 0}, window.out}; }
+  /// Whether each place of the output reads its own place of the map alone, or the step reads no map.
+  bool is_pointwise() const {
+    return window == Window{{1, 1}, {1, 1}, {1, 1}, {0, 0}, window.out} &&
+           (width == 0 || window.out == Pair{height, width});
+  }
   std::int64_t lanes() const { return (channels + kLanes - 1) / kLanes * kLanes; }
   bool reads(int tensor) const;
   /// Whether the step can read a tensor that local memory has.
