@@ -145,11 +145,12 @@ void CpuRunner::take_band(std::size_t wave, int band, const WorkMemory& memory) 
     const int i = begin + next.fetch_add(1, std::memory_order_relaxed);
     if (i >= end) break;
     run_item(items[static_cast<std::size_t>(i)], memory);
-    // The time is taken before the item is counted: the next wave starts later.
-    // Other threads may count theirs meanwhile, one each.
+    // The time is taken before the item is counted, since the next wave starts then. Only an item that other
+    // threads have overtaken meanwhile is the last one without looking so.
     const bool may_be_last = done_[wave].load(std::memory_order_relaxed) + participants_ >= count;
     const std::int64_t time = may_be_last ? now() : 0;
-    if (done_[wave].fetch_add(1, std::memory_order_release) + 1 == count) ends_[wave] = time;
+    if (done_[wave].fetch_add(1, std::memory_order_release) + 1 == count)
+      ends_[wave] = may_be_last ? time : now();
   }
 }
 
