@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "detectors/network/detector.hpp"
 #include "detectors/network/explain.hpp"
@@ -294,7 +294,7 @@ TEST(NetworkGraph, FoldsConstantsCopiesAndBatchNormalisation) {
 // Attributes of other operators must not make windows that reach beyond the padding.
 // What takes long is computed for each frame instead, whatever attributes say.
 TEST(NetworkGraph, FoldsOnlyWhatEndsSoon) {
-  const auto started = std::chrono::steady_clock::now();
+  const std::clock_t started = std::clock();      // processor time: others may load the machine
   const std::vector<std::int64_t> huge(8, 1024);  // whose product is 2^80
   for (const char* const op : {"MatMul", "AveragePool", "NonMaxSuppression"}) {
     OnnxBuilder builder;
@@ -329,7 +329,7 @@ TEST(NetworkGraph, FoldsOnlyWhatEndsSoon) {
     EXPECT_NO_THROW(simplify(graph, std::int64_t{1} << 30)) << op;
     EXPECT_FALSE(graph.value(graph.outputs[0]).constant) << op;
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - started, 20 * CLOCKS_PER_SEC);
 }
 
 TEST(NetworkGraph, RoundsSizesOfConvolutionsDown) {
