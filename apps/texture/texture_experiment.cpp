@@ -158,7 +158,7 @@ class FormBuilder {
 
   const TextureProcessor& processor() const { return processor_; }
 
-  // Those that a device, by number, has run.
+  // Resources of the kernels that a device has run. @param device  its number
   std::vector<opencl::KernelResources> kernels(std::size_t device) const {
     return devices_[device]->context.kernel_resources();
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// Resources of kernels for people.
+/// Tables of the resources that kernels take.
 
 #include <vector>
 

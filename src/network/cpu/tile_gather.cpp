@@ -1,4 +1,4 @@
-// What indices name along an axis, and the largest elements of a point.
+// Kernels of Gather along an axis, and of TopK within a point.
 #include <map>
 
 #include "network/cpu/tile_kernels.hpp"

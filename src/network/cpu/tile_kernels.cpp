@@ -15,7 +15,7 @@ bool has_usual_layout(const PlannedTensor& planned, const Shape& shape) {
   return planned.layout.points == usual.points;
 }
 
-/// Which kernels there are, by node.
+/// Whether a node has a kernel, by its primitive.
 struct KernelChoice {
   const Graph& graph;
   std::span<const PlannedTensor> tensors;

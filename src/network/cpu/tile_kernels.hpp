@@ -19,13 +19,13 @@ std::unique_ptr<TileKernel> make_window_fold(KernelContext& context, const Graph
                                              const WindowFold& fold);
 std::unique_ptr<TileKernel> make_resample(KernelContext& context, const GraphNode& node,
                                           const Resample& resample);
-/// Of rows and columns of a map.
+/// A kernel that pads the rows and columns of a map.
 std::unique_ptr<TileKernel> make_pad(KernelContext& context, const GraphNode& node, const Pad& pad);
-/// Samples of a map; whether there is a kernel for an output.
+/// A kernel of GridSample, and whether there is one for an output.
 std::unique_ptr<TileKernel> make_grid_sample(KernelContext& context, const GraphNode& node,
                                              const GridSample& how);
 bool can_sample_by_tiles(const Layout& output);
-/// What indices name; whether there is a kernel for an output.
+/// A kernel of Gather, and whether there is one for an output.
 std::unique_ptr<TileKernel> make_gather(KernelContext& context, const GraphNode& node, const Gather& gather);
 bool can_gather_by_tiles(const Gather& gather, const Layout& output, const Shape& shape);
 /// Values without their places; whether there is a kernel.

@@ -113,7 +113,7 @@ std::vector<std::int32_t> padded_places(const Pad& pad, std::size_t axis, std::i
   return {padded.as<std::int32_t>().begin(), padded.as<std::int32_t>().end()};
 }
 
-/// Of a map [N, C, H, W], along H and W.
+/// Pads a map [N, C, H, W] along H and W.
 class PadTile : public TileKernel {
  public:
   PadTile(KernelContext& context, const GraphNode& node, const Pad& pad)

@@ -9,11 +9,6 @@
 
 namespace sightline::nn {
 
-/// A number that is not negative, as an index.
-inline std::size_t to_size(std::int64_t number) {
-  return static_cast<std::size_t>(number);
-}
-
 /// How addresses depend on the point.
 struct PointForm {
   enum class Kind : std::uint8_t {
@@ -64,10 +59,10 @@ struct DeviceOperand {
   Kind kind = Kind::constant;
   std::int64_t count = 0, points = 0;
   std::vector<ChannelRun> runs;
-  // Of constants:
+  // Kind::constant alone:
   bool by_point = false, by_channel = false;
   std::vector<float> values;  ///< by point, then channel, of those that matter
-  // Of elements, by point and channel:
+  // Kind::elements alone, by point, then channel:
   std::vector<Operand::Channel> elements;
   std::vector<int> tensors;  ///< that Operand::Channel::source counts
 

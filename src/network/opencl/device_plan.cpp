@@ -460,7 +460,7 @@ class DevicePlanBuilder {
 
   // --- memory
 
-  // What is read where: in local memory, or in a frame's.
+  // Decides whether each tensor is read in local memory or in the memory of a frame.
   void find_memory() {
     for (std::size_t t = 0; t < tasks_.size(); ++t) {
       for (const TaskStep& step : tasks_[t].steps) {

@@ -9,7 +9,7 @@
 
 namespace sightline::nn {
 
-/// What suits a device. @param frames  of most launches
+/// The shape of plans that suits a device. @param frames  that most launches compute at once
 DeviceShape shape_for(const opencl::DeviceInfo& device, int frames);
 
 /// A plan's kernels and constants on a device. Thread-safety: immutable.

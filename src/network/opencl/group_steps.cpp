@@ -28,8 +28,8 @@ class StepBuilder {
   std::vector<std::vector<GroupStep>> build() {
     std::vector<std::vector<GroupStep>> groups(static_cast<std::size_t>(fusion_.groups));
     for (const int node : needed_nodes(graph_)) {
-      const int group = fusion_.group[at(node)];
-      if (group != kNone) groups[at(group)].push_back({graph_.node(node), std::nullopt});
+      const int group = fusion_.group[to_size(node)];
+      if (group != kNone) groups[to_size(group)].push_back({graph_.node(node), std::nullopt});
     }
     for (std::vector<GroupStep>& group : groups) {
       join(group, [&](const GroupStep& a, GroupStep& b) { return merge(a, b); });
@@ -39,14 +39,12 @@ class StepBuilder {
   }
 
  private:
-  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
   // Joins steps with the only one that reads what they make, in its place.
   template <typename Join>
   void join(std::vector<GroupStep>& group, const Join& join_steps) const {
     for (std::size_t i = 0; i < group.size();) {
       const auto reader = reader_of(group, i);
-      if (reader != kNone && join_steps(group[i], group[at(reader)])) {
+      if (reader != kNone && join_steps(group[i], group[to_size(reader)])) {
         group.erase(group.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
         ++i;
@@ -67,8 +65,8 @@ class StepBuilder {
       reader = static_cast<int>(i);
     }
     if (reader == kNone) return kNone;
-    const auto is_in_reader = [&](int node) { return group_contains(group[at(reader)], node); };
-    return std::ranges::all_of(readers_[at(made)], is_in_reader) ? reader : kNone;
+    const auto is_in_reader = [&](int node) { return group_contains(group[to_size(reader)], node); };
+    return std::ranges::all_of(readers_[to_size(made)], is_in_reader) ? reader : kNone;
   }
   // Whether a node of the graph is part of a step.
   bool group_contains(const GroupStep& step, int node) const {
@@ -89,7 +87,7 @@ class StepBuilder {
   bool add_finish(const GroupStep& a, GroupStep& b) {
     if (is_map(a) || a.finish || b.finish || !is_map(b) || !is_tiled(a) || !is_tiled(b)) return false;
     const int from = a.node.outputs[0], to = b.node.outputs[0];
-    const Layout &one = fusion_.tensors[at(from)].layout, &other = fusion_.tensors[at(to)].layout;
+    const Layout &one = fusion_.tensors[to_size(from)].layout, &other = fusion_.tensors[to_size(to)].layout;
     if (graph_.shape(from) != graph_.shape(to) || one.points != other.points || one.axes != other.axes ||
         !can_finish_(a.node, b.node))
       return false;
@@ -109,7 +107,7 @@ class StepBuilder {
 
   static bool is_map(const GroupStep& step) { return std::holds_alternative<Map>(step.node.primitive); }
   bool is_tiled(const GroupStep& step) const {
-    return !fusion_.is_alone[at(graph_.tensor(step.node.outputs[0]).maker)];
+    return !fusion_.is_alone[to_size(graph_.tensor(step.node.outputs[0]).maker)];
   }
 
   const Fusion& fusion_;

@@ -20,10 +20,6 @@ constexpr double kBoxWidth = 224, kBetweenBoxes = 24, kBetweenWaves = 34, kLineH
                  kLeft = 44;
 constexpr std::size_t kMostLines = 9, kMostLetters = 32;
 
-std::size_t as_index(int number) {
-  return static_cast<std::size_t>(number);
-}
-
 std::string shortened(std::string text) {
   if (text.size() > kMostLetters) text = text.substr(0, kMostLetters - 3) + "...";
   return text;
@@ -133,7 +129,7 @@ class Drawing {
       const std::size_t box = add(0);
       boxes_[box].lines = {shortened(fusion_.graph.tensor(input).name)};
       boxes_[box].stored = {text_of(fusion_.graph.type(input))};
-      box_of_tensor_[as_index(input)] = box;
+      box_of_tensor_[to_size(input)] = box;
     }
   }
 
@@ -143,13 +139,13 @@ class Drawing {
     for (const int node : needed_nodes(fusion_.graph)) {
       const GraphNode& one = fusion_.graph.node(node);
       if (is_view(one.primitive)) continue;
-      const int wave = fusion_.wave[as_index(node)];
+      const int wave = fusion_.wave[to_size(node)];
       const auto [group, is_new] =
-          boxes.try_emplace(wave == kNone ? -1 - node : fusion_.group[as_index(node)], boxes_.size());
+          boxes.try_emplace(wave == kNone ? -1 - node : fusion_.group[to_size(node)], boxes_.size());
       if (is_new) add(wave == kNone ? last_row() : wave);
       add_line(boxes_[group->second].lines, node);
-      boxes_[group->second].is_grey = wave == kNone || fusion_.is_alone[as_index(node)];
-      for (const int output : one.outputs) box_of_tensor_[as_index(output)] = group->second;
+      boxes_[group->second].is_grey = wave == kNone || fusion_.is_alone[to_size(node)];
+      for (const int output : one.outputs) box_of_tensor_[to_size(output)] = group->second;
       for (const int input : one.inputs) add_reader(input, group->second);
     }
     for (Box& box : boxes_) shorten(box.lines);
@@ -170,8 +166,8 @@ class Drawing {
 
   // Boxes that read a tensor read what it shows.
   void add_reader(int tensor, std::size_t reader) {
-    for (const Source& source : fusion_.tensors[as_index(tensor)].sources) {
-      const std::size_t maker = box_of_tensor_[as_index(source.tensor)];
+    for (const Source& source : fusion_.tensors[to_size(tensor)].sources) {
+      const std::size_t maker = box_of_tensor_[to_size(source.tensor)];
       if (maker == reader) continue;
       boxes_[reader].read.insert(maker);
       stored_.insert(source.tensor);
@@ -183,16 +179,16 @@ class Drawing {
       const std::size_t box = add(last_row() + 1);
       boxes_[box].lines = {shortened(fusion_.graph.tensor(output).name)};
       boxes_[box].stored = {text_of(fusion_.graph.type(output))};
-      for (const Source& source : fusion_.tensors[as_index(output)].sources)
-        boxes_[box].read.insert(box_of_tensor_[as_index(source.tensor)]);
+      for (const Source& source : fusion_.tensors[to_size(output)].sources)
+        boxes_[box].read.insert(box_of_tensor_[to_size(source.tensor)]);
     }
   }
 
   void add_stored() {
     for (const int tensor : stored_) {
       if (fusion_.graph.tensor(tensor).maker != kNone)
-        boxes_[box_of_tensor_[as_index(tensor)]].stored.push_back("stores " +
-                                                                  text_of(fusion_.graph.type(tensor)));
+        boxes_[box_of_tensor_[to_size(tensor)]].stored.push_back("stores " +
+                                                                 text_of(fusion_.graph.type(tensor)));
     }
     for (Box& box : boxes_) shorten(box.stored);
   }

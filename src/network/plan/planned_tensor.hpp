@@ -1,6 +1,8 @@
 #pragma once
 /// Domains of a graph's tensors, and what they show of stored ones.
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -8,6 +10,11 @@
 #include "network/plan/domain.hpp"
 
 namespace sightline::nn {
+
+/// A number that is not negative, as an index.
+inline std::size_t to_size(std::int64_t number) {
+  return static_cast<std::size_t>(number);
+}
 
 /// A stored tensor that another one shows.
 struct Source {
