@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "network/strided.hpp"
+
 namespace sightline::nn {
 
 int Graph::add_tensor(GraphTensor tensor) {
@@ -89,6 +91,15 @@ std::vector<std::vector<int>> tensors_that_end(const Graph& graph, std::span<con
       ends[static_cast<std::size_t>(last[t])].push_back(static_cast<int>(t));
   }
   return ends;
+}
+
+std::int64_t multiply_adds_of(const Graph& graph, const GraphNode& node) {
+  if (!is_known(graph.shape(node.outputs[0]))) return 0;
+  const std::int64_t elements = elements_of(graph.shape(node.outputs[0]));
+  if (std::holds_alternative<Product>(node.primitive)) return elements * graph.shape(node.inputs[0]).back();
+  if (!std::holds_alternative<Convolve>(node.primitive)) return 0;
+  const Shape& weights = graph.shape(node.inputs[1]);
+  return elements * elements_between(weights, 1, weights.size());
 }
 
 std::string text_of(const Graph& graph) {

@@ -76,6 +76,9 @@ std::vector<int> needed_nodes(const Graph& graph);
 /// constants are in none.
 std::vector<std::vector<int>> tensors_that_end(const Graph& graph, std::span<const int> nodes);
 
+/// Multiply-adds of a convolution or product; 0 for others, and where sizes are not known.
+std::int64_t multiply_adds_of(const Graph& graph, const GraphNode& node);
+
 /// A node a line: "t5 = convolve(t0, t1, t2): f32 1x16x8x8  'Conv_3' (Conv)".
 std::string text_of(const Graph& graph);
 

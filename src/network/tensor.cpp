@@ -67,6 +67,14 @@ Tensor::Tensor(const Tensor& other) : Tensor(other.type_) {
   std::ranges::copy(other.bytes(), bytes().begin());
 }
 
+Tensor Tensor::over(TensorType type, std::byte* memory) {
+  Tensor tensor;
+  tensor.type_ = std::move(type);
+  tensor.size_ = elements_of(tensor.type_.shape);
+  tensor.bytes_.bind(memory, static_cast<std::size_t>(bytes_of(tensor.type_)));
+  return tensor;
+}
+
 void Tensor::reshape(Shape shape) {
   if (elements_of(shape) != size_)
     throw Problem("makes " + text_of(shape) + " of " + text_of(type_.shape) + ", which has other elements");

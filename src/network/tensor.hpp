@@ -103,7 +103,8 @@ decltype(auto) with_bytes(DataType type, const F& f) {
   }
 }
 
-/// A tensor that owns its elements, in memory aligned to 64 bytes. Copies copy the elements.
+/// A tensor that owns its elements, in memory aligned to 64 bytes, or lies in memory of the caller's. Copies
+/// copy the elements.
 /// Thread-safety: as std::vector.
 class Tensor {
  public:
@@ -116,6 +117,9 @@ class Tensor {
   Tensor(Tensor&&) noexcept = default;
   Tensor& operator=(Tensor&&) noexcept = default;
 
+  /// A tensor in memory of the caller's, which is aligned to 64 bytes and large enough. Throws as
+  /// elements_of.
+  static Tensor over(TensorType type, std::byte* memory);
   /// A tensor of these elements. Throws Problem if their number does not fit the shape.
   template <typename T>
   static Tensor of(Shape shape, const std::vector<T>& values) {
@@ -180,6 +184,14 @@ class Tensor {
   std::int64_t size_ = 0;
   AlignedBuffer<std::byte> bytes_;
 };
+
+/// An element as a float or double, whatever its type.
+template <typename Number = float>
+Number number_at(const Tensor& tensor, std::int64_t i) {
+  return with_type(tensor.data(), [&]<typename T>() {
+    return static_cast<Number>(tensor.as<T>()[static_cast<std::size_t>(i)]);
+  });
+}
 
 /// One element of any type.
 class Scalar {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <ranges>
+#include <set>
 
 #include "onnx/operators.hpp"
 
@@ -180,6 +182,7 @@ void Import::add_node(const OnnxNode& node, const OnnxGraph& from, std::vector<i
         throw Problem("reads '" + from.value(input).name + "', which nothing before it makes");
     }
     const std::vector<int> made = lower(node, inputs);
+    keep_origin(node, inputs, made);
     for (std::size_t i = 0; i < made.size(); ++i) {
       if (node.outputs[i] != kNone) tensors[static_cast<std::size_t>(node.outputs[i])] = made[i];
     }
@@ -187,6 +190,17 @@ void Import::add_node(const OnnxNode& node, const OnnxGraph& from, std::vector<i
     const std::string what = problem.what();
     throw Problem(what.starts_with("node ") ? what : "node " + node.title() + " " + what);
   }
+}
+
+void Import::keep_origin(const OnnxNode& node, const std::vector<int>& inputs, const std::vector<int>& made) {
+  // Of a branch that is taken, the nodes are kept.
+  const auto is_told = [&](int tensor) {
+    return tensor == kNone || graph.constant(tensor) || std::ranges::find(inputs, tensor) != inputs.end();
+  };
+  if (node.op == "If" || std::ranges::all_of(made, is_told)) return;
+  OnnxNode& kept = nodes.emplace_back(node);
+  kept.inputs = inputs;
+  kept.outputs = made;
 }
 
 std::vector<int> Import::add_nodes(const OnnxGraph& from, std::vector<int> tensors) {
@@ -206,6 +220,28 @@ std::vector<int> Import::add_nodes(const OnnxGraph& from, std::vector<int> tenso
 }
 
 Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit) {
+  OnnxOrigins origins;
+  return import_onnx(model, memory_limit, origins);
+}
+
+namespace {
+
+void remove_unneeded(std::vector<OnnxNode>& nodes, const std::vector<int>& outputs) {
+  std::set<int> needed(outputs.begin(), outputs.end());
+  std::vector<OnnxNode> kept;
+  for (OnnxNode& node : std::views::reverse(nodes)) {
+    const auto is_needed = [&](int output) { return needed.contains(output); };
+    if (std::ranges::none_of(node.outputs, is_needed)) continue;
+    needed.insert(node.inputs.begin(), node.inputs.end());
+    kept.push_back(std::move(node));
+  }
+  std::ranges::reverse(kept);
+  nodes = std::move(kept);
+}
+
+}  // namespace
+
+Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit, OnnxOrigins& origins) {
   Import import(memory_limit);
   import.opset = model.opset;
   std::vector<int> tensors(model.graph.values.size(), kNone);
@@ -213,7 +249,10 @@ Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit) {
     tensors[static_cast<std::size_t>(input.value)] =
         import.graph.add_input(model.graph.value(input.value).name, input.type);
   for (const int output : import.add_nodes(model.graph, tensors)) import.graph.add_output(output);
-  return Normaliser(import).normalised();
+  Graph graph = Normaliser(import).normalised();
+  remove_unneeded(import.nodes, import.graph.outputs());
+  origins = {std::move(import.graph), std::move(import.nodes)};
+  return graph;
 }
 
 std::string onnx_operator_names() {

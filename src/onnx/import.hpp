@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "network/graph.hpp"
 #include "onnx/model.hpp"
@@ -16,6 +17,16 @@ namespace sightline::nn {
 /// @param memory_limit  bytes of all constants that are computed
 /// Throws Problem, with the node's name.
 Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit);
+
+/// A model's nodes by what has become of their values: to find out what made an output.
+struct OnnxOrigins {
+  Graph graph;  ///< before it was normalised
+  /// Nodes that the outputs need, of the model and of branches that are taken, without copies and those whose
+  /// results are all constant. Inputs and outputs are tensors of `graph`.
+  std::vector<OnnxNode> nodes;
+};
+/// The same. @param origins  is set
+Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit, OnnxOrigins& origins);
 
 /// Names of all operators, in alphabetical order, separated by commas.
 std::string onnx_operator_names();

@@ -77,11 +77,13 @@ struct Import {
   int opset = 0;
   std::vector<int> convolved;  ///< outputs of Conv
   std::vector<BatchNorm> norms;
+  std::vector<OnnxNode> nodes;  ///< as OnnxOrigins has them
 
   /// Imports the nodes of a graph. @param tensors  of its first values. Returns those of its outputs.
   std::vector<int> add_nodes(const OnnxGraph& from, std::vector<int> tensors);
   void add_node(const OnnxNode& node, const OnnxGraph& from, std::vector<int>& tensors);
   std::vector<int> lower(const OnnxNode& node, const std::vector<int>& inputs);
+  void keep_origin(const OnnxNode& node, const std::vector<int>& inputs, const std::vector<int>& made);
 };
 
 /// Import of one node: its attributes and inputs, and functions that add primitives to the graph. Tensors are

@@ -28,7 +28,7 @@ Finished finished_by_name(const Evidence& evidence) {
     const NetworkOutputs::Output& output = evidence.outputs.all[i];
     const auto number = static_cast<int>(i);
     if (is_beside(output.name)) continue;
-    if (output.kind == Kind::whole || has_word(output.name, {"label", "class", "cls"})) {
+    if (output.data != DataType::f32 || has_word(output.name, {"label", "class", "cls"})) {
       found.label = number;
     } else if (has_word(output.name, {"dets"}) && (output.columns == 5 || output.columns == -1)) {
       found.box = number;
@@ -48,7 +48,7 @@ Finished finished_by_values(const Evidence& evidence) {
   Finished found;
   if (!evidence.all_known || evidence.sheets.size() != 3) return {};
   for (const Sheet& sheet : evidence.sheets) {
-    const bool is_whole = evidence.output_of(sheet).kind == Kind::whole;
+    const bool is_whole = evidence.output_of(sheet).data != DataType::f32;
     const auto values = sheet.channels == 1 ? evidence.range(sheet, 0) : std::nullopt;
     if (sheet.is_map) return {};
     if (sheet.channels == 4 && found.box < 0) {
@@ -76,7 +76,7 @@ bool has_class_zero(const Evidence& evidence, const Finished& found) {
       *evidence.probe()[static_cast<std::size_t>(found.score < 0 ? found.box : found.score)];
   const std::int64_t step = found.score < 0 ? 5 : 1, first = found.score < 0 ? 4 : 0;
   for (std::int64_t i = 0; i < labels.size() && first + i * step < scores.size(); ++i) {
-    if (labels.as<float>(i) == 0 && scores.as<float>(first + i * step) > 0) return true;
+    if (number_at(labels, i) == 0 && number_at(scores, first + i * step) > 0) return true;
   }
   return false;
 }
@@ -169,7 +169,7 @@ ScoreKind kind_of(const Evidence& evidence, const Sheet& scores) {
   for (std::int64_t place = 0; place < scores.places && are_shares; ++place) {
     double sum = 0;
     for (std::int64_t c = 0; c < scores.channels; ++c) {
-      const float value = tensor.as<float>(place * scores.place_step + c * scores.channel_step);
+      const float value = number_at(tensor, place * scores.place_step + c * scores.channel_step);
       are_shares &= value >= 0 && value <= 1;
       sum += value;
     }
@@ -187,7 +187,7 @@ bool finds_last_class(const Evidence& evidence, const Sheet& scores) {
   std::int64_t found = 0;
   for (std::int64_t place = 0; place < scores.places; ++place) {
     const auto at = [&](std::int64_t c) {
-      return tensor.as<float>(place * scores.place_step + c * scores.channel_step);
+      return number_at(tensor, place * scores.place_step + c * scores.channel_step);
     };
     bool is_largest = at(scores.channels - 1) > 0;
     for (std::int64_t c = 0; c + 1 < scores.channels; ++c) is_largest &= at(scores.channels - 1) > at(c);

@@ -61,7 +61,7 @@ Match match_classification(const Evidence& evidence) {
   const NetworkOutputs::Output& output = outputs.all[0];
   const Shape& shape = *output.shape;
   if ((shape.size() != 2 && shape.size() != 4) || shape[0] != 1 || shape[1] != elements_of(shape) ||
-      output.kind != Kind::real || shape[1] < 1 || shape[1] > static_cast<std::int64_t>(kMostClasses) ||
+      output.data != DataType::f32 || shape[1] < 1 || shape[1] > static_cast<std::int64_t>(kMostClasses) ||
       output.last_runs.size() > 1 || is_description(evidence, output))
     return {};
   Scheme scheme;

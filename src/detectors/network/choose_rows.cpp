@@ -71,7 +71,7 @@ bool follows_cells(const Evidence& evidence, const Sheet& sheet) {
   std::int64_t growing = 0;
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto at = [&](std::int64_t column) {
-      return values.as<float>((row * columns + column) * sheet.place_step);
+      return number_at(values, (row * columns + column) * sheet.place_step);
     };
     growing += at(columns - 1) - at(0) > 0.5F;
   }

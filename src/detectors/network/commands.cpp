@@ -11,8 +11,7 @@
 #include "base/error.hpp"
 #include "detectors/network/explain.hpp"
 #include "detectors/network/npy.hpp"
-#include "detectors/network/onnx_file.hpp"
-#include "detectors/network/opencl/device_levels.hpp"
+#include "detectors/network/opencl/device_parts.hpp"
 #include "detectors/network/published.hpp"
 #include "drawing/canvas.hpp"
 #include "network/plan/drawing.hpp"
@@ -60,7 +59,7 @@ class Explain : public FamilyCommand {
     network_.add_to(options);
     options.add("image", &image_,
                 "Picture to search: shows the outputs, and what rejected the best candidates");
-    options.add("--times", &times_, "Time each level of the plan on all threads of the CPU");
+    options.add("--times", &times_, "Time each wave of the plan on all threads of the CPU");
     options
         .add("--device DEVICE", &device_,
              "OpenCL device that is timed instead of the CPU: gpu, cpu, an index or part of a name "
@@ -68,7 +67,7 @@ class Explain : public FamilyCommand {
         .free_text()
         .needs("--times");
     options.add("--batch FRAMES", &batch_, "Frames that the device takes at once")
-        .between(1, DeviceLevels::kMostFrames)
+        .between(1, DeviceParts::kMostFrames)
         .show_default()
         .needs("--device");
     options.add("--picture FILE", &picture_, "Write the network's input as a picture (.png)").needs("image");
@@ -76,9 +75,9 @@ class Explain : public FamilyCommand {
     return options;
   }
   void run(const ShowContext& context) override {
-    const Settings settings = network_.settings(context);
-    if (!graph_.empty()) draw(settings);
-    const NetworkDetector detector(load_network(settings));
+    const NetworkDetector detector(load_network(network_.settings(context)));
+    if (!graph_.empty())
+      write_whole(graph_, nn::drawing_of(nn::fuse_for_cpu(*detector.network().graph)), "drawing");
     context.print(network_text(detector.network()) + plan_text(detector));
     if (times_) print_times(detector, context);
     if (image_.empty()) return;
@@ -91,24 +90,13 @@ class Explain : public FamilyCommand {
   }
 
  private:
-  void draw(Settings settings) const {
-    settings.uses_engine = true;
-    const Network network = load_network(settings);
-    try {
-      const nn::Graph graph = engine_graph(*network.graph.model, network.graph, network.memory_limit);
-      write_whole(graph_, nn::drawing_of(nn::fuse_for_cpu(graph)), "drawing");
-    } catch (const nn::Problem& problem) {
-      throw network_error(network.name, Problem(problem.what()));
-    }
-  }
-
   void print_times(const NetworkDetector& detector, const ShowContext& context) const {
     if (!device_.empty()) return print_times_on(context.device(device_), detector, context);
     const auto workspace = detector.make_workspace();
     auto& w = static_cast<NetworkWorkspace&>(*workspace);
     fill_fixed(detector.network(), *w.runner);
     context.print(
-        times_text(level_times(detector, w), "on all threads of the CPU", context.peak_multiply_adds()));
+        times_text(wave_times(detector, w), "on all threads of the CPU", context.peak_multiply_adds()));
   }
 
   void print_times_on(const MeasuredDevice& measured, const NetworkDetector& detector,
@@ -118,7 +106,7 @@ class Explain : public FamilyCommand {
       throw Error(ExitCode::device,
                   "networks cannot run on '" + device.device().name + "', which has no fused multiply-adds");
     const std::string frames = batch_ == 1 ? "" : fmt::format(", {} frames at once", batch_);
-    context.print(times_text(level_times_on(detector, device, batch_),
+    context.print(times_text(launch_times(detector, device, batch_),
                              "on '" + device.device().name + "'" + frames, measured.multiply_adds));
   }
 
@@ -154,12 +142,12 @@ std::optional<std::size_t> signs_repeated(std::string_view file, const std::stri
 }
 
 // The output that a file has the values of: the name that it repeats most of, or the only one.
-std::size_t output_named(const Graph& graph, const std::string& file) {
-  const std::size_t count = graph.outputs.size();
+std::size_t output_named(const std::vector<NetworkOutput>& outputs, const std::string& file) {
+  const std::size_t count = outputs.size();
   std::size_t chosen = count, most = 0;
   bool is_clear = true;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto signs = signs_repeated(file, graph.value(graph.outputs[i]).name);
+    const auto signs = signs_repeated(file, outputs[i].name);
     if (!signs || *signs < most) continue;
     is_clear = *signs > most || chosen == count;
     chosen = i;
@@ -218,18 +206,17 @@ class Compare : public FamilyCommand {
  private:
   void read_input(Tensor& input) const {
     const Tensor given = read_npy(input_);
-    if (given.size() != input.size() || given.kind() != Kind::real)
+    if (given.size() != input.size() || given.data() != DataType::f32)
       throw Error(ExitCode::input, fmt::format("'{}' has {} values, but the input is {}", input_,
                                                given.size(), text_of(input.shape())));
-    std::copy_n(given.reals(), given.size(), input.reals());
+    std::ranges::copy(given.as<float>(), input.as<float>().begin());
   }
 
   // Returns whether the output is near enough.
   bool compare(const Network& network, Runner& runner, const std::string& file,
                const ShowContext& context) const {
-    const Graph& graph = network.graph;
-    const std::size_t chosen = output_named(graph, file);
-    const std::string& name = graph.value(graph.outputs[chosen]).name;
+    const std::size_t chosen = output_named(network.outputs, file);
+    const std::string& name = network.outputs[chosen].name;
     const OutputDifference difference = difference_to(name, runner.output(chosen), read_npy(file));
     // Engines round functions such as the sigmoid differently: off by so much near 0.
     constexpr double kRounding = 2e-7;

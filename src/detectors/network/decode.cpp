@@ -6,13 +6,32 @@
 #include <limits>
 
 #include "base/parallel.hpp"
-#include "detectors/network/functions.hpp"
 #include "detectors/network/scheme.hpp"
+#include "network/functions.hpp"
 
 namespace sightline::network {
 namespace {
 
-constexpr float kNone = -std::numeric_limits<float>::infinity();
+using nn::functions::exponential;
+using nn::functions::greater;
+using nn::functions::hyperbolic_tangent;
+using nn::functions::multiply_add;
+using nn::functions::power;
+using nn::functions::sigmoid;
+
+// The sum of `count` numbers that `at(i)` gives, in the order of nn::Reduce.
+template <typename At>
+float tree_sum(std::int64_t count, const At& at) {
+  constexpr std::size_t kSumLanes = 16;
+  float lanes[kSumLanes] = {};
+  for (std::int64_t i = 0; i < count; ++i) lanes[static_cast<std::size_t>(i) % kSumLanes] += at(i);
+  for (std::size_t half = kSumLanes / 2; half > 0; half /= 2) {
+    for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  return lanes[0];
+}
+
+constexpr float kNoScore = -std::numeric_limits<float>::infinity();
 
 // Whether boxes have sizes alone, of maps that have the centre's offset where others have objectness.
 bool has_sizes_alone(const Scheme& scheme) {
@@ -38,7 +57,7 @@ class Reader {
   float at(const Field& field, std::int64_t place, std::int64_t channel = 0) const {
     const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
     const std::int64_t i = field.offset + place * field.place_step + channel * field.channel_step;
-    return tensor.as<float>(i);
+    return number_at(tensor, i);
   }
 
   // How many scores `largest_scores` reads of a place.
@@ -48,17 +67,17 @@ class Reader {
   // for none. Places with labels of their own have that label's.
   std::vector<float> largest_scores(std::int64_t begin, std::int64_t end) const {
     const Field& field = head_.classes;
-    std::vector<float> largest(static_cast<std::size_t>(end - begin), kNone);
+    std::vector<float> largest(static_cast<std::size_t>(end - begin), kNoScore);
     const int first = first_class(), last = end_of_classes();  // the last one past
     const Tensor& tensor = *outputs_[static_cast<std::size_t>(field.output)];
-    if (tensor.kind() != Kind::real || (field.place_step != 1 && field.channel_step != 1)) {
+    if (tensor.data() != DataType::f32 || (field.place_step != 1 && field.channel_step != 1)) {
       for (std::int64_t place = begin; place < end; ++place) {
         float& one = largest[static_cast<std::size_t>(place - begin)];
         for (int c = first; c < last; ++c) one = larger(at(field, place, c), one);
       }
       return largest;
     }
-    const float* const values = tensor.reals() + field.offset + begin * field.place_step;
+    const float* const values = tensor.as<float>().data() + field.offset + begin * field.place_step;
     for (int c = first; field.place_step == 1 && c < last; ++c) {
       const float* const channel = values + c * field.channel_step;
       for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = larger(channel[i], largest[i]);
@@ -234,14 +253,14 @@ class Reader {
   static float largest_of(const float* scores, int count) {
     constexpr int kLanes = 8;
     std::array<float, kLanes> lanes;
-    lanes.fill(kNone);
+    lanes.fill(kNoScore);
     int i = 0;
     for (; i + kLanes <= count; i += kLanes) {
       for (int lane = 0; lane < kLanes; ++lane)
         lanes[static_cast<std::size_t>(lane)] =
             larger(scores[i + lane], lanes[static_cast<std::size_t>(lane)]);
     }
-    float largest = kNone;
+    float largest = kNoScore;
     for (; i < count; ++i) largest = larger(scores[i], largest);
     for (const float lane : lanes) largest = larger(lane, largest);
     return largest;
@@ -263,7 +282,7 @@ class Reader {
   };
   // Over the first channels of a place's classes.
   Softmax softmax_over(std::int64_t place, int count) const {
-    Softmax softmax{kNone, 0};
+    Softmax softmax{kNoScore, 0};
     for (int c = 0; c < count; ++c) softmax.largest = greater(at(head_.classes, place, c), softmax.largest);
     softmax.sum = tree_sum(
         count, [&](std::int64_t c) { return exponential(at(head_.classes, place, c) - softmax.largest); });
@@ -303,7 +322,7 @@ class Reader {
 };
 
 // Places of a head, and their boxes.
-struct Part {
+struct Share {
   std::size_t head = 0;
   std::int64_t begin = 0, end = 0;
   std::int64_t first_number = 0;  // of the head's places among all
@@ -312,7 +331,7 @@ struct Part {
 constexpr int kScoresOfPart = 16 << 10;
 
 // Every class of the one place is a finding.
-void read_classes(const Reader& reader, float threshold, Part& part) {
+void read_classes(const Reader& reader, float threshold, Share& part) {
   const std::vector<float> scores = reader.class_scores(0);
   for (int c = 0; c < static_cast<int>(scores.size()); ++c) {
     RawBox box;
@@ -324,12 +343,12 @@ void read_classes(const Reader& reader, float threshold, Part& part) {
   }
 }
 
-void read_boxes(const Scheme& scheme, const Reader& reader, float threshold, Part& part) {
+void read_boxes(const Scheme& scheme, const Reader& reader, float threshold, Share& part) {
   if (scheme.box == BoxForm::picture) return read_classes(reader, threshold, part);
   const std::vector<float> largest = reader.largest_scores(part.begin, part.end);
   for (std::int64_t place = part.begin; place < part.end; ++place) {
     const float own = largest[static_cast<std::size_t>(place - part.begin)];
-    if (own == kNone) continue;
+    if (own == kNoScore) continue;
     RawBox box;
     box.score = reader.score_of(place, own);
     if (!(box.score >= threshold)) continue;
@@ -348,7 +367,7 @@ void read_boxes(const Scheme& scheme, const Reader& reader, float threshold, Par
 void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, float threshold,
             std::vector<RawBox>& boxes, WorkMeter* meter) {
   std::vector<Reader> readers;
-  std::vector<Part> parts;
+  std::vector<Share> parts;
   std::int64_t first_number = 0;
   for (const Head& head : scheme.heads) {
     const Reader& reader = readers.emplace_back(scheme, head, outputs);
@@ -360,7 +379,7 @@ void decode(const Scheme& scheme, const std::vector<const Tensor*>& outputs, flo
   parallel_for_isolated(
       parts.size(), [&](std::size_t i) { read_boxes(scheme, readers[parts[i].head], threshold, parts[i]); },
       meter);
-  for (const Part& part : parts) boxes.insert(boxes.end(), part.boxes.begin(), part.boxes.end());
+  for (const Share& part : parts) boxes.insert(boxes.end(), part.boxes.begin(), part.boxes.end());
 }
 
 Survey survey(const Scheme& scheme, const std::vector<const Tensor*>& outputs, Size input) {
@@ -372,7 +391,7 @@ Survey survey(const Scheme& scheme, const std::vector<const Tensor*>& outputs, S
     const std::vector<float> largest = reader.largest_scores(0, reader.places());
     for (std::int64_t place = 0; place < reader.places(); ++place) {
       const float own = largest[static_cast<std::size_t>(place)];
-      const float score = own == kNone ? 0 : reader.score_of(place, own);
+      const float score = own == kNoScore ? 0 : reader.score_of(place, own);
       seen.lowest = std::min(seen.lowest, score);  // a NaN changes nothing
       seen.highest = std::max(seen.highest, score);
       if (head.label.is_there()) {
@@ -415,7 +434,7 @@ std::optional<float> only_score(const Scheme& scheme, const std::vector<const Te
     const std::vector<float> largest = reader.largest_scores(0, reader.places());
     for (std::int64_t place = 0; place < reader.places(); ++place) {
       const float own = largest[static_cast<std::size_t>(place)];
-      const float score = own == kNone ? 0 : reader.score_of(place, own);
+      const float score = own == kNoScore ? 0 : reader.score_of(place, own);
       if (score != only.value_or(score)) return {};  // a NaN equals nothing
       only = score;
     }

@@ -7,15 +7,13 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "detectors/network/interpreter.hpp"
 #include "processing/frame_luma.hpp"
 
 namespace sightline::network {
 namespace {
 
-constexpr std::string_view kSegmentNames[kMostSegments] = {"network_1", "network_2", "network_3",
-                                                           "network_4"};
-constexpr std::string_view kResultNames[kMostSegments] = {"results_1", "results_2", "results_3", "results_4"};
+constexpr std::string_view kPartNames[kMostParts] = {"network_1", "network_2", "network_3", "network_4"};
+constexpr std::string_view kResultNames[kMostParts] = {"results_1", "results_2", "results_3", "results_4"};
 
 // Left and right as they are in the picture.
 constexpr const char* kPointNames[] = {"left_eye", "right_eye", "nose", "left_mouth", "right_mouth"};
@@ -24,6 +22,13 @@ constexpr float kLargestScore = 1.01F;  // with rounding
 
 NetworkWorkspace& own(Workspace& workspace) {
   return static_cast<NetworkWorkspace&>(workspace);
+}
+
+// Bytes of one frame's tensors where a frame decides their sizes: as many as those of known sizes need, or a
+// quarter of the limit of all frames.
+std::int64_t limit_of_frame(std::int64_t known_bytes, std::int64_t memory_limit) {
+  constexpr int kShares = 4;
+  return std::max(known_bytes, memory_limit / kShares);
 }
 
 }  // namespace
@@ -35,54 +40,49 @@ MemoryShare::MemoryShare(const Network& network, std::shared_ptr<Taken> taken, s
     throw Error(
         ExitCode::model,
         fmt::format("the network '{}' needs {} MiB of memory for each frame, and all frames in flight "
-                    "together more than the limit of {} MiB; its largest value is {}",
-                    network.name, bytes >> 20, network.memory_limit >> 20, largest_value(network.graph)),
+                    "together more than the limit of {} MiB; its largest tensor is {}",
+                    network.name, bytes >> 20, network.memory_limit >> 20, largest_tensor(*network.graph)),
         "take a smaller --input-size, or fewer frames with --in-flight"_message);
   }
   bytes_ = bytes;
 }
 
 NetworkDetector::NetworkDetector(Network network, bool plain)
-    : network_(std::move(network)),
-      plan_(plain ? nullptr : make_plan(network_.graph, network_.memory_limit)),
-      cpu_plan_(plain || !network_.graph.model
-                    ? nullptr
-                    : make_cpu_plan(*network_.graph.model, network_.graph, network_.memory_limit)),
-      limit_(network_.max_candidates) {
-  network_.graph.model = nullptr;
+    : network_(std::move(network)), limit_(network_.max_candidates) {
+  network_.parts = plain ? nullptr : parts_of(network_);
   const Network& n = network_;
   info_.family = "network";
   info_.model = fmt::format("{}: {}, input {}x{}, {}, {:.3g} G multiply-adds", n.name, n.scheme.type,
                             n.preprocessing.size.width, n.preprocessing.size.height,
                             counted(static_cast<std::int64_t>(n.labels.size()), "class"),
-                            1e-9 * static_cast<double>(n.cost.multiply_adds));
+                            1e-9 * static_cast<double>(n.multiply_adds));
   info_.labels = n.reported;
   info_.threshold = n.threshold;
   info_.classifies_frames = classifies_pictures(n);
-  if (!plan_) info_.cpu_only = "each frame decides all sizes in the network, or it is too large for a plan";
+  if (!parts()) info_.cpu_only = "the network has too many nodes for a plan";
   describe_stages();
 }
 
 void NetworkDetector::describe_stages() {
   resource_names_ = {"frame", "input"};
   stages_ = {{"letterbox", {kFrameResource}, {kInput}, !network_.preprocessing.antialias}};
-  const std::size_t count = plan_ ? plan_->segments.size() : 1;
+  const std::size_t count = parts() ? parts()->parts.size() : 1;
   ResourceSet results;
   for (std::size_t i = 0; i < count; ++i) {
-    StageInfo stage{count == 1 ? "network" : kSegmentNames[i], {}, {kFirstResults + i}};
-    if (plan_) {
-      stage.suits_device = plan_->segments[i].suits_devices;
-      for (const int pool : plan_->segments[i].reads) stage.reads.insert(resource_of(pool));
+    StageInfo stage{count == 1 ? "network" : kPartNames[i], {}, {kFirstResults + i}};
+    if (parts()) {
+      stage.suits_device = parts()->parts[i].partition.on_device;
+      for (const std::size_t pool : parts()->parts[i].reads) stage.reads.insert(resource_of(pool));
     } else {
       stage.reads.insert(kInput);
     }
     stages_.push_back(stage);
     resource_names_.push_back(kResultNames[i]);
   }
-  if (plan_) {
-    for (const int pool : plan_->result_pools) results.insert(resource_of(pool));
+  if (parts()) {
+    for (const std::size_t pool : parts()->result_pools) results.insert(resource_of(pool));
   }
-  results.insert(kInput + count);  // the last segment's
+  results.insert(kInput + count);  // the last part's
   const std::size_t candidates = kFirstResults + count;
   stages_.push_back({"read_boxes", results, {candidates}});
   stages_.push_back({"group", {candidates}, {candidates + 1}});
@@ -90,29 +90,18 @@ void NetworkDetector::describe_stages() {
 }
 
 std::unique_ptr<Workspace> NetworkDetector::make_workspace() const {
-  auto workspace = std::make_unique<NetworkWorkspace>();
-  make_runner(*workspace);
-  return workspace;
-}
-
-void NetworkDetector::make_runner(NetworkWorkspace& w) const {
-  w.uses_engine = uses_engine();
-  // Values whose sizes a frame decides are not known yet; what runs their nodes counts them.
-  const std::int64_t bytes = w.uses_engine ? cpu_plan_->frame_bytes()
-                             : plan_       ? plan_->bytes
-                                           : network_.cost.peak_bytes;
+  // Tensors whose sizes a frame decides are not known yet; what runs their nodes counts them.
+  const std::int64_t bytes = parts() ? parts()->frame_bytes() : 0;
   const std::int64_t frame_limit = limit_of_frame(bytes, network_.memory_limit);
-  w.take(nullptr, nullptr);
   auto share = std::make_unique<MemoryShare>(network_, taken_, bytes);
-  w.take(std::move(share), w.uses_engine ? make_cpu_runner(*cpu_plan_, frame_limit)
-                           : plan_       ? make_plan_runner(network_.graph, *plan_)
-                                         : std::make_unique<Interpreter>(network_.graph, frame_limit));
+  return std::make_unique<NetworkWorkspace>(
+      std::move(share),
+      parts() ? make_runner(*parts(), frame_limit) : make_reference_runner(*network_.graph, frame_limit));
 }
 
 bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition /*partition*/) const {
   NetworkWorkspace& w = own(workspace);
   if (frame.width() < 1 || frame.height() < 1) return false;
-  if (w.uses_engine != uses_engine()) make_runner(w);  // devices have come since
   w.frame = frame;
   w.boxes.clear();
   w.detections.clear();
@@ -122,7 +111,7 @@ bool NetworkDetector::prepare(Workspace& workspace, PictureView frame, Partition
     w.planned = frame.size();
     fill_sizes(network_, w.planned, [&](std::size_t i) -> Tensor& { return w.runner->input(i); });
   }
-  for (InterStageBuffer& memory : w.runner->shared()) memory.plan(static_cast<std::int64_t>(memory.bytes()));
+  for (InterStageBuffer& memory : w.runner->pools()) memory.plan(static_cast<std::int64_t>(memory.bytes()));
   return true;
 }
 
@@ -131,11 +120,11 @@ void NetworkDetector::run_stage(std::size_t stage, Workspace& workspace) const {
   if (stage == kLetterbox) return fill_input(w);
   if (stage == stages_.size() - 2) return decode_outputs(w);
   if (stage == stages_.size() - 1) return group(w);
-  w.runner->run(stage - kFirstSegment, &w.work);
+  w.runner->run(stage - kFirstPart, &w.work);
 }
 
 void NetworkDetector::fill_input(NetworkWorkspace& w) const {
-  float* const tensor = w.runner->input(network_.picture).reals();
+  float* const tensor = w.runner->input(network_.picture).as<float>().data();
   constexpr int kRows = 8;
   for_each_rows(
       network_.preprocessing.size.height, w,
@@ -144,7 +133,7 @@ void NetworkDetector::fill_input(NetworkWorkspace& w) const {
 
 void NetworkDetector::decode_outputs(NetworkWorkspace& w) const {
   std::vector<const Tensor*> outputs;
-  for (std::size_t i = 0; i < network_.graph.outputs.size(); ++i) outputs.push_back(&w.runner->output(i));
+  for (std::size_t i = 0; i < network_.outputs.size(); ++i) outputs.push_back(&w.runner->output(i));
   try {
     decode(network_.scheme, outputs, static_cast<float>(network_.threshold), w.boxes, &w.work);
     look_for_errors(outputs, w.boxes);
@@ -242,7 +231,7 @@ std::unique_ptr<NetworkDetector> make_network_detector(const Config& config) {
   const Settings settings = read_settings(config);
   config.note_file("detector", "model", settings.file);
   Network network = load_network(settings);
-  for (int number = 1; const std::filesystem::path& file : network.graph.data_files)
+  for (int number = 1; const std::filesystem::path& file : network.file.data_files)
     config.note_file("detector", fmt::format("model's data {}", number++), file);
   const Size size = network.preprocessing.size;
   logger().info("{}: {}, {}, input {}x{}{}, scores from {:g}", network.name, network.scheme.type,

@@ -7,20 +7,18 @@
 
 #include "detection/candidate_limit.hpp"
 #include "detection/detector.hpp"
-#include "detectors/network/cpu_engine.hpp"
 #include "detectors/network/network.hpp"
-#include "detectors/network/plan.hpp"
+#include "detectors/network/runner.hpp"
 #include "processing/frame_processor.hpp"
 
 namespace sightline::network {
 
-/// Stages: letterbox, the segments of the network, reading of boxes, grouping. Resources: the network's
-/// picture, the results of each segment, candidates, detections.
-enum StageIndex : std::size_t { kLetterbox, kFirstSegment };
+/// Stages: letterbox, the parts of the network, reading of boxes, grouping. Resources: the network's inputs,
+/// the results of each part, candidates, detections.
+enum StageIndex : std::size_t { kLetterbox, kFirstPart };
 enum ResourceIndex : std::size_t { kInput = kFrameResource + 1, kFirstResults };
-inline constexpr std::size_t kMostSegments = 4;
-inline std::size_t resource_of(int pool) {
-  return kInput + static_cast<std::size_t>(pool - kInputPool);
+inline std::size_t resource_of(std::size_t pool) {
+  return kInput + pool;
 }
 
 /// Memory of one of the frames in flight, which count together. It may outlive the detector.
@@ -41,18 +39,13 @@ class MemoryShare {
 /// One frame in flight.
 class NetworkWorkspace : public Workspace {
  public:
-  /// Takes a runner in place of the one before.
-  void take(std::unique_ptr<MemoryShare> share, std::unique_ptr<Runner> runs) {
-    runner = std::move(runs);
-    share_ = std::move(share);
-    planned = {};
-  }
+  NetworkWorkspace(std::unique_ptr<MemoryShare> share, std::unique_ptr<Runner> runs)
+      : runner(std::move(runs)), share_(std::move(share)) {}
 
   PictureView frame;
   Size planned;  ///< frame that `letterbox` is for
   Letterbox letterbox;
   std::unique_ptr<Runner> runner;
-  bool uses_engine = false;  ///< whether the network engine runs the network
   std::vector<RawBox> boxes;
   std::vector<Detection> detections;
 
@@ -63,7 +56,8 @@ class NetworkWorkspace : public Workspace {
 /// Thread-safety: as Detector.
 class NetworkDetector : public Detector {
  public:
-  /// @param plain  in scalar code, as the interpreter defines it
+  /// Throws Error (model).
+  /// @param plain  by the reference of the network engine: in plain loops, on one thread
   explicit NetworkDetector(Network network, bool plain = false);
 
   const DetectorInfo& info() const override { return info_; }
@@ -80,15 +74,11 @@ class NetworkDetector : public Detector {
   std::unique_ptr<DeviceStages> make_stages_on(std::shared_ptr<ComputeDevice> device) const override;
 
   const Network& network() const { return network_; }
-  /// Null where the interpreter runs the network.
-  const Plan* plan() const { return plan_.get(); }
-  /// The plan of frames that no device takes part in; null where it is plan().
-  const nn::CpuPlan* cpu_plan() const { return cpu_plan_.get(); }
+  /// Null where the reference runs the network.
+  const Parts* parts() const { return network_.parts.get(); }
 
  private:
   void describe_stages();
-  bool uses_engine() const { return cpu_plan_ && !serves_devices_.load(std::memory_order_relaxed); }
-  void make_runner(NetworkWorkspace& workspace) const;
   void fill_input(NetworkWorkspace& workspace) const;
   void decode_outputs(NetworkWorkspace& workspace) const;
   // Warns once of what shows that the network is damaged or read wrongly.
@@ -97,9 +87,6 @@ class NetworkDetector : public Detector {
   void group(NetworkWorkspace& workspace) const;
 
   Network network_;
-  std::unique_ptr<const Plan> plan_;  ///< null: the interpreter runs the network
-  std::unique_ptr<const nn::CpuPlan> cpu_plan_;
-  mutable std::atomic<bool> serves_devices_ = false;  ///< whether stages were made on a device
   std::vector<StageInfo> stages_;
   std::vector<std::string_view> resource_names_;
   DetectorInfo info_;

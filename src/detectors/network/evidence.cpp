@@ -52,7 +52,7 @@ std::optional<Evidence::Range> Evidence::range(const Sheet& sheet, std::int64_t 
   if (tensor.size() < sheet.places * sheet.channels) return {};
   Range range;
   for (std::int64_t place = 0; place < sheet.places; ++place) {
-    const float value = tensor.as<float>(channel * sheet.channel_step + place * sheet.place_step);
+    const float value = number_at(tensor, channel * sheet.channel_step + place * sheet.place_step);
     range.smallest = place == 0 ? value : std::min(range.smallest, value);
     range.largest = place == 0 ? value : std::max(range.largest, value);
     range.is_whole &= value == std::floor(value);

@@ -11,7 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "detectors/network/opencl/level_timer.hpp"
+#include "network/opencl/device_runner.hpp"
+#include "opencl/opened_device.hpp"
 
 namespace sightline::network {
 namespace {
@@ -19,16 +20,15 @@ namespace {
 constexpr std::size_t kBest = 10, kMostLabels = 100;
 constexpr double kMebi = 1.0 / (1 << 20);
 
-std::string type_text(const Value& value) {
-  if (!value.is_typed) return "size varies";
-  return text_of(value.type.shape) + (value.type.kind == Kind::real ? "" : " whole numbers");
+std::string type_text(const TensorType& type) {
+  if (!is_known(type.shape)) return "size varies";
+  return text_of(type.shape) + (type.data == DataType::f32 ? "" : " whole numbers");
 }
 
-std::string operators_text(const Graph& graph) {
-  std::map<std::string, int> counts;
-  for (const Node& node : graph.nodes) ++counts[node.op];
+std::string operators_text(const FileFacts& file) {
   std::string text;
-  for (const auto& [op, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, op);
+  for (const auto& [op, count] : file.operators)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, op);
   return text;
 }
 
@@ -41,7 +41,7 @@ struct Range {
 Range range_of(const Tensor& tensor) {
   Range range;
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const float value = tensor.as<float>(i);
+    const float value = number_at(tensor, i);
     if (value != value) ++range.nans;
     if (value < range.smallest) range.smallest = value;
     if (value > range.largest) range.largest = value;
@@ -151,62 +151,34 @@ std::string candidates_text(const NetworkDetector& detector, NetworkWorkspace& w
   return text;
 }
 
-// As "80x80 depthwise 3x3 32, 1x1 32>64".
-std::string parts_text(const Plan& plan, const Chain& chain) {
-  std::string text;
-  for (const ChainStep& one : chain.steps) text += (text.empty() ? "" : ", ") + one.step->text();
-  const int made = chain.steps.front().writes;
-  const Storage map = made < 0 ? Storage() : plan.storages[static_cast<std::size_t>(made)];
-  return map.height == chain.height ? fmt::format("{}x{} {}", map.width, map.height, text) : text;
-}
-
-// The plan's first levels, not yet timed.
-std::vector<LevelTime> levels_of(const Plan& plan, std::size_t count) {
-  std::vector<LevelTime> levels(count);
-  for (std::size_t l = 0; l < count; ++l) {
-    for (const Chain& chain : plan.levels[l].chains) {
-      levels[l].parts += (levels[l].parts.empty() ? "" : "; ") + parts_text(plan, chain);
-      for (const ChainStep& one : chain.steps) levels[l].multiply_adds += one.step->multiply_adds();
-    }
-  }
-  return levels;
-}
-
-// Runs the levels several times; `run` returns the seconds of each.
+// Runs something several times; `run` returns the seconds of each of its steps.
 template <typename Run>
-void take_fastest(std::vector<LevelTime>& levels, const Run& run) {
+void take_fastest(std::vector<StepTime>& steps, const Run& run) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds kLong{1};
   constexpr int kLeast = 3;
   const Clock::time_point start = Clock::now();
   for (int i = 0; i < kLeast || Clock::now() - start < kLong; ++i) {
     const std::vector<double> seconds = run();
-    for (std::size_t l = 0; l < levels.size(); ++l)
-      levels[l].seconds = std::min(levels[l].seconds, seconds[l]);
+    for (std::size_t s = 0; s < steps.size(); ++s) steps[s].seconds = std::min(steps[s].seconds, seconds[s]);
   }
 }
 
 }  // namespace
 
 std::string network_text(const Network& n) {
-  const Graph& graph = n.graph;
   std::string text = fmt::format("Network {}\n", n.name);
-  text += fmt::format("  made by        {}, opset {}\n", graph.producer.empty() ? "unknown" : graph.producer,
-                      graph.opset);
-  for (const GraphInput& input : graph.inputs)
-    text += fmt::format("  input          '{}' {}\n", graph.value(input.value).name,
-                        type_text(graph.value(input.value)));
-  for (const int output : graph.outputs)
-    text +=
-        fmt::format("  output         '{}' {}\n", graph.value(output).name, type_text(graph.value(output)));
-  text += fmt::format("  operators      {}\n", operators_text(graph));
-  text += fmt::format("  nodes          {} in the file, {} after simplification\n", n.file_nodes,
-                      graph.nodes.size());
-  text +=
-      fmt::format("  multiply-adds  {:.4g} G per frame\n", 1e-9 * static_cast<double>(n.cost.multiply_adds));
-  text += fmt::format("  memory         {:.1f} MiB of weights, {:.1f} MiB of values\n",
-                      kMebi * static_cast<double>(n.cost.weight_bytes),
-                      kMebi * static_cast<double>(n.cost.peak_bytes));
+  text += fmt::format("  made by        {}, opset {}\n",
+                      n.file.producer.empty() ? "unknown" : n.file.producer, n.file.opset);
+  for (const NetworkInput& input : n.inputs)
+    text += fmt::format("  input          '{}' {}\n", input.name, type_text(input.type));
+  for (const NetworkOutput& output : n.outputs)
+    text += fmt::format("  output         '{}' {}\n", output.name, type_text(output.type));
+  text += fmt::format("  operators      {}\n", operators_text(n.file));
+  text += fmt::format("  nodes          {} in the file, {} of primitives after import\n", n.file.nodes,
+                      n.graph->nodes().size());
+  text += fmt::format("  multiply-adds  {:.4g} G per frame\n", 1e-9 * static_cast<double>(n.multiply_adds));
+  text += fmt::format("  weights        {:.1f} MiB\n", kMebi * static_cast<double>(n.weight_bytes));
   text += "\nHow it is read (a configuration may say otherwise)\n";
   text += fmt::format("  model_type     {}: {}\n", n.scheme.type, n.scheme.reason);
   if (!n.scheme.others.empty())
@@ -233,12 +205,21 @@ std::string network_text(const Network& n) {
 
 namespace {
 
-std::string engine_text(const nn::CpuPlan& plan) {
-  std::size_t kernels = 0;
-  for (const auto& wave : plan.waves) kernels += wave.size();
-  std::string text = fmt::format(
-      "\nHow it runs on the CPU\n  plan           {} groups in {} waves, {:.1f} MiB per frame in flight\n",
-      kernels, plan.waves.size(), kMebi * static_cast<double>(plan.frame_bytes()));
+std::size_t groups_of(const nn::CpuPlan& plan) {
+  std::size_t groups = 0;
+  for (const auto& wave : plan.waves) groups += wave.size();
+  return groups;
+}
+
+std::string part_text(const Parts& parts, std::size_t number, std::string_view name) {
+  const nn::CpuPlan& plan = parts.parts[number].plan;
+  std::int64_t multiply_adds = 0;
+  for (const std::int64_t count : plan.multiply_adds) multiply_adds += count;
+  std::string text =
+      fmt::format("  {:15}{} groups in {} waves, {:.3g} G multiply-adds, {:.2f} MiB of results; {}\n", name,
+                  groups_of(plan), plan.waves.size(), 1e-9 * static_cast<double>(multiply_adds),
+                  kMebi * static_cast<double>(parts.pool_bytes[kFirstResultPool + number]),
+                  parts.parts[number].partition.on_device ? "CPU or devices" : "CPU only");
   if (!plan.last_nodes.empty())
     text += fmt::format(
         "  dynamic nodes  {}, from {} on: each frame decides the sizes of their results, so the CPU runs "
@@ -247,94 +228,82 @@ std::string engine_text(const nn::CpuPlan& plan) {
   return text;
 }
 
-// @param title  for the plan that devices need
-std::string levels_text(const NetworkDetector& detector, std::string_view title) {
-  const Plan* const plan = detector.plan();
-  if (!plan) return fmt::format("\n{}\n  plan           none: node by node, slowly\n", title);
-  std::string text =
-      fmt::format("\n{}\n  plan           {} steps in {} levels, {:.1f} MiB per frame in flight\n", title,
-                  plan->steps.size(), plan->levels.size(), kMebi * static_cast<double>(plan->bytes));
-  for (std::size_t i = 0; i < plan->segments.size(); ++i) {
-    const PlanSegment& segment = plan->segments[i];
-    text += fmt::format("  {:15}{} levels, {:.3g} G multiply-adds, {:.2f} MiB of results; {}\n",
-                        detector.stages()[kFirstSegment + i].name, segment.last_level - segment.first_level,
-                        1e-9 * static_cast<double>(segment.multiply_adds),
-                        4 * kMebi * static_cast<double>(plan->pool_floats[kFirstResultPool + i]),
-                        segment.suits_devices ? "CPU or devices" : "CPU only");
-  }
-  const std::vector<const Node*>& dynamic = plan->dynamic_nodes;
-  if (!dynamic.empty())
-    text += fmt::format(
-        "  dynamic nodes  {} of {}, from {} on: each frame decides the sizes of their results, so the CPU "
-        "runs "
-        "them one by one, slowly\n",
-        dynamic.size(), detector.network().graph.nodes.size(), dynamic.front()->title());
-  return text;
+void add_names(std::string& text, const std::vector<std::unique_ptr<nn::Work>>& works) {
+  for (const auto& work : works) text += (text.empty() ? "" : "; ") + work->name();
 }
 
-// The waves of the engine's plan, and one that copies outputs where that is needed.
-std::vector<LevelTime> waves_of(const nn::CpuPlan& plan) {
-  std::vector<LevelTime> waves(plan.waves.size() + (plan.copies.empty() ? 0 : 1));
+// The waves of a plan, and the copies of outputs behind them where there are some.
+void add_waves(std::vector<StepTime>& waves, const nn::CpuPlan& plan) {
   for (std::size_t w = 0; w < plan.waves.size(); ++w) {
-    for (const auto& work : plan.waves[w])
-      waves[w].parts += (waves[w].parts.empty() ? "" : "; ") + work->name();
-    waves[w].multiply_adds = plan.multiply_adds[w];
+    waves.push_back({"", plan.multiply_adds[w]});
+    add_names(waves.back().parts, plan.waves[w]);
   }
-  for (const auto& work : plan.copies)
-    waves.back().parts += (waves.back().parts.empty() ? "" : "; ") + work->name();
-  return waves;
+  if (plan.copies.empty()) return;
+  waves.emplace_back();
+  add_names(waves.back().parts, plan.copies);
 }
 
 }  // namespace
 
 std::string plan_text(const NetworkDetector& detector) {
-  if (!detector.cpu_plan()) return levels_text(detector, "How it runs");
-  const std::string text = engine_text(*detector.cpu_plan());
-  return detector.plan() ? text + levels_text(detector, "How it runs where devices take part") : text;
+  if (!detector.parts()) return "\nHow it runs\n  plan           none: node by node, slowly\n";
+  const Parts& parts = *detector.parts();
+  std::string text = fmt::format("\nHow it runs\n  memory         {:.1f} MiB per frame in flight\n",
+                                 kMebi * static_cast<double>(parts.frame_bytes()));
+  for (std::size_t i = 0; i < parts.parts.size(); ++i)
+    text += part_text(parts, i, detector.stages()[kFirstPart + i].name);
+  return text;
 }
 
-std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& w) {
-  if (!detector.plan() && !w.uses_engine) return {};
-  std::vector<LevelTime> levels = w.uses_engine ? waves_of(*detector.cpu_plan())
-                                                : levels_of(*detector.plan(), detector.plan()->levels.size());
-  take_fastest(levels, [&] { return w.runner->time_levels(); });
-  return levels;
+std::vector<StepTime> wave_times(const NetworkDetector& detector, NetworkWorkspace& w) {
+  std::vector<StepTime> waves;
+  if (!detector.parts()) return waves;
+  for (const Part& part : detector.parts()->parts) add_waves(waves, part.plan);
+  take_fastest(waves, [&] { return w.runner->time_waves(); });
+  return waves;
 }
 
-std::vector<LevelTime> level_times_on(const NetworkDetector& detector, const opencl::OpenedDevice& device,
-                                      int frames) {
-  if (!detector.plan()) return {};
-  const Plan& plan = *detector.plan();
-  LevelTimer timer(plan, device, frames);
-  if (timer.levels() == 0) return {};
-  std::vector<LevelTime> levels = levels_of(plan, timer.levels());
-  for (LevelTime& level : levels) level.multiply_adds *= frames;
-  take_fastest(levels, [&] { return timer.run(); });
-  return levels;
+std::vector<StepTime> launch_times(const NetworkDetector& detector, const opencl::OpenedDevice& device,
+                                   int frames) {
+  if (!detector.parts() || detector.parts()->parts.empty()) return {};
+  const nn::Partition& first = detector.parts()->parts.front().partition;
+  if (!first.on_device) return {};
+  try {
+    const nn::DevicePlan plan = nn::plan_for_device(first.graph, nn::shape_for(device.device(), frames));
+    const nn::DeviceKernelsOf kernels(plan, device, &device.cache);
+    nn::DeviceRunner runner(first.graph, kernels, frames);
+    std::vector<StepTime> launches;
+    for (const nn::DeviceLaunch& launch : plan.launches)
+      launches.push_back({launch.name, launch.multiply_adds * frames});
+    take_fastest(launches, [&] { return runner.launch_seconds(frames); });
+    return launches;
+  } catch (const nn::Problem& problem) {
+    throw Error(ExitCode::failed, "the network '" + detector.network().name + "' " + problem.what());
+  }
 }
 
-std::string times_text(const std::vector<LevelTime>& levels, const std::string& where, double peak) {
-  if (levels.empty()) return "\nThere are no levels to time " + where + ".\n";
-  LevelTime all{"", 0, 0};
-  for (const LevelTime& level : levels) {
-    all.multiply_adds += level.multiply_adds;
-    all.seconds += level.seconds;
+std::string times_text(const std::vector<StepTime>& steps, const std::string& where, double peak) {
+  if (steps.empty()) return "\nThere is nothing to time " + where + ".\n";
+  StepTime all{"", 0, 0};
+  for (const StepTime& step : steps) {
+    all.multiply_adds += step.multiply_adds;
+    all.seconds += step.seconds;
   }
   std::string text = fmt::format(
-      "\nTimes of levels {}: each the fastest of several runs. The peak is {:.0f} G multiply-adds/s\n"
-      "  level        ms   share  M multiply-adds    G/s  of peak  maps and steps\n",
+      "\nTimes {}: each the fastest of several runs. The peak is {:.0f} G multiply-adds/s\n"
+      "   step        ms   share  M multiply-adds    G/s  of peak  what it computes\n",
       where, 1e-9 * peak);
-  const auto add = [&](const std::string& number, const LevelTime& level) {
-    const auto count = static_cast<double>(level.multiply_adds);
-    const double rate = count / level.seconds;
-    text += fmt::format("  {:>5}  {:8.3f}  {:5.1f}%", number, 1e3 * level.seconds,
-                        100 * level.seconds / all.seconds);
-    text += count > 0 && level.seconds > 0
+  const auto add = [&](const std::string& number, const StepTime& step) {
+    const auto count = static_cast<double>(step.multiply_adds);
+    const double rate = count / step.seconds;
+    text += fmt::format("  {:>5}  {:8.3f}  {:5.1f}%", number, 1e3 * step.seconds,
+                        100 * step.seconds / all.seconds);
+    text += count > 0 && step.seconds > 0
                 ? fmt::format("  {:15.2f}  {:5.1f}  {:6.1f}%", 1e-6 * count, 1e-9 * rate, 100 * rate / peak)
                 : fmt::format("  {:>15}  {:>5}  {:>7}", "-", "-", "-");
-    text += "  " + level.parts + "\n";
+    text += "  " + step.parts + "\n";
   };
-  for (std::size_t l = 0; l < levels.size(); ++l) add(std::to_string(l + 1), levels[l]);
+  for (std::size_t i = 0; i < steps.size(); ++i) add(std::to_string(i + 1), steps[i]);
   add("all", all);
   return text;
 }
@@ -353,9 +322,9 @@ std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, P
       range.largest);
   w.runner->run_all(&w.work);
   std::vector<const Tensor*> outputs;
-  for (std::size_t i = 0; i < network.graph.outputs.size(); ++i) {
+  for (std::size_t i = 0; i < network.outputs.size(); ++i) {
     outputs.push_back(&w.runner->output(i));
-    text += range_text(network.graph.value(network.graph.outputs[i]).name, *outputs.back());
+    text += range_text(network.outputs[i].name, *outputs.back());
   }
   return text + candidates_text(detector, w, outputs);
 }
@@ -363,11 +332,13 @@ std::string picture_text(const NetworkDetector& detector, NetworkWorkspace& w, P
 std::vector<std::uint8_t> input_picture(const Network& network, const Tensor& input) {
   const Preprocessing& p = network.preprocessing;
   const std::int64_t plane = static_cast<std::int64_t>(p.size.width) * p.size.height;
+  const std::span<const float> values = input.as<float>();
   std::vector<std::uint8_t> rgb(static_cast<std::size_t>(3 * plane));
   for (std::int64_t i = 0; i < plane; ++i) {
     for (std::int64_t c = 0; c < 3; ++c) {
       const std::int64_t channel = p.channels == 1 ? 0 : p.rgb ? c : 2 - c;
-      const float value = input.reals()[p.channels_last ? i * p.channels + channel : channel * plane + i];
+      const float value =
+          values[static_cast<std::size_t>(p.channels_last ? i * p.channels + channel : channel * plane + i)];
       const auto k = static_cast<std::size_t>(channel);
       rgb[static_cast<std::size_t>(3 * i + c)] =
           static_cast<std::uint8_t>(std::clamp(value * p.scale[k] + p.mean[k] + 0.5, 0.0, 255.0));
@@ -377,13 +348,14 @@ std::vector<std::uint8_t> input_picture(const Network& network, const Tensor& in
 }
 
 void fill_fixed(const Network& network, Runner& runner) {
-  Tensor& input = runner.input(network.picture);
+  const std::span<float> input = runner.input(network.picture).as<float>();
   const Preprocessing& p = network.preprocessing;
   const std::int64_t plane = static_cast<std::int64_t>(p.size.width) * p.size.height;
-  for (std::int64_t i = 0; i < input.size(); ++i) {
+  for (std::size_t i = 0; i < input.size(); ++i) {
     const std::uint32_t byte = static_cast<std::uint32_t>(i) * 2654435761U >> 24;
-    const auto c = static_cast<std::size_t>(p.channels_last ? i % p.channels : i / plane % p.channels);
-    input.reals()[i] = static_cast<float>((byte - p.mean[c]) / p.scale[c]);
+    const auto at = static_cast<std::int64_t>(i);
+    const auto c = static_cast<std::size_t>(p.channels_last ? at % p.channels : at / plane % p.channels);
+    input[i] = static_cast<float>((byte - p.mean[c]) / p.scale[c]);
   }
   fill_sizes(network, {640, 480}, [&](std::size_t k) -> Tensor& { return runner.input(k); });
 }
@@ -402,7 +374,7 @@ OutputDifference difference_to(const std::string& name, const Tensor& output, co
                             text_of(output.shape())));
   OutputDifference difference{name, 0, 0, static_cast<std::size_t>(count)};
   for (std::int64_t i = 0; i < count; ++i) {
-    const double expected = reference.as<double>(i), got = output.as<double>(i * every);
+    const double expected = number_at<double>(reference, i), got = number_at<double>(output, i * every);
     const double off = got == expected ? 0 : std::fabs(got - expected);
     if (off > difference.largest || off != off) difference.largest = off;  // once NaN, it stays
     difference.largest_value = std::max(difference.largest_value, std::fabs(expected));

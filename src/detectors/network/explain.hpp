@@ -15,25 +15,25 @@ namespace sightline::network {
 /// Inputs, outputs, operators, costs, what was found out about it and why.
 std::string network_text(const Network& network);
 
-/// How the detector runs the network on the CPU.
+/// The parts that the detector runs.
 std::string plan_text(const NetworkDetector& detector);
 
-/// A level of the plan.
-struct LevelTime {
-  std::string parts;  ///< width and height of its maps, and its steps in few words
+/// A wave of a plan, or a launch on a device.
+struct StepTime {
+  std::string parts;  ///< what it computes, in few words
   std::int64_t multiply_adds = 0;
   double seconds = std::numeric_limits<double>::infinity();  ///< of the fastest of several runs
 };
-/// Times levels on the calling TBB arena. The workspace's inputs are filled. Empty where there is no plan.
-std::vector<LevelTime> level_times(const NetworkDetector& detector, NetworkWorkspace& workspace);
-/// Times the plan's first levels, those that devices have kernels for, on a device; the input is 0. Empty if
-/// there are none. Throws Error (failed), DeviceError.
-/// @param frames  of each launch, up to DeviceLevels::kMostFrames
-std::vector<LevelTime> level_times_on(const NetworkDetector& detector, const opencl::OpenedDevice& device,
-                                      int frames);
+/// Times waves on the calling TBB arena. The workspace's inputs are filled. Empty where there is no plan.
+std::vector<StepTime> wave_times(const NetworkDetector& detector, NetworkWorkspace& workspace);
+/// Times the launches of the first part, if devices have kernels for it, on a device; the input is anything.
+/// Empty if they have none. Throws Error (failed), DeviceError.
+/// @param frames  of each launch, up to DeviceParts::kMostFrames
+std::vector<StepTime> launch_times(const NetworkDetector& detector, const opencl::OpenedDevice& device,
+                                   int frames);
 /// @param where  the processor, as in "on the CPU"
 /// @param peak   multiply-adds a second that the processor can do
-std::string times_text(const std::vector<LevelTime>& levels, const std::string& where, double peak);
+std::string times_text(const std::vector<StepTime>& steps, const std::string& where, double peak);
 
 /// Results of a network on a picture: ranges of its outputs, and the best candidates of ten objects with what
 /// became of them. The workspace keeps the input.

@@ -3,7 +3,6 @@
 
 #include "detectors/network/commands.hpp"
 #include "detectors/network/detector.hpp"
-#include "detectors/network/onnx_file.hpp"
 #include "detectors/network/published.hpp"
 
 namespace sightline::network {

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "base/text_encoding.hpp"
 #include "detectors/network/class_names.hpp"
-#include "detectors/network/tensor.hpp"
+#include "detectors/network/tensors.hpp"
 
 namespace sightline::network {
 namespace {

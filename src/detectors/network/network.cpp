@@ -14,28 +14,24 @@
 #include "base/text.hpp"
 #include "detectors/network/network_labels.hpp"
 #include "detectors/network/network_outputs.hpp"
-#include "detectors/network/onnx_file.hpp"
+#include "onnx/file.hpp"
+#include "onnx/import.hpp"
 
 namespace sightline::network {
 namespace {
 
 // --- inputs
 
-const std::string& name_of(const Graph& graph, const GraphInput& input) {
-  return graph.value(input.value).name;
-}
-
-InputRole role_of(const Graph& graph, const GraphInput& input) {
-  const std::string& name = name_of(graph, input);
-  const std::size_t rank = input.type.shape.size();
+InputRole role_of(const std::string& name, const TensorType& type) {
+  const std::size_t rank = type.shape.size();
+  const bool is_whole = type.data != DataType::f32;
   if (rank == 4) return InputRole::picture;
-  if (rank == 2 && input.type.kind == Kind::whole && name.find("size") != std::string::npos)
-    return InputRole::frame_size;
+  if (rank == 2 && is_whole && name.find("size") != std::string::npos) return InputRole::frame_size;
   if (rank == 2 && name == "scale_factor") return InputRole::scale;
   if (rank == 2 && name == "im_shape") return InputRole::input_size;
-  if (rank == 3 && name == "pixel_mask" && input.type.kind == Kind::whole) return InputRole::mask;
-  throw Problem("has the input '" + name + "' of " + text_of(input.type.shape) +
-                (input.type.kind == Kind::real ? "" : " whole numbers") +
+  if (rank == 3 && name == "pixel_mask" && is_whole) return InputRole::mask;
+  throw Problem("has the input '" + name + "' of " + text_of(type.shape) +
+                (is_whole ? " whole numbers" : "") +
                 "; supported are one picture (1x3xHxW or 1xHxWx3) and its size");
 }
 
@@ -54,32 +50,32 @@ std::optional<Size> size_of_text(const std::string& text) {
   return Size{numbers[1], numbers[0]};
 }
 
-const std::string* metadata_of(const Graph& graph, const std::string& key) {
-  const auto found = graph.metadata.find(key);
-  return found == graph.metadata.end() ? nullptr : &found->second;
+const std::string* metadata_of(const FileFacts& file, const std::string& key) {
+  const auto found = file.metadata.find(key);
+  return found == file.metadata.end() ? nullptr : &found->second;
 }
 
 // Sets the sizes that are free, and says where the channels are.
 // @param usual  of sides that neither the user nor the file gives; none where they have to be given
-void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, std::optional<Size> usual,
-                 Preprocessing& p) {
+void fix_picture(const FileFacts& file, NetworkInput& input, const Settings& settings,
+                 std::optional<Size> usual, Preprocessing& p) {
   Shape& shape = input.type.shape;
-  const std::string title = "has the input '" + name_of(graph, input) + "' of " + text_of(shape);
-  if (shape[0] == -1) shape[0] = 1;
+  const std::string title = "has the input '" + input.name + "' of " + text_of(shape);
+  if (shape[0] == kUnknown) shape[0] = 1;
   if (shape[0] != 1)
     throw Problem(title + ", a batch of " + std::to_string(shape[0]) +
                   " pictures; export it for one picture");
   const auto is_colour = [](std::int64_t side) { return side == 3 || side == 1; };
   p.channels_last = !is_colour(shape[1]) && is_colour(shape[3]);
   const std::size_t channels = p.channels_last ? 3 : 1, rows = p.channels_last ? 1 : 2;
-  if (shape[channels] == -1) shape[channels] = 3;
+  if (shape[channels] == kUnknown) shape[channels] = 3;
   if (!is_colour(shape[channels])) throw Problem(title + ", which is no picture of 1 or 3 channels");
   p.channels = static_cast<int>(shape[channels]);
   std::optional<Size> size = settings.input_size;
-  if (const std::string* text = metadata_of(graph, "imgsz"); text && !size) size = size_of_text(*text);
+  if (const std::string* text = metadata_of(file, "imgsz"); text && !size) size = size_of_text(*text);
   if (!size) size = usual;
   const auto set = [&](std::int64_t& side, int wanted) {
-    if (side == -1 && wanted > 0) side = wanted;
+    if (side == kUnknown && wanted > 0) side = wanted;
     if (settings.input_size && side != wanted)
       throw Error(ExitCode::usage,
                   "input_size does not fit the network '" + settings.file.string() + "', whose input is " +
@@ -88,7 +84,7 @@ void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, std:
   };
   set(shape[rows], size ? size->height : 0);
   set(shape[rows + 1], size ? size->width : 0);
-  if (shape[rows] == -1 || shape[rows + 1] == -1)
+  if (shape[rows] == kUnknown || shape[rows + 1] == kUnknown)
     throw Problem(title + ", a picture of any size; choose one with --input-size=640x640"_message);
   constexpr std::int64_t kLargest = 8192;
   if (std::min(shape[rows], shape[rows + 1]) < 8 || std::max(shape[rows], shape[rows + 1]) > kLargest)
@@ -96,32 +92,46 @@ void fix_picture(Graph& graph, GraphInput& input, const Settings& settings, std:
   p.size = {static_cast<int>(shape[rows + 1]), static_cast<int>(shape[rows])};
 }
 
-void fix_inputs(Network& network, const Settings& settings, std::optional<Size> usual) {
-  Graph& graph = network.graph;
+void fix_inputs(Network& network, const nn::OnnxGraph& graph, const Settings& settings,
+                std::optional<Size> usual) {
   bool has_picture = false;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    GraphInput& input = graph.inputs[i];
-    network.roles.push_back(role_of(graph, input));
-    if (network.roles.back() == InputRole::picture) {
+  for (const nn::OnnxInput& given : graph.inputs) {
+    const std::string& name = graph.value(given.value).name;
+    NetworkInput& input =
+        network.inputs.emplace_back(NetworkInput{name, given.type, role_of(name, given.type)});
+    if (input.role == InputRole::picture) {
       if (has_picture) throw Problem("takes several pictures");
       has_picture = true;
-      network.picture = i;
+      network.picture = network.inputs.size() - 1;
       // Levels from 0 to 255, which a first Cast or arithmetic makes real: they are so from the start.
-      network.takes_levels = input.type.kind == Kind::whole;
-      input.type.kind = Kind::real;
-      fix_picture(graph, input, settings, usual, network.preprocessing);
-    } else if (network.roles.back() == InputRole::mask) {
+      network.takes_levels = input.type.data != DataType::f32;
+      input.type.data = DataType::f32;
+      fix_picture(network.file, input, settings, usual, network.preprocessing);
+    } else if (input.role == InputRole::mask) {
       constexpr std::int64_t kSide = 64;  // where it is free; the network resizes it
       input.type.shape[0] = 1;
-      for (std::int64_t& side : input.type.shape) side = side == -1 ? kSide : side;
+      for (std::int64_t& side : input.type.shape) side = side == kUnknown ? kSide : side;
     } else {
       input.type.shape = {1, 2};
     }
-    Value& value = graph.value(input.value);
-    value.is_typed = true;
-    value.type = input.type;
   }
   if (!has_picture) throw Problem("takes no picture");
+}
+
+// The engine's graph of a model whose inputs have these sizes.
+void import_graph(Network& network, const nn::OnnxModel& model, nn::OnnxOrigins& origins) {
+  nn::OnnxModel sized = model;
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) sized.graph.inputs[i].type = network.inputs[i].type;
+  auto graph = std::make_shared<const nn::Graph>(nn::import_onnx(sized, network.memory_limit, origins));
+  for (std::size_t i = 0; i < graph->outputs().size(); ++i)
+    network.outputs.push_back(
+        {model.graph.value(model.graph.outputs[i]).name, graph->type(graph->outputs()[i])});
+  for (const nn::GraphNode& node : graph->nodes())
+    network.multiply_adds += nn::multiply_adds_of(*graph, node);
+  for (const nn::GraphTensor& tensor : graph->tensors())
+    network.weight_bytes += tensor.constant ? nn::bytes_of(tensor.type) : 0;
+  for (const nn::OnnxNode& node : origins.nodes) ++network.file.operators[node.op];
+  network.graph = std::move(graph);
 }
 
 // --- classes
@@ -187,9 +197,9 @@ void set_thresholds(Network& network, const Settings& settings) {
 
 // --- what is said of the input: by the user, by the file, or usual for such networks
 
-std::string said(const Graph& graph, const std::string& by_user, const std::string& key) {
+std::string said(const FileFacts& file, const std::string& by_user, const std::string& key) {
   if (!by_user.empty()) return by_user;
-  const std::string* const text = metadata_of(graph, "model_info " + key);
+  const std::string* const text = metadata_of(file, "model_info " + key);
   return text ? *text : std::string();
 }
 
@@ -209,20 +219,20 @@ std::optional<std::vector<double>> numbers_of(const std::string* text) {
 }
 
 void set_preprocessing(Network& network, const Settings& settings) {
-  const Graph& graph = network.graph;
+  const FileFacts& file = network.file;
   Preprocessing& p = network.preprocessing;
   const Preprocessing& usual = network.scheme.preprocessing;
-  const std::string fit = said(graph, settings.resize_type, "resize_type");
+  const std::string fit = said(file, settings.resize_type, "resize_type");
   p.fit = fit.empty() ? usual.fit : fit_named(fit, settings.file.string());
   p.crop_fraction = settings.crop_fraction.value_or(usual.crop_fraction);
   p.antialias = usual.antialias;
   p.pad = settings.pad_value.value_or(usual.pad);
-  const std::string* const reversed = metadata_of(graph, "model_info reverse_input_channels");
+  const std::string* const reversed = metadata_of(file, "model_info reverse_input_channels");
   p.rgb = settings.reverse_input_channels.value_or(
       reversed ? *reversed == "True" || *reversed == "YES" || *reversed == "true" : usual.rgb);
   const auto set = [&](std::array<double, 3>& values, const std::optional<std::vector<double>>& by_user,
                        const char* key, const std::array<double, 3>& otherwise) {
-    const auto from = by_user ? by_user : numbers_of(metadata_of(graph, std::string("model_info ") + key));
+    const auto from = by_user ? by_user : numbers_of(metadata_of(file, std::string("model_info ") + key));
     for (std::size_t c = 0; c < 3; ++c) values[c] = from ? (*from)[c] : otherwise[c];
   };
   const Preprocessing levels{};  // as they are
@@ -233,19 +243,21 @@ void set_preprocessing(Network& network, const Settings& settings) {
   }
 }
 
-Network build(Graph graph, const Settings& settings, std::optional<Size> usual_size = {}) {
+Network build(const nn::OnnxModel& model, const Settings& settings, std::optional<Size> usual_size = {}) {
   Network network;
   network.name = settings.file.filename().string();
-  network.file_nodes = graph.nodes.size();
-  network.graph = std::move(graph);
-  fix_inputs(network, settings, usual_size);
-  network.has_usual_size = usual_size.has_value();
+  network.file = {model.producer, model.opset,     model.graph.nodes.size(), {},
+                  model.metadata, model.data_files};
   network.memory_limit = settings.memory_limit;
-  simplify(network.graph, settings.memory_limit);
-  network.cost = cost_of(network.graph);
-  const GivenLabels labels = given_labels(network.graph, settings);
-  network.scheme = choose_scheme(outputs_of(network, settings.anchors, labels.names.size()),
-                                 said(network.graph, settings.model_type, "model_type"));
+  fix_inputs(network, model.graph, settings, usual_size);
+  network.has_usual_size = usual_size.has_value();
+  nn::OnnxOrigins origins;
+  import_graph(network, model, origins);
+  const OutputOrigins facts(std::move(origins));
+  const GivenLabels labels = given_labels(network.file, settings);
+  network.scheme =
+      choose_scheme(facts.outputs(network, model.graph.columns, settings.anchors, labels.names.size()),
+                    said(network.file, settings.model_type, "model_type"));
   const bool has_anchors = network.scheme.box == BoxForm::anchor || network.scheme.box == BoxForm::darknet ||
                            network.scheme.box == BoxForm::prior;
   if (!settings.anchors.empty() && !has_anchors)
@@ -258,11 +270,11 @@ Network build(Graph graph, const Settings& settings, std::optional<Size> usual_s
                 fmt::format("the network '{}' is read as {}, and does not classify whole pictures",
                             settings.file.string(), network.scheme.type),
                 "leave out --top"_message);
-  set_labels(network, settings, labels);
+  set_labels(network, settings, labels, facts.classes_behind_labels(network.scheme));
   set_reported(network, settings);
   set_preprocessing(network, settings);
   const auto value = [&](const std::optional<double>& by_user, const char* key, double usual) {
-    const auto by_file = numbers_of(metadata_of(network.graph, std::string("model_info ") + key));
+    const auto by_file = numbers_of(metadata_of(network.file, std::string("model_info ") + key));
     return by_user ? *by_user : by_file ? by_file->front() : usual;
   };
   network.threshold = value(settings.threshold, "confidence_threshold", network.scheme.threshold);
@@ -281,14 +293,14 @@ Network build(Graph graph, const Settings& settings, std::optional<Size> usual_s
 namespace {
 
 // Whether neither the user nor the file gives the size of the picture.
-bool has_free_size(const Graph& graph, const Settings& settings) {
-  if (settings.input_size || graph.metadata.contains("imgsz")) return false;
+bool has_free_size(const nn::OnnxModel& model, const Settings& settings) {
+  if (settings.input_size || model.metadata.contains("imgsz")) return false;
   const auto is_colour = [](std::int64_t side) { return side == 3 || side == 1; };
-  return std::ranges::any_of(graph.inputs, [&](const GraphInput& input) {
+  return std::ranges::any_of(model.graph.inputs, [&](const nn::OnnxInput& input) {
     const Shape& shape = input.type.shape;
     if (shape.size() != 4) return false;
     const std::size_t rows = !is_colour(shape[1]) && is_colour(shape[3]) ? 1 : 2;
-    return shape[rows] == -1 || shape[rows + 1] == -1;
+    return shape[rows] == kUnknown || shape[rows + 1] == kUnknown;
   });
 }
 
@@ -303,16 +315,16 @@ int usual_side(const Scheme& scheme) {
 }
 
 // The size that is usual for the kind of network, or the first one that the file can be read with.
-Network build_with_usual_size(const Graph& graph, const Settings& settings) {
+Network build_with_usual_size(const nn::OnnxModel& model, const Settings& settings) {
   constexpr int kSides[] = {640, 320, 416, 300, 352, 512, 800, 1280, 224};
   std::optional<Problem> first;
   for (const int side : kSides) {
     try {
-      Network network = build(graph, settings, Size{side, side});
+      Network network = build(model, settings, Size{side, side});
       const int usual = usual_side(network.scheme);
       if (side != kSides[0] || usual == 0) return network;
       try {
-        return build(graph, settings, Size{usual, usual});
+        return build(model, settings, Size{usual, usual});
       } catch (const Problem&) {
         return network;
       }
@@ -327,21 +339,41 @@ Network build_with_usual_size(const Graph& graph, const Settings& settings) {
 
 }  // namespace
 
-Network make_network(Graph graph, const Settings& settings) {
+Network make_network(const nn::OnnxModel& model, const Settings& settings) {
+  const std::string file = settings.file.string();
   try {
-    if (has_free_size(graph, settings)) return build_with_usual_size(graph, settings);
-    return build(std::move(graph), settings);
+    try {
+      return has_free_size(model, settings) ? build_with_usual_size(model, settings) : build(model, settings);
+    } catch (const nn::Problem& problem) {
+      throw Problem(problem);
+    }
   } catch (const Problem& problem) {
-    if (!settings.input_size) throw network_error(settings.file.string(), problem);
-    throw network_error(
-        settings.file.string(),
-        Problem(problem.message() + fmt::format("; it may be made for another size than {}x{}",
-                                                settings.input_size->width, settings.input_size->height)));
+    if (!settings.input_size) throw network_error(file, problem);
+    throw network_error(file, Problem(problem.message() +
+                                      fmt::format("; it may be made for another size than {}x{}",
+                                                  settings.input_size->width, settings.input_size->height)));
   }
 }
 
 Network load_network(const Settings& settings) {
-  return make_network(read_onnx(settings.file, settings.max_bytes, settings.uses_engine), settings);
+  return make_network(nn::read_onnx(settings.file, settings.max_bytes), settings);
+}
+
+std::shared_ptr<const Parts> parts_of(const Network& network) {
+  if (network.parts || network.graph->nodes().size() > nn::kMostPlannedNodes) return network.parts;
+  try {
+    return std::make_shared<const Parts>(plan_parts(*network.graph, network.picture, network.memory_limit));
+  } catch (const nn::Problem& problem) {
+    throw network_error(network.name, Problem(problem));
+  }
+}
+
+Error network_error(const std::string& name, const Problem& problem) {
+  return nn::onnx_error(name, problem.message());
+}
+
+bool looks_like_onnx(const std::string& file) {
+  return file.ends_with(".onnx");
 }
 
 bool is_reported(const Network& network, const RawBox& box) {
@@ -352,28 +384,24 @@ bool is_reported(const Network& network, const RawBox& box) {
 
 void fill_sizes(const Network& network, Size frame, const std::function<Tensor&(std::size_t)>& input) {
   const Size size = network.preprocessing.size;
-  for (std::size_t i = 0; i < network.roles.size(); ++i) {
-    const InputRole role = network.roles[i];
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const InputRole role = network.inputs[i].role;
     if (role == InputRole::picture) continue;
-    Tensor& tensor = input(i);
-    if (role == InputRole::mask) {
-      std::fill_n(tensor.wholes(), tensor.size(), 1);
-      continue;
-    }
-    const auto set = [&](std::int64_t at, double value) {
-      if (tensor.kind() == Kind::real) {
-        tensor.reals()[at] = static_cast<float>(value);
-      } else {
-        tensor.wholes()[at] = static_cast<std::int64_t>(value);
-      }
-    };
     // Frame sizes are width and height; the others, rows first.
-    set(0, role == InputRole::frame_size ? frame.width
-           : role == InputRole::scale    ? static_cast<double>(size.height) / frame.height
-                                         : size.height);
-    set(1, role == InputRole::frame_size ? frame.height
-           : role == InputRole::scale    ? static_cast<double>(size.width) / frame.width
-                                         : size.width);
+    const double across =
+        role == InputRole::scale ? static_cast<double>(size.width) / frame.width : size.width;
+    const double down =
+        role == InputRole::scale ? static_cast<double>(size.height) / frame.height : size.height;
+    Tensor& tensor = input(i);
+    nn::with_type(tensor.data(), [&]<typename T>() {
+      const std::span<T> elements = tensor.as<T>();
+      if (role == InputRole::mask) {
+        std::ranges::fill(elements, T{1});
+      } else {
+        elements[0] = static_cast<T>(role == InputRole::frame_size ? frame.width : down);
+        elements[1] = static_cast<T>(role == InputRole::frame_size ? frame.height : across);
+      }
+    });
   }
 }
 

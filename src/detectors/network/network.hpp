@@ -4,19 +4,23 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "detection/keys.hpp"
-#include "detectors/network/graph.hpp"
 #include "detectors/network/labels.hpp"
+#include "detectors/network/parts.hpp"
 #include "detectors/network/scheme.hpp"
+#include "onnx/model.hpp"
 
 namespace sightline::network {
 
-/// Whether the network engine (cpu_engine.hpp) runs networks that no device takes part in.
-inline constexpr bool kEngineRunsCpu = false;
+/// MiB of a file unless asked otherwise (see detection/keys.hpp).
+inline constexpr int kMaxModelSize = 512;
 
 /// Parameters in section [detector], beside those that families share. Words are those of OpenVINO's
 /// model_info.
@@ -74,7 +78,6 @@ struct Settings {
   bool class_agnostic = false;
   std::optional<int> top;  ///< classes of a picture, of networks that classify whole pictures
   int max_candidates = 30'000;
-  bool uses_engine = kEngineRunsCpu;
 };
 
 /// Throws Error (usage).
@@ -83,13 +86,37 @@ Settings read_settings(const Config& config);
 /// Content of an input.
 enum class InputRole { picture, frame_size, input_size, scale, mask };
 
+struct NetworkInput {
+  std::string name;
+  TensorType type;
+  InputRole role = InputRole::picture;
+};
+
+struct NetworkOutput {
+  std::string name;
+  TensorType type;  ///< sides that each frame decides are kUnknown
+};
+
+/// What else a network's file tells.
+struct FileFacts {
+  std::string producer;
+  int opset = 0;
+  std::size_t nodes = 0;
+  std::map<std::string, int> operators;  ///< how many nodes have each, of those that the outputs need
+  std::map<std::string, std::string> metadata;
+  std::set<std::filesystem::path> data_files;  ///< that hold weights, beside the network's own file
+};
+
 /// Immutable once loaded.
 struct Network {
   std::string name;  ///< of its file
-  Graph graph;  ///< simplified; all inputs have sizes. It has the file's model only where the engine is used
-  std::vector<InputRole> roles;  ///< by input
-  std::size_t picture = 0;       ///< number of the input that takes the picture
-  bool takes_levels = false;     ///< its type is of whole numbers: pixels are given as they are, 0 to 255
+  FileFacts file;
+  std::shared_ptr<const nn::Graph> graph;  ///< whose inputs have sizes
+  std::shared_ptr<const Parts> parts;      ///< null where nobody has planned the graph yet
+  std::vector<NetworkInput> inputs;
+  std::vector<NetworkOutput> outputs;
+  std::size_t picture = 0;    ///< number of the input that takes the picture
+  bool takes_levels = false;  ///< its type is of whole numbers: pixels are given as they are, 0 to 255
   Scheme scheme;
   Preprocessing preprocessing;
   bool has_usual_size = false;        ///< whether its input takes any size, and nobody gave one
@@ -103,14 +130,24 @@ struct Network {
   int max_candidates = 0;
   std::size_t top = kMostCandidates;  ///< findings of a frame that are reported, the best ones
   std::int64_t memory_limit = 0;
-  GraphCost cost;
-  std::size_t file_nodes = 0;  ///< before the graph was simplified
+  std::int64_t multiply_adds = 0;  ///< of a frame
+  std::int64_t weight_bytes = 0;
 };
 
 /// Throws Error (model), and Error (usage) for settings that do not fit the file.
 Network load_network(const Settings& settings);
-/// The same of a graph that is there already.
-Network make_network(Graph graph, const Settings& settings);
+/// The same of a model that is there already.
+Network make_network(const nn::OnnxModel& model, const Settings& settings);
+
+/// The network's parts, planned unless they have been; null where the network has too many nodes for a plan.
+/// Throws Error (model).
+std::shared_ptr<const Parts> parts_of(const Network& network);
+
+/// Error (model) that says what is wrong with a network. @param name  of its file
+Error network_error(const std::string& name, const Problem& problem);
+
+/// Whether a name ends like that of an ONNX file.
+bool looks_like_onnx(const std::string& file);
 
 /// Whether findings are classes of whole pictures.
 inline bool classifies_pictures(const Network& network) {

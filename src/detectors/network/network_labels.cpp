@@ -6,7 +6,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "detectors/network/labels.hpp"
-#include "detectors/network/network_outputs.hpp"
 
 namespace sightline::network {
 namespace {
@@ -48,17 +47,16 @@ std::vector<std::string> default_labels(const Scheme& scheme) {
 
 }  // namespace
 
-GivenLabels given_labels(const Graph& graph, const Settings& settings) {
+GivenLabels given_labels(const FileFacts& file, const Settings& settings) {
   if (!settings.labels.empty()) return {settings.labels, true};
-  if (const auto found = graph.metadata.find("model_info labels"); found != graph.metadata.end())
+  if (const auto found = file.metadata.find("model_info labels"); found != file.metadata.end())
     return {labels_from(found->second, "", settings.file.string())};
-  if (auto names = labels_of_metadata(graph.metadata)) return {std::move(*names)};
+  if (auto names = labels_of_metadata(file.metadata)) return {std::move(*names)};
   return {{}, false, true};
 }
 
-void set_labels(Network& network, const Settings& settings, const GivenLabels& given) {
+void set_labels(Network& network, const Settings& settings, const GivenLabels& given, std::int64_t told) {
   Scheme& scheme = network.scheme;
-  const std::int64_t told = classes_behind_labels(network.graph, scheme);
   const bool fits_told = told > 0 && told <= static_cast<std::int64_t>(kMostClasses);
   if (fits_told && given.names.empty() && !scheme.has_background) scheme.classes = static_cast<int>(told);
   const std::int64_t classes = fits_told && !scheme.has_background ? told : scheme.classes;

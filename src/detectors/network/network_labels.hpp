@@ -16,10 +16,11 @@ struct GivenLabels {
 };
 
 /// The user's names, or those of the file. Throws Error (usage).
-GivenLabels given_labels(const Graph& graph, const Settings& settings);
+GivenLabels given_labels(const FileFacts& file, const Settings& settings);
 
 /// Sets a name for each class of the network's scheme. Throws Error where there are more or fewer names:
 /// usage where they are the user's, model where they are the file's.
-void set_labels(Network& network, const Settings& settings, const GivenLabels& given);
+/// @param told  OutputOrigins::classes_behind_labels
+void set_labels(Network& network, const Settings& settings, const GivenLabels& given, std::int64_t told);
 
 }  // namespace sightline::network

@@ -7,40 +7,60 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "detectors/network/interpreter.hpp"
-#include "detectors/network/lowering.hpp"
-#include "detectors/network/plan.hpp"
+#include "detectors/network/runner.hpp"
 
 namespace sightline::network {
 namespace {
 
 constexpr int kMostMakers = 64;
 
+using nn::kNone;
+using Node = nn::OnnxNode;
+
+bool quantises(const Node& node) {
+  return node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
+}
+
 // Whether a node only moves numbers about, or rounds them.
 bool is_move(const Node& node) {
-  constexpr std::string_view kMoves[] = {"Reshape", "Transpose", "Concat", "Squeeze",  "Unsqueeze",
-                                         "Flatten", "Identity",  "Slice",  "Split",    "Cast",
-                                         "Gather",  "Clip",      "Sqrt",   "GatherND", "GatherElements",
-                                         "Expand",  "Tile",      "Pad"};
-  return node.has(kQuantises) || std::ranges::find(kMoves, node.op) != std::end(kMoves);
+  constexpr std::string_view kMoves[] = {"Reshape",        "Transpose", "Concat",   "Squeeze",
+                                         "Unsqueeze",      "Flatten",   "Identity", "Slice",
+                                         "Split",          "Cast",      "Gather",   "Clip",
+                                         "Sqrt",           "GatherND",  "Expand",   "Tile",
+                                         "GatherElements", "Pad",       "CastLike", "BatchNormalization"};
+  return quantises(node) || std::ranges::find(kMoves, node.op) != std::end(kMoves);
+}
+
+// An operator of levels (QLinearConv) as the one of numbers that it stands for.
+void forget_levels(Node& node) {
+  constexpr std::string_view kPrefix = "QLinear";
+  if (!node.op.starts_with(kPrefix)) return;
+  node.op.erase(0, kPrefix.size());
+  std::vector<int> numbers;
+  const bool is_pair = node.op == "Conv" || node.op == "MatMul" || node.op == "Add" || node.op == "Mul";
+  const std::size_t first = node.op == "Concat" ? 2 : 0;
+  const std::size_t end = node.op == "Concat" ? node.inputs.size() : is_pair ? 6 : 3;
+  for (std::size_t i = first; i < std::min(end, node.inputs.size()); i += 3)
+    numbers.push_back(node.inputs[i]);
+  node.inputs = std::move(numbers);
 }
 
 // The operator that has made a value, or the last part of it, which may have been moved about since; empty
 // for inputs.
-std::string_view maker_behind(const Graph& graph, int value, bool of_last = false) {
+std::string_view maker_behind(const OutputOrigins& origins, int value, bool of_last = false) {
   for (int step = 0; step < kMostMakers; ++step) {
-    const Node* const maker = maker_of(graph, value);
+    const Node* const maker = origins.maker_of(value);
     if (!maker) break;
     if (!is_move(*maker) || maker->inputs.empty()) return maker->op;
     value = of_last && maker->op == "Concat" ? maker->inputs.back() : maker->inputs[0];
-    if (value == kAbsent) break;
+    if (value == kNone) break;
   }
   return {};
 }
 
 bool has_only_ones(const Tensor& tensor) {
   for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    if (tensor.as<float>(i) != 1) return false;
+    if (number_at(tensor, i) != 1) return false;
   }
   return tensor.size() > 0;
 }
@@ -50,11 +70,11 @@ bool is_index(const Node& node, int value) {
          (node.op == "TopK" && node.outputs.size() > 1 && node.outputs[1] == value);
 }
 
-Content content_of(const Graph& graph, int value, int depth = 0) {
-  if (value == kAbsent) return Content::other;
-  const SharedTensor& constant = graph.value(value).constant;
-  if (constant) return constant->has_data() && has_only_ones(*constant) ? Content::ones : Content::other;
-  const Node* const maker = maker_of(graph, value);
+Content content_of(const OutputOrigins& origins, int value, int depth = 0) {
+  if (value == kNone) return Content::other;
+  if (const Tensor* const constant = origins.graph().constant(value))
+    return has_only_ones(*constant) ? Content::ones : Content::other;
+  const Node* const maker = origins.maker_of(value);
   if (!maker || depth > kMostMakers || maker->inputs.empty()) return Content::other;
   if (is_index(*maker, value)) return Content::label;
   const std::string_view op = maker->op;
@@ -62,9 +82,9 @@ Content content_of(const Graph& graph, int value, int depth = 0) {
   if (op == "Conv") return Content::raw;
   constexpr int kStepsOfProduct = 16;  // products branch
   const auto input = [&](std::size_t i) {
-    return content_of(graph, maker->inputs[i], depth + (op == "Mul" ? kStepsOfProduct : 1));
+    return content_of(origins, maker->inputs[i], depth + (op == "Mul" ? kStepsOfProduct : 1));
   };
-  if (op == "Mul" && maker->inputs.size() == 2 && !maker->has(kQuantises)) {
+  if (op == "Mul" && maker->inputs.size() == 2 && !quantises(*maker)) {
     const bool are_both = input(0) == Content::probability && input(1) == Content::probability;
     return are_both ? Content::probability : Content::other;
   }
@@ -85,20 +105,19 @@ std::optional<std::size_t> side_before(const Shape& before, const Shape& after, 
 constexpr std::size_t kMostRuns = 4096;
 
 // Adds the runs along one side of a value.
-void add_runs(const Graph& graph, int value, std::size_t side, std::vector<ChannelRun>& runs, int depth = 0) {
-  if (value == kAbsent || runs.size() > kMostRuns) return;
-  const Value& made = graph.value(value);
-  const auto typed = [&](int number) -> const Shape* {
-    const Value& one = graph.value(number);
-    return one.is_typed || one.constant ? &(one.constant ? one.constant->shape() : one.type.shape) : nullptr;
+void add_runs(const OutputOrigins& origins, int value, std::size_t side, std::vector<ChannelRun>& runs,
+              int depth = 0) {
+  if (value == kNone || runs.size() > kMostRuns) return;
+  const auto typed = [&](int tensor) -> const Shape* {
+    const Shape& shape = origins.graph().shape(tensor);
+    return is_known(shape) ? &shape : nullptr;
   };
   const auto end_here = [&] {
     const Shape* const shape = typed(value);
-    runs.push_back({shape && side < shape->size() ? (*shape)[side] : -1, content_of(graph, value)});
+    runs.push_back({shape && side < shape->size() ? (*shape)[side] : -1, content_of(origins, value)});
   };
-  const Node* const maker = made.constant ? nullptr : maker_of(graph, value);
-  if (!maker || depth > kMostMakers || maker->inputs.empty() || maker->inputs[0] == kAbsent)
-    return end_here();
+  const Node* const maker = origins.maker_of(value);
+  if (!maker || depth > kMostMakers || maker->inputs.empty() || maker->inputs[0] == kNone) return end_here();
   const Shape* const shape = typed(value);
   const int before = maker->inputs[0];
   const Shape* const shape_before = typed(before);
@@ -107,39 +126,39 @@ void add_runs(const Graph& graph, int value, std::size_t side, std::vector<Chann
     if (axis < 0 && shape) axis += static_cast<std::int64_t>(shape->size());
     // Without a shape, the last side is told by the axis alone.
     const bool is_along = shape ? axis == static_cast<std::int64_t>(side) : axis == -1 || axis >= 1;
-    if (!is_along) return add_runs(graph, before, side, runs, depth + 1);
-    for (const int input : maker->inputs) add_runs(graph, input, side, runs, depth + 1);
+    if (!is_along) return add_runs(origins, before, side, runs, depth + 1);
+    for (const int input : maker->inputs) add_runs(origins, input, side, runs, depth + 1);
     return;
   }
   if (maker->op == "Transpose" && shape) {
     const std::vector<std::int64_t> order = maker->integers("perm");
     const std::size_t from =
         order.size() == shape->size() ? static_cast<std::size_t>(order[side]) : shape->size() - 1 - side;
-    return add_runs(graph, before, from, runs, depth + 1);
+    return add_runs(origins, before, from, runs, depth + 1);
   }
   const bool is_reshape =
       maker->op == "Reshape" || maker->op == "Flatten" || maker->op == "Squeeze" || maker->op == "Unsqueeze";
   if (is_reshape && shape && shape_before) {
     const auto from = side_before(*shape_before, *shape, side);
-    return from ? add_runs(graph, before, *from, runs, depth + 1) : end_here();
+    return from ? add_runs(origins, before, *from, runs, depth + 1) : end_here();
   }
-  const bool keeps = maker->op == "Identity" || maker->has(kQuantises) ||
-                     (maker->op == "Cast" && content_of(graph, value) == Content::other);
-  if (keeps) return add_runs(graph, before, side, runs, depth + 1);
+  const bool keeps = maker->op == "Identity" || quantises(*maker) ||
+                     (maker->op == "Cast" && content_of(origins, value) == Content::other);
+  if (keeps) return add_runs(origins, before, side, runs, depth + 1);
   end_here();
 }
 
-std::vector<ChannelRun> runs_along(const Graph& graph, int value, std::size_t side) {
+std::vector<ChannelRun> runs_along(const OutputOrigins& origins, int value, std::size_t side) {
   std::vector<ChannelRun> runs;
-  add_runs(graph, value, side, runs);
+  add_runs(origins, value, side, runs);
   if (runs.size() > kMostRuns) runs.clear();
   return runs;
 }
 
 // NetworkOutputs::highest_level, by the first arithmetic on a picture: a mean above 1, or a divisor of tens,
 // is for levels up to 255.
-int highest_level_of(const Graph& graph, int picture) {
-  for (const Node& node : graph.nodes) {  // in an order in which they can run
+int highest_level_of(const OutputOrigins& origins, int picture) {
+  for (const Node& node : origins.nodes()) {  // in an order in which they can run
     const auto at = std::ranges::find(node.inputs, picture);
     if (at == node.inputs.end()) continue;
     if (is_move(node)) {
@@ -148,13 +167,11 @@ int highest_level_of(const Graph& graph, int picture) {
     }
     const bool scales = node.op == "Mul" || node.op == "Div";
     if ((!scales && node.op != "Sub" && node.op != "Add") || node.inputs.size() != 2) return 0;
-    const SharedTensor& constant =
-        graph.value(at == node.inputs.begin() ? node.inputs[1] : node.inputs[0]).constant;
-    if (!constant || !constant->has_data() || constant->kind() != Kind::real || constant->size() == 0)
-      return 0;
+    const Tensor* const constant =
+        origins.graph().constant(at == node.inputs.begin() ? node.inputs[1] : node.inputs[0]);
+    if (!constant || constant->data() != DataType::f32 || constant->size() == 0) return 0;
     float largest = 0;
-    for (std::int64_t i = 0; i < constant->size(); ++i)
-      largest = std::max(largest, std::abs(constant->as<float>(i)));
+    for (const float value : constant->as<float>()) largest = std::max(largest, std::abs(value));
     constexpr float kLargeDivisor = 16;
     if (node.op == "Mul") return largest < 1 / kLargeDivisor ? 255 : 1;
     return largest > (scales ? kLargeDivisor : 1) ? 255 : 1;
@@ -164,79 +181,88 @@ int highest_level_of(const Graph& graph, int picture) {
 
 // The network with its values for the test picture.
 struct Probe {
-  std::unique_ptr<const Plan> plan;
   std::unique_ptr<Runner> runner;
   std::vector<const Tensor*> outputs;
 
-  explicit Probe(const Network& network) : plan(make_plan(network.graph, network.memory_limit)) {
-    if (plan) {
-      runner = make_plan_runner(network.graph, *plan);
-    } else {
-      runner = std::make_unique<Interpreter>(network.graph, network.memory_limit);
-    }
-    Tensor& picture = runner->input(network.picture);
-    for (std::int64_t i = 0; i < picture.size(); ++i) {
-      const std::uint32_t byte = static_cast<std::uint32_t>(i) * 2654435761U >> 24;
-      if (picture.kind() == Kind::real) {
-        picture.reals()[i] = static_cast<float>(byte) / 255.0F;
-      } else {
-        picture.wholes()[i] = byte;
-      }
-    }
+  explicit Probe(Network& network) {
+    network.parts = parts_of(network);
+    if (!network.parts) throw Error(ExitCode::model, "the network has too many nodes for a plan");
+    runner = make_runner(*network.parts, network.memory_limit);
+    const std::span<float> picture = runner->input(network.picture).as<float>();
+    for (std::size_t i = 0; i < picture.size(); ++i)
+      picture[i] = static_cast<float>(static_cast<std::uint32_t>(i) * 2654435761U >> 24) / 255.0F;
     fill_sizes(network, network.preprocessing.size,
                [&](std::size_t k) -> Tensor& { return runner->input(k); });
     runner->run_all();
-    for (std::size_t i = 0; i < network.graph.outputs.size(); ++i) outputs.push_back(&runner->output(i));
+    for (std::size_t i = 0; i < network.outputs.size(); ++i) outputs.push_back(&runner->output(i));
   }
 };
 
+NetworkOutputs::Output facts_of(const OutputOrigins& origins, int tensor, std::string name,
+                                std::int64_t columns) {
+  const std::string_view maker = maker_behind(origins, tensor);
+  NetworkOutputs::Output one{.name = std::move(name), .shape = {}};
+  one.is_probability = content_of(origins, tensor) == Content::probability;
+  one.is_softmax = maker == "Softmax";
+  one.maker = maker;
+  one.is_raw = maker == "Conv" || maker == "Add";  // of a bias
+  one.has_raw_scores = maker_behind(origins, tensor, true) == "Conv";
+  one.columns = columns;
+  std::size_t sides = 3;
+  const TensorType& type = origins.graph().type(tensor);
+  if (is_known(type.shape)) {
+    one.data = type.data;
+    one.shape = type.shape;
+    sides = one.shape->size();
+    if (sides > 0) one.columns = one.shape->back();
+  }
+  if (sides > 1) {
+    one.first_runs = runs_along(origins, tensor, 1);
+    one.last_runs = runs_along(origins, tensor, sides - 1);
+  }
+  return one;
+}
+
 }  // namespace
 
-NetworkOutputs outputs_of(const Network& network, const std::vector<double>& anchors, std::size_t names) {
-  const Graph& graph = network.graph;
+OutputOrigins::OutputOrigins(nn::OnnxOrigins origins)
+    : origins_(std::move(origins)), makers_(origins_.graph.tensors().size(), kNone) {
+  for (std::size_t i = 0; i < origins_.nodes.size(); ++i) {
+    forget_levels(origins_.nodes[i]);
+    for (const int output : origins_.nodes[i].outputs) {
+      if (output != kNone) makers_[static_cast<std::size_t>(output)] = static_cast<int>(i);
+    }
+  }
+}
+
+const nn::OnnxNode* OutputOrigins::maker_of(int tensor) const {
+  const int maker = graph().constant(tensor) ? kNone : makers_[static_cast<std::size_t>(tensor)];
+  return maker == kNone ? nullptr : &nodes()[static_cast<std::size_t>(maker)];
+}
+
+NetworkOutputs OutputOrigins::outputs(Network& network, const std::vector<std::int64_t>& columns,
+                                      const std::vector<double>& anchors, std::size_t names) const {
   NetworkOutputs outputs;
   outputs.input = network.preprocessing.size;
   outputs.channels = network.preprocessing.channels;
   outputs.has_channels_last = network.preprocessing.channels_last;
-  outputs.highest_level = highest_level_of(graph, graph.inputs[network.picture].value);
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const int number = graph.outputs[i];
-    const Value& value = graph.value(number);
-    const std::string_view maker = maker_behind(graph, number);
-    NetworkOutputs::Output one{.name = value.name, .shape = {}};
-    one.is_probability = content_of(graph, number) == Content::probability;
-    one.is_softmax = maker == "Softmax";
-    one.maker = maker;
-    one.is_raw = maker == "Conv" || maker == "Add";  // of a bias
-    one.has_raw_scores = maker_behind(graph, number, true) == "Conv";
-    one.columns = graph.columns[i];
-    std::size_t sides = 3;
-    if (value.is_typed) {
-      one.kind = value.type.kind;
-      one.shape = value.type.shape;
-      sides = one.shape->size();
-      if (sides > 0) one.columns = one.shape->back();
-    }
-    if (sides > 1) {
-      one.first_runs = runs_along(graph, number, 1);
-      one.last_runs = runs_along(graph, number, sides - 1);
-    }
-    outputs.all.push_back(std::move(one));
-  }
-  const auto has = [&](const auto& is_one) { return std::ranges::any_of(graph.nodes, is_one); };
-  for (const Node& node : graph.nodes) ++outputs.operators[node.op];
+  outputs.highest_level = highest_level_of(*this, graph().inputs()[network.picture]);
+  for (std::size_t i = 0; i < network.outputs.size(); ++i)
+    outputs.all.push_back(facts_of(*this, graph().outputs()[i], network.outputs[i].name, columns[i]));
+  const auto has = [&](const auto& is_one) { return std::ranges::any_of(nodes(), is_one); };
+  for (const Node& node : nodes()) ++outputs.operators[node.op];
   outputs.pools_like_yolov7 =
       has([](const Node& node) {
         return node.op == "MaxPool" && node.integers("kernel_shape") == std::vector<std::int64_t>{2, 2};
       }) &&
       !has([](const Node& node) { return node.op == "LeakyRelu"; });
   outputs.anchors = anchors;
-  for (const InputRole role : network.roles) {
-    outputs.knows_frame_size |= role != InputRole::picture && role != InputRole::mask;
-    outputs.knows_scale |= role == InputRole::scale;
+  for (const NetworkInput& input : network.inputs) {
+    outputs.knows_frame_size |= input.role != InputRole::picture && input.role != InputRole::mask;
+    outputs.knows_scale |= input.role == InputRole::scale;
   }
   if (names > 0) outputs.classes = static_cast<int>(names);
-  outputs.metadata = graph.metadata;
+  outputs.metadata = network.file.metadata;
   // Copies share what was run.
   struct Shared {
     std::optional<Probe> probe;
@@ -252,30 +278,29 @@ NetworkOutputs outputs_of(const Network& network, const std::vector<double>& anc
   return outputs;
 }
 
-std::int64_t classes_behind_labels(const Graph& graph, const Scheme& scheme) {
+std::int64_t OutputOrigins::classes_behind_labels(const Scheme& scheme) const {
   if (scheme.heads.empty() || !scheme.heads[0].label.is_there()) return 0;
   const Field& label = scheme.heads[0].label;
-  int value = graph.outputs[static_cast<std::size_t>(label.output)];
+  int value = graph().outputs()[static_cast<std::size_t>(label.output)];
   for (int step = 0; step < kMostMakers; ++step) {
-    const Node* const maker = maker_of(graph, value);
+    const Node* const maker = maker_of(value);
     if (!maker || maker->inputs.empty()) return 0;
     if (is_index(*maker, value)) {
-      const Value& from = graph.value(maker->inputs[0]);
+      const Shape& from = graph().shape(maker->inputs[0]);
       if (maker->op == "Mod") {
-        const SharedTensor& divisor = graph.value(maker->inputs[1]).constant;
-        return divisor && divisor->size() == 1 ? divisor->as<std::int64_t>(0) : 0;
+        const Tensor* const divisor = graph().constant(maker->inputs[1]);
+        return divisor && divisor->size() == 1 ? static_cast<std::int64_t>(number_at(*divisor, 0)) : 0;
       }
-      if (!from.is_typed || from.type.shape.empty()) return 0;
-      const auto sides = static_cast<std::int64_t>(from.type.shape.size());
+      if (!is_known(from) || from.empty()) return 0;
+      const auto sides = static_cast<std::int64_t>(from.size());
       const std::int64_t axis = maker->integer("axis", maker->op == "ArgMax" ? 0 : -1);
-      return from.type.shape[static_cast<std::size_t>(axis < 0 ? axis + sides : axis)];
+      return from[static_cast<std::size_t>(axis < 0 ? axis + sides : axis)];
     }
     if (!is_move(*maker)) return 0;
     // The label is the part of the row that an index has made.
     int next = maker->inputs[0];
     for (const int input : maker->inputs) {
-      if (maker->op == "Concat" && input != kAbsent && content_of(graph, input) == Content::label)
-        next = input;
+      if (maker->op == "Concat" && input != kNone && content_of(*this, input) == Content::label) next = input;
     }
     value = next;
   }

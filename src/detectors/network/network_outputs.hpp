@@ -1,17 +1,39 @@
 #pragma once
 /// What a network's file tells about its outputs.
 
+#include <vector>
+
 #include "detectors/network/network.hpp"
+#include "onnx/import.hpp"
 
 namespace sightline::network {
 
-/// Facts about the outputs of a simplified graph whose inputs are known. The test picture is run when it is
-/// asked for: bytes of a fixed pattern as numbers from 0 to 1, which no usual normalisation exceeds by far.
-/// @param network  must outlive the result
-/// @param names    number of class names that are given; 0: none
-NetworkOutputs outputs_of(const Network& network, const std::vector<double>& anchors, std::size_t names);
+/// What has made the outputs of an imported network.
+class OutputOrigins {
+ public:
+  explicit OutputOrigins(nn::OnnxOrigins origins);
 
-/// How many classes the finished rows of a scheme choose from, where the file tells; 0: unknown.
-std::int64_t classes_behind_labels(const Graph& graph, const Scheme& scheme);
+  /// Facts about the outputs of a network whose graph was imported with these origins. When it is asked for,
+  /// the network is planned and the test picture is run: bytes of a fixed pattern as numbers from 0 to 1,
+  /// which no usual normalisation exceeds by far.
+  /// @param network  must outlive the result, at its place
+  /// @param columns  by output: the last side that the file tells, or kUnknown
+  /// @param names    number of class names that are given; 0: none
+  NetworkOutputs outputs(Network& network, const std::vector<std::int64_t>& columns,
+                         const std::vector<double>& anchors, std::size_t names) const;
+
+  /// How many classes the finished rows of a scheme choose from, where the file tells; 0: unknown.
+  std::int64_t classes_behind_labels(const Scheme& scheme) const;
+
+  /// Of tensors in the origins' graph.
+  const nn::Graph& graph() const { return origins_.graph; }
+  const std::vector<nn::OnnxNode>& nodes() const { return origins_.nodes; }
+  /// The node that makes a tensor; null for inputs and constants.
+  const nn::OnnxNode* maker_of(int tensor) const;
+
+ private:
+  nn::OnnxOrigins origins_;
+  std::vector<int> makers_;  ///< numbers of nodes, by tensor
+};
 
 }  // namespace sightline::network

@@ -43,7 +43,7 @@ class Header {
   const Shape& shape() const { return *shape_; }
 
  private:
-  [[noreturn]] static void refuse() { throw Problem("has a header that is not NumPy's"); }
+  [[noreturn]] static void refuse() { throw nn::Problem("has a header that is not NumPy's"); }
 
   std::string_view trim() {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n\t"), rest_.size()));
@@ -72,7 +72,7 @@ class Header {
     if (key == "descr" && !type_) {
       type_ = quoted();
     } else if (key == "fortran_order" && !is_in_rows_) {
-      if (!trim().starts_with("False")) throw Problem("is not in row-major order");
+      if (!trim().starts_with("False")) throw nn::Problem("is not in row-major order");
       rest_.remove_prefix(5);
       is_in_rows_ = true;
     } else if (key == "shape" && !shape_) {
@@ -87,8 +87,8 @@ class Header {
     while (!skip(')')) {
       std::int64_t side = 0;
       const auto [end, error] = std::from_chars(trim().data(), rest_.data() + rest_.size(), side);
-      if (error == std::errc::result_out_of_range) throw Problem("has a shape that is too large");
-      if (error != std::errc() || side < 0 || shape_->size() == kMaxRank) refuse();
+      if (error == std::errc::result_out_of_range) throw nn::Problem("has a shape that is too large");
+      if (error != std::errc() || side < 0 || shape_->size() == nn::kMaxRank) refuse();
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       shape_->push_back(side);
       if (!skip(',')) {
@@ -109,29 +109,26 @@ Tensor tensor_of(const std::string& bytes, std::size_t offset, const Shape& shap
   constexpr bool is_real = std::is_floating_point_v<T>;
   const std::int64_t count = elements_of(shape);
   const std::size_t wanted = static_cast<std::size_t>(count) * sizeof(T), there = bytes.size() - offset;
-  if (there < wanted) throw Problem("is truncated");
-  if (there > wanted) throw Problem("has " + std::to_string(there - wanted) + " bytes behind its values");
-  Tensor tensor(is_real ? Kind::real : Kind::whole, shape);
-  if constexpr (is_real) {
-    convert<T>(bytes, offset, tensor.reals(), count);
-  } else {
-    convert<T>(bytes, offset, tensor.wholes(), count);
-  }
+  if (there < wanted) throw nn::Problem("is truncated");
+  if (there > wanted) throw nn::Problem("has " + std::to_string(there - wanted) + " bytes behind its values");
+  using Element = std::conditional_t<is_real, float, std::int64_t>;
+  Tensor tensor(is_real ? DataType::f32 : DataType::i64, shape);
+  convert<T>(bytes, offset, tensor.as<Element>().data(), count);
   return tensor;
 }
 
 Tensor parse(const std::string& bytes) {
   if (bytes.size() < kPreamble || !bytes.starts_with("\x93NUMPY") || bytes[6] != 1)
-    throw Problem("is no .npy file");
+    throw nn::Problem("is no .npy file");
   const std::size_t length = static_cast<std::uint8_t>(bytes[8]) + 256U * static_cast<std::uint8_t>(bytes[9]);
-  if (bytes.size() - kPreamble < length) throw Problem("is truncated");
+  if (bytes.size() - kPreamble < length) throw nn::Problem("is truncated");
   const Header header(std::string_view(bytes).substr(kPreamble, length));
   const std::size_t offset = kPreamble + length;
   if (header.type() == "<f4") return tensor_of<float>(bytes, offset, header.shape());
   if (header.type() == "<f8") return tensor_of<double>(bytes, offset, header.shape());
   if (header.type() == "<i4") return tensor_of<std::int32_t>(bytes, offset, header.shape());
   if (header.type() == "<i8") return tensor_of<std::int64_t>(bytes, offset, header.shape());
-  throw Problem("is not of float32, float64, int32 or int64");
+  throw nn::Problem("is not of float32, float64, int32 or int64");
 }
 
 }  // namespace
@@ -143,12 +140,12 @@ Tensor read_npy(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (error || !stream) throw Error(ExitCode::input, "cannot read '" + file.string() + "'");
   try {
-    if (size > kMostBytes) throw Problem("is larger than 1 GiB");
+    if (size > kMostBytes) throw nn::Problem("is larger than 1 GiB");
     std::string bytes(static_cast<std::size_t>(size), '\0');
     stream.read(bytes.data(), static_cast<std::streamsize>(size));
-    if (stream.gcount() != static_cast<std::streamsize>(size)) throw Problem("cannot be read");
+    if (stream.gcount() != static_cast<std::streamsize>(size)) throw nn::Problem("cannot be read");
     return parse(bytes);
-  } catch (const Problem& problem) {
+  } catch (const nn::Problem& problem) {
     throw Error(ExitCode::input, "'" + file.string() + "' " + problem.what());
   }
 }

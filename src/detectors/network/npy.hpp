@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "detectors/network/tensor.hpp"
+#include "detectors/network/tensors.hpp"
 
 namespace sightline::network {
 

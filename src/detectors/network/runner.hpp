@@ -1,10 +1,12 @@
 #pragma once
-/// Runs a network on one frame: the interpreter, which defines the result, or a plan, which is faster.
+/// Runs a network on one frame: part by part, or as the reference.
 
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "detectors/network/graph.hpp"
+#include "detectors/network/parts.hpp"
+#include "detectors/network/tensors.hpp"
 #include "processing/inter_stage_buffer.hpp"
 
 namespace sightline {
@@ -21,22 +23,30 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
   virtual ~Runner() = default;
 
-  /// The value of an input, to be filled before the first segment runs; memory for its type is there.
+  /// The value of an input, to be filled before the first part runs.
   virtual Tensor& input(std::size_t i) = 0;
-  /// Segments run one after the other. Throws Error (failed), naming the node.
+  /// Parts run one after the other. Throws Error (failed), naming the node.
   /// @param meter  is told how long threads were busy; may be null
-  virtual void run(std::size_t segment, WorkMeter* meter) = 0;
-  virtual std::size_t segments() const { return 1; }
+  virtual void run(std::size_t part, WorkMeter* meter) = 0;
+  virtual std::size_t parts() const { return 1; }
   void run_all(WorkMeter* meter = nullptr) {
-    for (std::size_t i = 0; i < segments(); ++i) run(i, meter);
+    for (std::size_t i = 0; i < parts(); ++i) run(i, meter);
   }
-  /// Runs all segments. Returns the seconds of each of the plan's levels; none where there is no plan.
-  virtual std::vector<double> time_levels() { return {}; }
+  /// Runs all parts. Returns the seconds of each wave of each part, and of the copies behind a part's waves
+  /// where there are some; none for the reference.
+  virtual std::vector<double> time_waves() { return {}; }
   /// The value of an output, until the next frame.
   virtual const Tensor& output(std::size_t i) = 0;
-  /// Memory that segments share: the picture's first, then the results of each segment. Empty where only the
-  /// CPU can run it.
-  virtual std::span<InterStageBuffer> shared() { return {}; }
+  /// The pools (parts.hpp). Empty where only the CPU can run it.
+  virtual std::span<InterStageBuffer> pools() { return {}; }
 };
+
+/// Runs parts on the threads of the calling TBB arena.
+/// @param parts         outlives the runner
+/// @param memory_limit  bytes of tensors whose sizes a frame decides
+std::unique_ptr<Runner> make_runner(const Parts& parts, std::int64_t memory_limit);
+
+/// Runs a graph by the reference. @param graph  outlives the runner
+std::unique_ptr<Runner> make_reference_runner(const nn::Graph& graph, std::int64_t memory_limit);
 
 }  // namespace sightline::network

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "detectors/network/graph.hpp"
 #include "detectors/network/preprocessing.hpp"
+#include "detectors/network/tensors.hpp"
 
 namespace sightline {
 class WorkMeter;
@@ -121,7 +121,7 @@ struct ChannelRun {
 struct NetworkOutputs {
   struct Output {
     std::string name;
-    Kind kind = Kind::real;
+    DataType data = DataType::f32;
     std::optional<Shape> shape;
     bool is_probability = false;  ///< whether a sigmoid or a softmax has made it
     bool is_raw = false;          ///< whether a convolution has, so that no box is finished

@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/network.hpp"
-#include "detectors/network/onnx_file.hpp"
 #include "detectors/network/published.hpp"
 #include "image/size_text.hpp"
 

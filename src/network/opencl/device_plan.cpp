@@ -395,8 +395,7 @@ class DevicePlanBuilder {
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
       const int output = graph_.outputs()[i];
       Storage own = plain_storage(graph_.type(output), Memory::arena);
-      own.first_wave = launches_ + 1;
-      own.last_wave = std::numeric_limits<int>::max();
+      own.last_wave = launches_ + 1;
       output_storages_.push_back(own);
       is_copied_.push_back(!add_places(output, i));
     }
@@ -521,13 +520,12 @@ class DevicePlanBuilder {
                                [&](const TaskStep& step) { return step.reads(static_cast<int>(tensor)); });
   }
 
+  // Inputs lie side by side, and so do outputs, so that one copy brings all.
   void place() {
-    std::vector<Storage*> all;
+    std::vector<Storage*> all, inputs, outputs;
     for (const int input : graph_.inputs()) {
-      Storage& own = stored_[input];
       if (!stored_.is_stored(input)) throw Problem("has inputs whose sides are not known");
-      own.first_wave = 0;
-      all.push_back(&own);
+      inputs.push_back(&stored_[input]);
     }
     for (const Task& task : tasks_) {
       for (const TaskStep& step : task.steps) {
@@ -536,20 +534,36 @@ class DevicePlanBuilder {
           own.first_wave = task.launch + 1;
           own.last_wave = std::max(own.last_wave, own.first_wave);
           if (has_blocks_[to_size(made)]) all.push_back(&own);
-          for (const OutputPlace& place : outputs_[to_size(made)]) {
-            Storage& output = output_storages_[to_size(place.base)];
-            output.first_wave = std::min(output.first_wave, task.launch + 1);
-          }
         }
       }
     }
-    for (Storage& one : output_storages_) all.push_back(&one);
+    for (Storage& one : output_storages_) outputs.push_back(&one);
+    Storage input_row = row_of(inputs), output_row = row_of(outputs);
+    all.insert(all.end(), {&input_row, &output_row});
     plan_.frame_bytes = place_in_arena(all);
+    plan_.inputs = place_in_row(inputs, input_row);
+    plan_.outputs = place_in_row(outputs, output_row);
     for (std::vector<OutputPlace>& own : outputs_) {
       for (OutputPlace& place : own) place.base = output_storages_[to_size(place.base)].offset / 4;
     }
-    for (const int input : graph_.inputs()) plan_.inputs.push_back(stored_[input].offset);
-    for (const Storage& one : output_storages_) plan_.outputs.push_back(one.offset);
+  }
+  static Storage row_of(const std::vector<Storage*>& storages) {
+    Storage row;
+    std::vector<std::int64_t> bytes;
+    for (const Storage* const one : storages) {
+      bytes.push_back(one->bytes);
+      row.last_wave = std::max(row.last_wave, one->last_wave);
+    }
+    row.bytes = offsets_in_row(bytes).back();
+    return row;
+  }
+  static std::vector<std::int64_t> place_in_row(const std::vector<Storage*>& storages, const Storage& row) {
+    std::vector<std::int64_t> bytes;
+    for (const Storage* const one : storages) bytes.push_back(one->bytes);
+    std::vector<std::int64_t> offsets = offsets_in_row(bytes);
+    offsets.pop_back();
+    for (std::size_t i = 0; i < storages.size(); ++i) storages[i]->offset = offsets[i] += row.offset;
+    return offsets;
   }
 
   // --- text
@@ -558,6 +572,7 @@ class DevicePlanBuilder {
   struct Side {
     std::vector<TaskSource> sources;
     std::string name;
+    std::int64_t multiply_adds = 0;
   };
 
   void write() {
@@ -573,11 +588,15 @@ class DevicePlanBuilder {
       Side& side = launches[{tasks_[t].launch, text}];
       side.sources.push_back(std::move(source));
       side.name += name_of_task(tasks_[t], tiles_[t]);
+      for (const TaskStep& step : tasks_[t].steps) {
+        if (step.kind != StepKind::copy) side.multiply_adds += multiply_adds_of(graph_, step.step.node);
+      }
     }
     for (auto& [key, side] : launches) {
       plan_.launches.push_back(launch_of(std::move(side.sources)));
       DeviceLaunch& launch = plan_.launches.back();
       launch.name = side.name;
+      launch.multiply_adds = side.multiply_adds;
       const bool has_few = plan_.shape.frames == 1 && launch.groups < 2 * plan_.shape.groups;
       launch.unrolled = has_few ? plan_.shape.unrolled_few : plan_.shape.unrolled_many;
     }

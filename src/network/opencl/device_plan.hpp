@@ -47,6 +47,7 @@ struct DeviceLaunch {
   std::string source;                   ///< of kernel `run`
   std::vector<std::int32_t> arguments;  ///< behind the memory's
   int groups = 0;                       ///< of a frame
+  std::int64_t multiply_adds = 0;       ///< of a frame
   int unrolled = 1;
   std::string name;  ///< for people
 };
@@ -58,7 +59,7 @@ struct DevicePlan {
   std::vector<std::int32_t> tables;
   std::int64_t frame_bytes = 0;  ///< a multiple of 64
   std::vector<std::int64_t> inputs,
-      outputs;  ///< bytes from a frame's start, by input and output of the graph
+      outputs;  ///< bytes from a frame's start, by input and output of the graph; both as offsets_in_row
 };
 
 /// Whether devices have a kernel for a node.

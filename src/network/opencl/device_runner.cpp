@@ -57,42 +57,56 @@ DeviceKernelsOf::DeviceKernelsOf(const DevicePlan& plan, const opencl::Context& 
   opencl::upload(queue, tables_, plan.tables);
 }
 
-DeviceRunner::DeviceRunner(const Graph& graph, const DeviceKernelsOf& kernels, int most)
-    : graph_(graph),
-      on_device_(kernels),
-      queue_(kernels.context()),
-      memory_(kernels.context(), static_cast<std::size_t>(kernels.plan().frame_bytes * most)) {
+DeviceLaunches::DeviceLaunches(const DeviceKernelsOf& kernels) : on_device_(&kernels) {
   const DevicePlan& plan = kernels.plan();
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
     opencl::Kernel& kernel = kernels_.emplace_back(kernels.programs_[i], "run");
-    kernel.arguments(memory_, static_cast<cl_long>(plan.frame_bytes / 4), kernels.weights_, kernels.tables_);
+    kernel.argument(1, static_cast<cl_long>(plan.frame_bytes / 4));
+    kernel.argument(2, kernels.weights_);
+    kernel.argument(3, kernels.tables_);
     cl_uint next = 4;
     for (const std::int32_t value : plan.launches[i].arguments) kernel.argument(next++, cl_int{value});
   }
 }
 
-opencl::NDRange DeviceRunner::range_of(const DeviceLaunch& launch, int frames) const {
-  return opencl::groups(static_cast<std::size_t>(frames) * static_cast<std::size_t>(launch.groups),
-                        static_cast<std::size_t>(on_device_.plan().shape.group));
+opencl::NDRange DeviceLaunches::range_of(std::size_t launch, int frames) const {
+  const DevicePlan& plan = on_device_->plan();
+  return opencl::groups(
+      static_cast<std::size_t>(frames) * static_cast<std::size_t>(plan.launches[launch].groups),
+      static_cast<std::size_t>(plan.shape.group));
 }
 
-void DeviceRunner::enqueue(int frames) {
-  const DevicePlan& plan = on_device_.plan();
-  for (std::size_t i = 0; i < kernels_.size(); ++i)
-    kernels_[i].enqueue_unwatched(queue_, range_of(plan.launches[i], frames));
-}
-
-std::vector<double> DeviceRunner::launch_seconds(int frames) {
-  std::vector<double> seconds;
-  const DevicePlan& plan = on_device_.plan();
+void DeviceLaunches::enqueue(opencl::Queue& queue, const opencl::Buffer& memory, int frames,
+                             const std::function<void(opencl::Event)>& launched) {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    const opencl::Event event = kernels_[i].enqueue(queue_, range_of(plan.launches[i], frames));
-    queue_.wait(event);
-    const auto times = event.times(queue_.device_name());
+    kernels_[i].argument(0, memory);
+    const bool is_told = launched && (i == 0 || i + 1 == kernels_.size());
+    if (is_told) {
+      launched(kernels_[i].enqueue(queue, range_of(i, frames)));
+    } else {
+      kernels_[i].enqueue_unwatched(queue, range_of(i, frames));
+    }
+  }
+}
+
+std::vector<double> DeviceLaunches::seconds(opencl::Queue& queue, const opencl::Buffer& memory, int frames) {
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    kernels_[i].argument(0, memory);
+    const opencl::Event event = kernels_[i].enqueue(queue, range_of(i, frames));
+    queue.wait(event);
+    const auto times = event.times(queue.device_name());
     seconds.push_back(1e-9 * static_cast<double>(times.ended - times.started));
   }
   return seconds;
 }
+
+DeviceRunner::DeviceRunner(const Graph& graph, const DeviceKernelsOf& kernels, int most)
+    : graph_(graph),
+      on_device_(kernels),
+      queue_(kernels.context()),
+      memory_(kernels.context(), static_cast<std::size_t>(kernels.plan().frame_bytes * most)),
+      launches_(kernels) {}
 
 std::vector<std::vector<Tensor>> DeviceRunner::run(const std::vector<Inputs>& frames) {
   const DevicePlan& plan = on_device_.plan();

@@ -1,6 +1,8 @@
 #pragma once
 /// Runners: run a plan on an OpenCL device.
 
+#include <functional>
+
 #include "network/opencl/device_plan.hpp"
 #include "network/primitives/primitive.hpp"
 #include "opencl/context.hpp"
@@ -24,12 +26,32 @@ class DeviceKernelsOf {
   std::size_t kernels() const { return distinct_; }
 
  private:
-  friend class DeviceRunner;
+  friend class DeviceLaunches;
   const DevicePlan* plan_;
   const opencl::Context* context_;
   std::vector<opencl::Program> programs_;  ///< by launch
   std::size_t distinct_ = 0;
   opencl::Buffer weights_, tables_;
+};
+
+/// A plan's kernels with their arguments. Thread-safety: one thread at a time.
+class DeviceLaunches {
+ public:
+  /// @param kernels  must outlive it
+  explicit DeviceLaunches(const DeviceKernelsOf& kernels);
+
+  /// Enqueues all for frames in memory, each at a multiple of the plan's frame_bytes. Throws DeviceError.
+  /// @param launched  is told of the first command and of the last
+  void enqueue(opencl::Queue& queue, const opencl::Buffer& memory, int frames,
+               const std::function<void(opencl::Event)>& launched = {});
+  /// Seconds of each launch of some frames, run one by one. Throws DeviceError.
+  std::vector<double> seconds(opencl::Queue& queue, const opencl::Buffer& memory, int frames);
+
+ private:
+  opencl::NDRange range_of(std::size_t launch, int frames) const;
+
+  const DeviceKernelsOf* on_device_;
+  std::vector<opencl::Kernel> kernels_;  ///< by launch
 };
 
 /// Runs frames one behind the other, or several at once. Thread-safety: one thread at a time.
@@ -43,19 +65,16 @@ class DeviceRunner {
   std::vector<std::vector<Tensor>> run(const std::vector<Inputs>& frames);
 
   /// Enqueues the launches for the frames that the memory holds, without transfers.
-  void enqueue(int frames);
+  void enqueue(int frames) { launches_.enqueue(queue_, memory_, frames); }
   opencl::Queue& queue() { return queue_; }
-  /// Seconds of each launch of some frames, run one by one.
-  std::vector<double> launch_seconds(int frames);
+  std::vector<double> launch_seconds(int frames) { return launches_.seconds(queue_, memory_, frames); }
 
  private:
-  opencl::NDRange range_of(const DeviceLaunch& launch, int frames) const;
-
   const Graph& graph_;
   const DeviceKernelsOf& on_device_;
   opencl::Queue queue_;
   opencl::Buffer memory_;
-  std::vector<opencl::Kernel> kernels_;  ///< by launch, with their arguments
+  DeviceLaunches launches_;
 };
 
 }  // namespace sightline::nn

@@ -12,7 +12,8 @@ namespace {
 
 class Partitioner {
  public:
-  explicit Partitioner(const Graph& graph) : rewritten_(rewritten(graph)), graph_(rewritten_.graph) {
+  Partitioner(const Graph& graph, std::size_t most)
+      : rewritten_(rewritten(graph)), graph_(rewritten_.graph), most_(static_cast<int>(most)) {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n)
       on_device_.push_back(has_device_kernel(graph_, rewritten_.tensors, static_cast<int>(n)));
   }
@@ -25,7 +26,8 @@ class Partitioner {
       for (int number = 0; number <= last_; ++number) {
         Partition part = part_of(number);
         if (part.outputs.empty()) continue;
-        fits = fits && (!part.on_device || leave_to_cpu(part.graph, nodes_));
+        fits = fits &&
+               (!part.on_device || (is_worth_transfers(part, number) && leave_to_cpu(part.graph, nodes_)));
         parts.push_back(std::move(part));
       }
       if (fits) return {std::move(rewritten_.graph), std::move(parts)};
@@ -51,6 +53,7 @@ class Partitioner {
       } else if ((number % 2 == 0) != on_device_[at(n)]) {
         ++number;
       }
+      number = std::min(number, most_ - 1);
       for (const int output : node.outputs) number_[at(output)] = number;
       last_ = std::max(last_, number);
     }
@@ -98,6 +101,18 @@ class Partitioner {
     });
   }
 
+  // Whether a part is large enough to go to a device again. Nodes of others are left to the CPU.
+  bool is_worth_transfers(const Partition& part, int number) {
+    constexpr std::int64_t kLeastMultiplyAdds = 1'000'000;
+    std::int64_t multiply_adds = 0;
+    for (const GraphNode& node : part.graph.nodes()) multiply_adds += multiply_adds_of(part.graph, node);
+    if (number == 0 || multiply_adds >= kLeastMultiplyAdds) return true;
+    for (const auto& [name, nodes] : nodes_) {
+      for (const int one : nodes) on_device_[at(one)] = false;
+    }
+    return false;
+  }
+
   // Domains of a part's tensors may be others than those of the whole graph's. Returns whether devices have
   // all its kernels; nodes for which they have none are left to the CPU.
   bool leave_to_cpu(const Graph& part, const std::map<std::string, std::vector<int>>& nodes) {
@@ -116,6 +131,7 @@ class Partitioner {
 
   Rewritten rewritten_;
   const Graph& graph_;
+  const int most_;
   std::vector<bool> on_device_;                    ///< by node
   std::vector<int> number_;                        ///< by tensor
   std::map<std::string, std::vector<int>> nodes_;  ///< of the last part, by name
@@ -124,8 +140,8 @@ class Partitioner {
 
 }  // namespace
 
-Partitions partitions_of(const Graph& graph) {
-  return Partitioner(graph).divide();
+Partitions partitions_of(const Graph& graph, std::size_t most) {
+  return Partitioner(graph, most).divide();
 }
 
 }  // namespace sightline::nn

@@ -21,6 +21,7 @@ struct Partitions {
 };
 
 /// The fewest partitions whose first nodes run on a device where possible.
-Partitions partitions_of(const Graph& graph);
+/// @param most  partitions, an even number: the last one is for the CPU, with all that is left
+Partitions partitions_of(const Graph& graph, std::size_t most = 1000);
 
 }  // namespace sightline::nn

@@ -27,6 +27,12 @@ std::int64_t aligned_bytes(std::int64_t bytes) {
   return (bytes + 2 * kAlignment - 1) / kAlignment * kAlignment;
 }
 
+std::vector<std::int64_t> offsets_in_row(const std::vector<std::int64_t>& bytes) {
+  std::vector<std::int64_t> offsets{0};
+  for (const std::int64_t one : bytes) offsets.push_back(offsets.back() + aligned_bytes(one));
+  return offsets;
+}
+
 std::int64_t place_in_arena(std::vector<Storage*> storages) {
   std::vector<Storage*> placed;
   // The largest ones first: small ones fit between them.

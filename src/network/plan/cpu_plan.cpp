@@ -17,7 +17,6 @@
 namespace sightline::nn {
 namespace {
 
-constexpr std::size_t kMostPlannedNodes = 20'000;  // placing memory compares all tensors with each other
 constexpr std::int64_t kTileBytes = std::int64_t{128} << 10;  // of scratch, so that tiles stay in the cache
 constexpr std::int64_t kFewestPoints = 13;                    // which fill the registers of a product
 
@@ -512,17 +511,8 @@ class CpuPlanBuilder {
       const std::size_t wave = at(wave_of(groups_[g][0]) - 1);
       plan_.zero_floats = std::max(plan_.zero_floats, zero_floats[g]);
       plan_.waves[wave].push_back(std::move(works[g]));
-      for (const int node : groups_[g]) plan_.multiply_adds[wave] += multiply_adds_of(node_of(node));
+      for (const int node : groups_[g]) plan_.multiply_adds[wave] += multiply_adds_of(graph_, node_of(node));
     }
-  }
-
-  std::int64_t multiply_adds_of(const GraphNode& node) const {
-    const std::int64_t elements = elements_of(graph_.shape(node.outputs[0]));
-    if (std::holds_alternative<Product>(node.primitive))
-      return elements * graph_.shape(node.inputs[0]).back();
-    if (!std::holds_alternative<Convolve>(node.primitive)) return 0;
-    const Shape& weights = graph_.shape(node.inputs[1]);
-    return elements * elements_between(weights, 1, weights.size());
   }
 
   std::unique_ptr<Work> work_of(const std::vector<int>& group, std::int64_t& zero_floats) const {

@@ -28,6 +28,9 @@ struct CpuPlan {
   std::int64_t frame_bytes() const;
 };
 
+/// Nodes of a graph that has a plan: placing memory compares all tensors with each other.
+inline constexpr std::size_t kMostPlannedNodes = 20'000;
+
 /// How a plan is made.
 struct CpuPlanOptions {
   bool all_alone = false;                             ///< every node runs alone, as the reference: for tests

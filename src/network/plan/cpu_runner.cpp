@@ -39,6 +39,7 @@ CpuRunner::CpuRunner(const CpuPlan& plan, std::int64_t memory_limit)
     outputs_.emplace_back(is_known(plan.graph.shape(output)) ? Tensor(plan.graph.type(output)) : Tensor());
     same_outputs_.push_back(static_cast<int>(std::ranges::find(outputs, output) - outputs.begin()));
   }
+  placed_.assign(outputs.size(), nullptr);
   for (std::size_t i = 0; i < plan.copied.size(); ++i)
     copies_.emplace_back(plan.copied_outputs[i] == kNone ? Tensor(plan.graph.type(plan.copied[i]))
                                                          : Tensor());
@@ -74,10 +75,15 @@ void CpuRunner::bind(Inputs inputs) {
     memory_[static_cast<std::size_t>(graph.inputs()[i])] =
         const_cast<std::byte*>(inputs[i]->bytes().data());  // NOLINT: is read
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (placed_[i]) outputs_[i] = placed_output(i);
     if (plan_.written_outputs[i] != kNone && same_outputs_[i] == static_cast<int>(i))
       memory_[static_cast<std::size_t>(plan_.written_outputs[i])] = outputs_[i].bytes().data();
   }
   for (std::size_t i = 0; i < copies_.size(); ++i) memory_[graph.tensors().size() + i] = copy_memory(i);
+}
+
+Tensor CpuRunner::placed_output(std::size_t i) const {
+  return Tensor::over(plan_.graph.type(plan_.graph.outputs()[i]), placed_[i]);
 }
 
 void CpuRunner::divide(int participants) {
@@ -200,6 +206,9 @@ void CpuRunner::run_last(Inputs inputs) {
       const bool is_input = graph.tensors()[tensor].maker == kNone;
       outputs_[i] = is_input ? *last_values_[tensor] : std::move(last_made_[tensor]);
     }
+    if (!placed_[i] || outputs_[i].bytes().data() == placed_[i]) continue;
+    std::ranges::copy(outputs_[i].bytes(), placed_[i]);
+    outputs_[i] = placed_output(i);
   }
 }
 

@@ -19,6 +19,10 @@ class CpuRunner {
   /// @param memory_limit  bytes of results of last nodes that are needed at once
   explicit CpuRunner(const CpuPlan& plan, std::int64_t memory_limit = std::int64_t{1} << 36);
 
+  /// From the next run on, an output, whose sides are known, lies in memory of the caller's, aligned to 64
+  /// bytes.
+  void place_output(std::size_t i, std::byte* memory) { placed_[i] = memory; }
+
   /// Computes the outputs, which stay until the next run.
   /// @param inputs  in the graph's order, of its types
   /// @param meter   is told how long threads were busy; may be null
@@ -40,6 +44,7 @@ class CpuRunner {
   };
 
   void bind(Inputs inputs);
+  Tensor placed_output(std::size_t i) const;
   void divide(int participants);
   void take_part(int number);
   void take_band(std::size_t wave, int band, const WorkMemory& memory);
@@ -53,6 +58,7 @@ class CpuRunner {
   AlignedBuffer<std::byte> arena_;
   AlignedBuffer<float> zeros_;
   std::vector<Tensor> outputs_;
+  std::vector<std::byte*> placed_;              ///< by output: memory of the caller's; null: none
   std::vector<int> same_outputs_;               ///< by output: the first one that is the same tensor
   std::vector<Tensor> copies_;                  ///< by copied tensor; empty where that is an output
   std::vector<std::byte*> memory_;              ///< by tensor, then by copy

@@ -17,24 +17,23 @@ OpenClStages::OpenClStages(const NetworkDetector& detector, const opencl::Contex
                            opencl::ProgramCache* cache)
     : OpenClStagesOf(detector, context, cache, {}),
       detector_(&detector),
-      levels_(*detector.plan(), context, cache, DeviceLevels::manner_for(context.device())),
+      parts_(*detector.parts(), context, cache),
       letterbox_(program("network/letterbox.cl")) {
-  const std::vector<PlanSegment>& segments = detector.plan()->segments;
   if (detector.stages()[kLetterbox].suits_device) support(kLetterbox);
-  uploads_.insert(kInput);
-  downloads_.insert(kInput);
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    uploads_.insert(kFirstResults + i);
-    downloads_.insert(kFirstResults + i);
-    if (segments[i].suits_devices) support(kFirstSegment + i);
+  for (std::size_t pool = 0; pool < detector.parts()->pool_bytes.size(); ++pool) {
+    uploads_.insert(resource_of(pool));
+    downloads_.insert(resource_of(pool));
+  }
+  for (std::size_t i = 0; i < detector.parts()->parts.size(); ++i) {
+    if (detector.parts()->parts[i].partition.on_device) support(kFirstPart + i);
   }
   opencl::Queue queue(context);
   opencl::upload(queue, values_, normalised_values(detector.network().preprocessing));
 }
 
 InterStageBuffer* OpenClStages::buffer_of(NetworkWorkspace& workspace, std::size_t resource) const {
-  const std::span<InterStageBuffer> shared = workspace.runner->shared();
-  return resource >= kInput && resource - kInput < shared.size() ? &shared[resource - kInput] : nullptr;
+  const std::span<InterStageBuffer> pools = workspace.runner->pools();
+  return resource >= kInput && resource - kInput < pools.size() ? &pools[resource - kInput] : nullptr;
 }
 
 void OpenClStages::plan_geometry(OpenClSlot& slot, const NetworkWorkspace& workspace) const {
@@ -44,6 +43,14 @@ void OpenClStages::plan_geometry(OpenClSlot& slot, const NetworkWorkspace& works
       axes.insert(axes.end(), {axis->first[i], axis->second[i], axis->weight[i]});
   }
   opencl::upload(slot.queue, slot.axes, axes);
+  const Parts& parts = *detector_->parts();
+  std::vector<std::byte> sizes(static_cast<std::size_t>(parts.sizes_bytes));
+  for (std::size_t i = 0; i < parts.graph.inputs().size(); ++i) {
+    const PoolPlace& place = parts.place_of(parts.graph.inputs()[i]);
+    if (place.pool == kSizesPool)
+      std::ranges::copy(workspace.runner->input(i).bytes(), sizes.begin() + place.offset);
+  }
+  opencl::upload(slot.queue, slot.sizes, sizes);
 }
 
 void OpenClStages::enqueue(OpenClSlot& slot, const NetworkWorkspace& workspace, std::size_t stage) const {
@@ -51,13 +58,13 @@ void OpenClStages::enqueue(OpenClSlot& slot, const NetworkWorkspace& workspace, 
     enqueue_letterbox(slot, workspace);
   } else {
     OpenClSlotBase* const alone = &slot;
-    enqueue_segment({&alone, 1}, stage - kFirstSegment);
+    enqueue_part({&alone, 1}, stage - kFirstPart);
   }
 }
 
 bool OpenClStages::enqueue_together(std::span<OpenClSlotBase* const> slots, std::size_t stage) const {
   if (stage == kLetterbox) return false;
-  enqueue_segment(slots, stage - kFirstSegment);
+  enqueue_part(slots, stage - kFirstPart);
   return true;
 }
 
@@ -80,46 +87,64 @@ void OpenClStages::enqueue_letterbox(OpenClSlot& slot, const NetworkWorkspace& w
                                {kAcross, kDown, 1}});
 }
 
-void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::size_t number) const {
-  const PlanSegment& segment = detector_->plan()->segments[number];
+nn::DeviceLaunches& OpenClSlot::launches_of(const DeviceParts::SharedVariant& variant, std::size_t part) {
+  Launches& own = launches_[variant.get()];
+  own.of = variant;
+  return own.by_part.try_emplace(part, variant->parts.at(part)->kernels).first->second;
+}
+
+// One copy brings inputs that lie side by side in a pool, as they do on the device.
+void OpenClStages::copy_inputs(OpenClSlot& slot, const opencl::Buffer& arena, std::int64_t start,
+                               const Part& part, const nn::DevicePlan& plan) const {
+  const Parts& parts = *detector_->parts();
+  const std::vector<int>& inputs = part.partition.inputs;
+  for (std::size_t first = 0, end = 0; first < inputs.size(); first = end) {
+    const PoolPlace& from = parts.place_of(inputs[first]);
+    std::int64_t bytes = 0;
+    for (end = first; end < inputs.size(); ++end) {
+      const PoolPlace& next = parts.place_of(inputs[end]);
+      const std::int64_t offset = next.offset - from.offset;
+      if (next.pool != from.pool || offset != plan.inputs[end] - plan.inputs[first]) break;
+      bytes = offset + nn::bytes_of(parts.graph.type(inputs[end]));
+    }
+    const opencl::Buffer& pool = from.pool == kSizesPool ? slot.sizes : slot.buffer(resource_of(from.pool));
+    slot.launched(slot.queue.copy(pool, static_cast<std::size_t>(from.offset), arena,
+                                  static_cast<std::size_t>(start + plan.inputs[first]),
+                                  static_cast<std::size_t>(bytes)));
+  }
+}
+
+void OpenClStages::enqueue_part(std::span<OpenClSlotBase* const> slots, std::size_t number) const {
+  const Part& part = detector_->parts()->parts[number];
   auto& first = static_cast<OpenClSlot&>(*slots.front());
   const auto frames = static_cast<int>(slots.size());
-  const DeviceLevels::Variant& levels = levels_.variant_for(frames);
-  first.fit(first.arena, static_cast<std::int64_t>(levels.bytes(frames)));
+  const DeviceParts::SharedVariant variant = parts_.variant_for(frames);
+  const nn::DevicePlan& plan = variant->parts.at(number)->plan;
+  first.fit(first.arena, static_cast<std::int64_t>(variant->bytes(frames)));
   std::vector<opencl::Event> ready;
   for (int i = 0; i < frames; ++i) {
-    OpenClSlotBase& slot = *slots[static_cast<std::size_t>(i)];
-    for (const int read : segment.reads) {
-      const auto pool = static_cast<std::size_t>(read);
-      // Results of segments that are submitted with this one are there.
-      if (pool >= kFirstResultPool && kFirstSegment + pool - kFirstResultPool >= slot.first_submitted())
-        continue;
-      slot.launched(slot.queue.copy(slot.buffer(resource_of(read)), 0, first.arena, levels.place_of(pool, i),
-                                    levels_.pool_bytes(pool)));
-    }
+    auto& slot = static_cast<OpenClSlot&>(*slots[static_cast<std::size_t>(i)]);
+    copy_inputs(slot, first.arena, i * plan.frame_bytes, part, plan);
     if (i == 0) continue;
     ready.push_back(slot.queue.marker());
     slot.queue.flush();
   }
   if (!ready.empty()) first.queue.marker_after(ready);
   opencl::Event done;
-  levels_.enqueue(levels, first.queue, first.levels, first.arena, frames, segment.first_level,
-                  segment.last_level, [&](opencl::Event event) {
-                    for (OpenClSlotBase* slot : slots) slot->launched(event);
-                    done = std::move(event);
-                  });
+  first.launches_of(variant, number).enqueue(first.queue, first.arena, frames, [&](opencl::Event event) {
+    for (OpenClSlotBase* slot : slots) slot->launched(event);
+    done = std::move(event);
+  });
   first.queue.flush();
-  const std::size_t results = kFirstResults + number, pool = kFirstResultPool + number;
-  const auto later = detector_->stages().subspan(first.last_submitted());
-  const bool leaves =
-      std::ranges::any_of(later, [&](const StageInfo& stage) { return stage.reads.contains(results); });
-  if (!leaves) return;
+  const std::size_t pool = kFirstResultPool + number;
+  const auto bytes = static_cast<std::size_t>(detector_->parts()->pool_bytes[pool]);
   std::vector<opencl::Event> copied;
   for (int i = 0; i < frames; ++i) {
     OpenClSlotBase& slot = *slots[static_cast<std::size_t>(i)];
     if (i > 0 && done) slot.queue.marker_after({&done, 1});
-    opencl::Event event = slot.queue.copy(first.arena, levels.place_of(pool, i), slot.buffer(results), 0,
-                                          levels_.pool_bytes(pool));
+    opencl::Event event =
+        slot.queue.copy(first.arena, static_cast<std::size_t>(i * plan.frame_bytes + plan.outputs.front()),
+                        slot.buffer(resource_of(pool)), 0, bytes);
     slot.launched(event);
     if (i == 0) continue;
     slot.queue.flush();
@@ -131,14 +156,10 @@ void OpenClStages::enqueue_segment(std::span<OpenClSlotBase* const> slots, std::
 
 std::unique_ptr<DeviceStages> NetworkDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {
   const auto opened = opencl::opened_from(device);
-  if (!opened || !plan_ || !opened->device().fused_multiply_add) return nullptr;
+  if (!opened || !parts() || !opened->device().fused_multiply_add) return nullptr;
   try {
-    auto stages = std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened);
-    serves_devices_.store(true, std::memory_order_relaxed);
-    return stages;
-  } catch (const opencl::DeviceError&) {
-    throw;
-  } catch (const Error& e) {
+    return std::make_unique<StagesOnDevice<OpenClStages>>(*this, opened);
+  } catch (const nn::Problem& e) {
     logger().warn("'{}' cannot run on '{}': {}; its stages run on the CPU", network_.name,
                   opened->device().name, e.what());
     return nullptr;

@@ -2,13 +2,13 @@
 /// The stages of a network on an OpenCL device; the kernels are under kernels/network.
 ///
 /// Frames that are submitted together share the memory of the first one's slot: what segments read is copied
-/// to it, each level is one launch for all frames, and results are copied back to each frame's slot.
+/// to it, each launch computes all frames, and results are copied back to each frame's slot.
 
 #include <memory>
 #include <span>
 
 #include "detectors/network/detector.hpp"
-#include "detectors/network/opencl/device_levels.hpp"
+#include "detectors/network/opencl/device_parts.hpp"
 #include "processing/opencl/opencl_stages.hpp"
 
 namespace sightline::network {
@@ -20,24 +20,34 @@ class OpenClSlot : public OpenClSlotBase {
   explicit OpenClSlot(const OpenClStages& stages);
 
   opencl::Kernel letterbox;
-  DeviceLevels::Kernels levels;
+  /// Launches of a part, made when they are first asked for.
+  nn::DeviceLaunches& launches_of(const DeviceParts::SharedVariant& variant, std::size_t part);
+
   opencl::Buffer axes;   ///< of the letterbox
+  opencl::Buffer sizes;  ///< pool kSizesPool
   opencl::Buffer arena;  ///< memory of the frames that are submitted together with this one as the first
+
+ private:
+  struct Launches {
+    DeviceParts::SharedVariant of;
+    std::map<std::size_t, nn::DeviceLaunches> by_part;
+  };
+  std::map<const DeviceParts::Variant*, Launches> launches_;
 };
 
 /// Thread-safety: as DeviceStages.
 class OpenClStages : public OpenClStagesOf<NetworkWorkspace, OpenClSlot> {
  public:
-  /// Begins to build the kernels (DeviceLevels). Everything passed must outlive the object; `cache` may be
-  /// null. Throws DeviceError.
+  /// Begins to build the kernels (DeviceParts). Everything passed must outlive the object; `cache` may be
+  /// null. Throws DeviceError, and as DeviceParts.
   OpenClStages(const NetworkDetector& detector, const opencl::Context& context, opencl::ProgramCache* cache);
 
   std::unique_ptr<DeviceSlot> make_slot() const override { return std::make_unique<OpenClSlot>(*this); }
-  bool is_ready() const override { return levels_.is_ready(); }
+  bool is_ready() const override { return parts_.is_ready(); }
   void wait_until_ready(std::size_t frames) const override {
-    levels_.wait_until_ready(static_cast<int>(frames));
+    parts_.wait_until_ready(static_cast<int>(frames));
   }
-  std::size_t most_together() const override { return DeviceLevels::kMostFrames; }
+  std::size_t most_together() const override { return DeviceParts::kMostFrames; }
 
  private:
   friend class OpenClSlot;
@@ -48,10 +58,12 @@ class OpenClStages : public OpenClStagesOf<NetworkWorkspace, OpenClSlot> {
   bool enqueue_together(std::span<OpenClSlotBase* const> slots, std::size_t stage) const override;
 
   void enqueue_letterbox(OpenClSlot& slot, const NetworkWorkspace& workspace) const;
-  void enqueue_segment(std::span<OpenClSlotBase* const> slots, std::size_t segment) const;
+  void enqueue_part(std::span<OpenClSlotBase* const> slots, std::size_t part) const;
+  void copy_inputs(OpenClSlot& slot, const opencl::Buffer& arena, std::int64_t start, const Part& part,
+                   const nn::DevicePlan& plan) const;
 
   const NetworkDetector* detector_;
-  DeviceLevels levels_;
+  DeviceParts parts_;
   opencl::Program letterbox_;
   opencl::Buffer values_;  // of the letterbox
 };
