@@ -16,7 +16,6 @@
 #include "base/hardware.hpp"
 #include "detectors/network/detector.hpp"
 #include "detectors/network/explain.hpp"
-#include "detectors/network/onnx_file.hpp"
 #include "network/onnx_builder.hpp"
 
 namespace sightline {

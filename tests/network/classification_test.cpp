@@ -25,7 +25,7 @@ using network::Preprocessing;
 TEST(Classification, MakesProbabilitiesOfLogits) {
   for (const Shape& shape : {Shape{1, 3}, Shape{1, 3, 1, 1}}) {
     Made made;
-    put(made.add("logits", shape).reals(), {1, 3, 2});
+    put(made.add("logits", shape).as<float>().data(), {1, 3, 2});
     EXPECT_EQ(made.type(), "classification");
     const std::vector<RawBox> found = made.decoded("", 0);
     ASSERT_EQ(found.size(), 3U);
@@ -39,7 +39,7 @@ TEST(Classification, MakesProbabilitiesOfLogits) {
 
 TEST(Classification, TakesProbabilitiesAsTheyAre) {
   Made made;
-  put(made.add("output", {1, 3}, true).reals(), {0.1F, 0.7F, 0.2F});
+  put(made.add("output", {1, 3}, true).as<float>().data(), {0.1F, 0.7F, 0.2F});
   const std::vector<RawBox> found = made.decoded("", 0.15F);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].score, 0.7F);
@@ -47,12 +47,12 @@ TEST(Classification, TakesProbabilitiesAsTheyAre) {
 
 TEST(Classification, ReadsOneScoreAndABackground) {
   Made one;
-  one.add("logit", {1, 1}).reals()[0] = 2;
+  one.add("logit", {1, 1}).as<float>().data()[0] = 2;
   ASSERT_EQ(one.decoded("", 0).size(), 1U);
   EXPECT_NEAR(one.decoded("", 0)[0].score, 1 / (1 + std::exp(-2.0)), 1e-6);
   EXPECT_EQ(one.scheme().threshold, 0.5);
   Made image_net;
-  image_net.add("logits", {1, 1001}).reals()[1000] = 20;
+  image_net.add("logits", {1, 1001}).as<float>().data()[1000] = 20;
   image_net.outputs.classes = 1000;
   ASSERT_EQ(image_net.decoded("", 0.5F).size(), 1U);
   EXPECT_EQ(image_net.decoded("", 0.5F)[0].label, 999);
@@ -74,7 +74,7 @@ TEST(Classification, RefusesDescriptionsAndScoresBesideOthers) {
   several.add("b", {1, 7, 5});
   EXPECT_THROW(several.type(), network::Problem);
   Made of_numbers;
-  of_numbers.add("labels", {1, 9}, false, 0, Kind::whole);
+  of_numbers.add("labels", {1, 9}, false, 0, DataType::i64);
   EXPECT_THROW(of_numbers.type(), network::Problem);
 }
 

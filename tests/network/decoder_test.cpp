@@ -12,15 +12,17 @@
 
 #include "detectors/network/detector.hpp"
 #include "detectors/network/explain.hpp"
-#include "detectors/network/functions.hpp"
 #include "detectors/network/labels.hpp"
 #include "detectors/network/scheme.hpp"
+#include "network/functions.hpp"
 #include "network/made_outputs.hpp"
 #include "network/onnx_builder.hpp"
 #include "support/errors.hpp"
 
 namespace sightline::network {
 namespace {
+
+using nn::functions::sigmoid;
 
 using test::expect_box;
 using test::kCells;
@@ -34,7 +36,7 @@ TEST(Decoder, ReadsYolox) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7});
   made.outputs.all[0].is_raw = true;
-  put(out.reals() + (kCells8 + 5) * 7, {0.5F, 0.25F, std::log(2.0F), 0, 0.8F, 0.1F, 0.9F});
+  put(out.as<float>().data() + (kCells8 + 5) * 7, {0.5F, 0.25F, std::log(2.0F), 0, 0.8F, 0.1F, 0.9F});
   EXPECT_EQ(made.type(), "yolox");
   // Cell (1, 1) of stride 16, twice as wide as high.
   expect_box(made.decoded(), 1, 0.72F, {24 - 16, 20 - 8, 24 + 16, 20 + 8});
@@ -42,7 +44,7 @@ TEST(Decoder, ReadsYolox) {
   expect_box(made.decoded("", 0.45F), 1, sigmoid(0.8F) * sigmoid(0.9F), {24 - 16, 20 - 8, 24 + 16, 20 + 8});
   made.outputs.all[0].has_raw_scores = made.outputs.all[0].is_raw = false;  // the network has done it already
   made.outputs.operators["Exp"] = 1;
-  put(out.reals() + (kCells8 + 5) * 7, {24, 20, 32, 16, 0.8F, 0.1F, 0.9F});
+  put(out.as<float>().data() + (kCells8 + 5) * 7, {24, 20, 32, 16, 0.8F, 0.1F, 0.9F});
   expect_box(made.decoded(), 1, 0.72F, {8, 12, 40, 28});
   EXPECT_FALSE(made.scheme().preprocessing.rgb);
   made.outputs.operators.clear();  // YOLOv6, whose objectness is 1
@@ -54,7 +56,7 @@ TEST(Decoder, ReadsYolox) {
 TEST(Decoder, ReadsYolov5) {
   Made made;
   Tensor& out = made.add("output0", {1, 3 * kCells, 8});
-  put(out.reals() + 100 * 8, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F});
+  put(out.as<float>().data() + 100 * 8, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F});
   EXPECT_EQ(made.type(), "yolov5");
   expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
 }
@@ -78,7 +80,7 @@ TEST(Decoder, ReadsRawMapsOfYolov5InBothLayouts) {
       if (side != 4) continue;
       const std::int64_t cell = 1 * 4 + 2;  // second anchor of row 1, column 2
       for (std::int64_t k = 0; k < 8; ++k)
-        out.reals()[is_last ? (16 + cell) * 8 + k : (8 + k) * 16 + cell] = values[k];
+        out.as<float>().data()[is_last ? (16 + cell) * 8 + k : (8 + k) * 16 + cell] = values[k];
     }
     EXPECT_EQ(made.type(), "yolov5");
     expect_box(made.decoded(), 2, score, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 62, 45));
@@ -97,7 +99,7 @@ TEST(Decoder, ReadsRawMapsOfYolov5InBothLayouts) {
 TEST(Decoder, ReadsFacesOfYolov5) {
   Made made;
   Tensor& out = made.add("output", {1, 3 * kCells, 16});
-  put(out.reals() + 100 * 16, {30, 20, 10, 8, 0.9F, 27, 18, 33, 18, 30, 20, 27, 22, 33, 22, 0.5F});
+  put(out.as<float>().data() + 100 * 16, {30, 20, 10, 8, 0.9F, 27, 18, 33, 18, 30, 20, 27, 22, 33, 22, 0.5F});
   EXPECT_EQ(made.type(), "yolov5");
   expect_box(made.decoded(), 0, 0.45F, {25, 16, 35, 24});
   EXPECT_EQ(made.decoded()[0].points[0], 27);
@@ -106,7 +108,8 @@ TEST(Decoder, ReadsFacesOfYolov5) {
   for (const std::int64_t side : {8, 4, 2}) {
     Tensor& map = raw.add("map" + std::to_string(side), {1, 3, side, side, 16}, false, -9);
     if (side == 4)  // second anchor of row 1, column 2
-      put(map.reals() + (16 + 6) * 16, {1, -1, 0.5F, -0.5F, 9, 0.25F, 0.5F, 0, 0, 0, 0, 0, 0, 0, 0, 9});
+      put(map.as<float>().data() + (16 + 6) * 16,
+          {1, -1, 0.5F, -0.5F, 9, 0.25F, 0.5F, 0, 0, 0, 0, 0, 0, 0, 0, 9});
   }
   const float sure = sigmoid(9.0F);
   expect_box(raw.decoded(), 0, sure * sure, yolov5_corners({1, -1, 0.5F, -0.5F}, 2, 1, 16, 43, 55));
@@ -120,7 +123,7 @@ TEST(Decoder, ReadsFinishedRowsOfYolov5BesideItsRawMaps) {
   Made made;
   Tensor& out = made.add("output", {1, 3 * kCells, 8});
   for (const std::int64_t side : {8, 4, 2}) made.add("raw", {1, 3, side, side, 8}, false, 5);
-  put(out.reals() + 100 * 8, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F});
+  put(out.as<float>().data() + 100 * 8, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F});
   EXPECT_EQ(made.type(), "yolov5");
   expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
 }
@@ -129,7 +132,7 @@ TEST(Decoder, ReadsBoxesOfYolov5ForMasks) {
   Made made;
   Tensor& out = made.add("output0", {1, 3 * kCells, 5 + 3 + 32});
   made.add("output1", {1, 32, 16, 16});
-  put(out.reals() + 100 * 40, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F, 5, 5});
+  put(out.as<float>().data() + 100 * 40, {30, 20, 10, 8, 0.9F, 0.1F, 0.2F, 0.9F, 5, 5});
   EXPECT_EQ(made.type(), "yolov5");  // the masks tell where the classes end
   expect_box(made.decoded(), 2, 0.81F, {25, 16, 35, 24});
 }
@@ -155,7 +158,8 @@ TEST(Decoder, ReadsYolov8InColumnsAndRows) {
     made.outputs.classes = 3;
     Tensor& out = made.add("output0", in_columns ? Shape{1, 7, kCells} : Shape{1, kCells, 7});
     const float values[] = {30, 20, 10, 8, 0.1F, 0.7F, 0.2F};
-    for (std::int64_t c = 0; c < 7; ++c) out.reals()[in_columns ? c * kCells + 33 : 33 * 7 + c] = values[c];
+    for (std::int64_t c = 0; c < 7; ++c)
+      out.as<float>().data()[in_columns ? c * kCells + 33 : 33 * 7 + c] = values[c];
     EXPECT_EQ(made.type(), "yolov8");
     expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
   }
@@ -165,8 +169,8 @@ TEST(Decoder, ReadsCornersAndClassesOfEachCell) {
   for (const bool in_columns : {true, false}) {
     Made made;
     Tensor& scores = made.add("scores", in_columns ? Shape{1, 3, kCells} : Shape{1, kCells, 3}, true);
-    put(made.add("boxes", {1, kCells, 4}).reals() + 4 * 33, {25, 16, 35, 24});
-    scores.reals()[in_columns ? kCells + 33 : 3 * 33 + 1] = 0.7F;
+    put(made.add("boxes", {1, kCells, 4}).as<float>().data() + 4 * 33, {25, 16, 35, 24});
+    scores.as<float>().data()[in_columns ? kCells + 33 : 3 * 33 + 1] = 0.7F;
     EXPECT_EQ(made.type(), "yolov8");
     expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
     made.outputs.knows_scale = true;
@@ -181,7 +185,7 @@ TEST(Decoder, ReadsBoxesOfNetworksForMasks) {
   Tensor& out = made.add("output0", {1, 7 + 32, kCells});
   made.add("output1", {1, 32, 16, 16});
   const float values[] = {30, 20, 10, 8, 0.1F, 0.7F, 0.2F, 5};
-  for (std::int64_t c = 0; c < 8; ++c) out.reals()[c * kCells + 33] = values[c];
+  for (std::int64_t c = 0; c < 8; ++c) out.as<float>().data()[c * kCells + 33] = values[c];
   expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
 }
 
@@ -194,8 +198,8 @@ TEST(Decoder, ReadsYolov8AsMapsOfDistributions) {
     if (side != 4) continue;
     const std::int64_t plane = side * side, cell = 6;  // row 1, column 2 of stride 16
     for (std::int64_t i = 0; i < 4; ++i)
-      out.reals()[(i * 16 + 1) * plane + cell] = 20;  // one stride each way
-    out.reals()[(64 + 1) * plane + cell] = 3;
+      out.as<float>().data()[(i * 16 + 1) * plane + cell] = 20;  // one stride each way
+    out.as<float>().data()[(64 + 1) * plane + cell] = 3;
   }
   EXPECT_EQ(made.type(), "yolov8");
   expect_box(made.decoded(), 1, sigmoid(3.0F), {40 - 16, 24 - 16, 40 + 16, 24 + 16});
@@ -204,12 +208,12 @@ TEST(Decoder, ReadsYolov8AsMapsOfDistributions) {
 TEST(Decoder, ReadsEndToEndRows) {
   Made made;
   Tensor& out = made.add("output0", {1, 300, 6});
-  put(out.reals() + 6, {10, 12, 20, 30, 0.5F, 7});
+  put(out.as<float>().data() + 6, {10, 12, 20, 30, 0.5F, 7});
   EXPECT_EQ(made.type(), "end_to_end");
   expect_box(made.decoded(), 7, 0.5F, {10, 12, 20, 30});
   Made with_picture;
   Tensor& rows = with_picture.add("output", {100, 7});
-  put(rows.reals(), {0, 10, 12, 20, 30, 7, 0.5F});
+  put(rows.as<float>().data(), {0, 10, 12, 20, 30, 7, 0.5F});
   expect_box(with_picture.decoded(), 7, 0.5F, {10, 12, 20, 30});
   with_picture.outputs.all[0].shape.reset();  // as many as are found
   expect_box(with_picture.decoded(), 7, 0.5F, {10, 12, 20, 30});
@@ -217,15 +221,15 @@ TEST(Decoder, ReadsEndToEndRows) {
 
 TEST(Decoder, ReadsEndToEndRowsInOtherOrders) {
   Made named;
-  put(named.add("batchno_classid_score_x1y1x2y2", {5, 7}).reals(), {0, 7, 0.5F, 10, 12, 20, 30});
+  put(named.add("batchno_classid_score_x1y1x2y2", {5, 7}).as<float>().data(), {0, 7, 0.5F, 10, 12, 20, 30});
   expect_box(named.decoded(), 7, 0.5F, {10, 12, 20, 30});
   Made last;
-  put(last.add("label_xyxy_score", {1, 5, 6}).reals(), {7, 10, 12, 20, 30, 0.5F});
+  put(last.add("label_xyxy_score", {1, 5, 6}).as<float>().data(), {7, 10, 12, 20, 30, 0.5F});
   expect_box(last.decoded(), 7, 0.5F, {10, 12, 20, 30});
   Made paddle;
   paddle.outputs.knows_scale = paddle.outputs.knows_frame_size = true;
-  put(paddle.add("multiclass_nms3_0.tmp_0", {5, 6}).reals(), {7, 0.5F, 10, 12, 20, 30});
-  paddle.add("multiclass_nms3_0.tmp_2", {1}, false, 0, Kind::whole);
+  put(paddle.add("multiclass_nms3_0.tmp_0", {5, 6}).as<float>().data(), {7, 0.5F, 10, 12, 20, 30});
+  paddle.add("multiclass_nms3_0.tmp_2", {1}, false, 0, DataType::i64);
   expect_box(paddle.decoded(), 7, 0.5F, {10, 12, 20, 30});
   EXPECT_TRUE(paddle.scheme().in_picture);
   EXPECT_EQ(paddle.scheme().preprocessing.scale[0], 58.395);
@@ -233,7 +237,7 @@ TEST(Decoder, ReadsEndToEndRowsInOtherOrders) {
   EXPECT_EQ(paddle.scheme().preprocessing.scale[0], 255);
   Made masks;  // whose numbers are behind the others
   masks.outputs.metadata["task"] = "segment";
-  put(masks.add("output0", {1, 5, 6 + 32}).reals(), {10, 12, 20, 30, 0.5F, 7, 9, 9});
+  put(masks.add("output0", {1, 5, 6 + 32}).as<float>().data(), {10, 12, 20, 30, 0.5F, 7, 9, 9});
   masks.add("output1", {1, 32, 16, 16});
   expect_box(masks.decoded(), 7, 0.5F, {10, 12, 20, 30});
 }
@@ -244,11 +248,11 @@ TEST(Decoder, ReadsNanoDet) {
     for (const std::int64_t stride : {8, 16, 32}) {
       const std::int64_t cells = 64 / stride * (64 / stride);
       Tensor& scores = made.add("cls_" + std::to_string(stride), {1, cells, 3}, true);
-      if (stride == 32) scores.reals()[2 * 3 + 1] = 0.6F;  // row 1, column 0
+      if (stride == 32) scores.as<float>().data()[2 * 3 + 1] = 0.6F;  // row 1, column 0
       Tensor& sides =
           made.add("dis_" + std::to_string(stride), {1, cells, 4 * bins}, false, bins == 1 ? 0.5F : -30);
       for (std::int64_t i = 0; stride == 32 && bins > 1 && i < 4; ++i)  // half of 0 and 1
-        put(sides.reals() + 2 * 4 * bins + i * bins, {10, 10});
+        put(sides.as<float>().data() + 2 * 4 * bins + i * bins, {10, 10});
     }
     EXPECT_EQ(made.type(), "nanodet");
     expect_box(made.decoded(), 1, 0.6F, {0, 32, 32, 64});
@@ -262,8 +266,9 @@ TEST(Decoder, TellsScoresFromDistances) {
   for (const std::int64_t cells : {kCells8, kCells16, kCells32}) {
     Tensor& scores = made.add("bbox" + std::to_string(cells), {cells, 8}, true);
     Tensor& sides = made.add("cls" + std::to_string(cells), {cells, 32}, false, -30);
-    for (std::int64_t i = 0; cells == kCells32 && i < 4; ++i) put(sides.reals() + 2 * 32 + i * 8, {10, 10});
-    if (cells == kCells32) scores.reals()[2 * 8 + 1] = 0.6F;
+    for (std::int64_t i = 0; cells == kCells32 && i < 4; ++i)
+      put(sides.as<float>().data() + 2 * 32 + i * 8, {10, 10});
+    if (cells == kCells32) scores.as<float>().data()[2 * 8 + 1] = 0.6F;
   }
   EXPECT_EQ(made.type(), "nanodet");
   expect_box(made.decoded(), 1, 0.6F, {0, 32, 32, 64});
@@ -277,20 +282,20 @@ TEST(Decoder, ReadsSsdWithAndWithoutPriorsInTheNetwork) {
   Made made;
   Tensor& scores = made.add("scores", {1, 500, 3}, true);
   Tensor& boxes = made.add("boxes", {1, 500, 4});
-  put(scores.reals() + 30, {0.1F, 0.2F, 0.7F});
-  put(boxes.reals() + 40, {0.25F, 0.5F, 0.5F, 1});
+  put(scores.as<float>().data() + 30, {0.1F, 0.2F, 0.7F});
+  put(boxes.as<float>().data() + 40, {0.25F, 0.5F, 0.5F, 1});
   EXPECT_EQ(made.type(), "detr");  // of so few, but it can be said
   expect_box(made.decoded("ssd"), 1, 0.7F, {16, 32, 32, 64});
   Made relative;
   Tensor& logits = relative.add("conf", {1, 2 * kCells, 2});
   relative.add("loc", {1, 2 * kCells, 4});
   relative.outputs.all[1].is_raw = true;
-  std::fill_n(logits.reals(), logits.size(), 0.0F);
-  put(logits.reals() + 2, {-2, 2});  // the larger prior of the first cell
+  std::fill_n(logits.as<float>().data(), logits.size(), 0.0F);
+  put(logits.as<float>().data() + 2, {-2, 2});  // the larger prior of the first cell
   expect_box(relative.decoded("ssd", 0.6F), 0, sigmoid(4.0F), {4 - 16, 4 - 16, 4 + 16, 4 + 16});
   Made ultraface;  // of 3, 2, 2 and 3 priors in the cells of each stride, of which the last is large
   constexpr std::int64_t kPriors = 3 * kCells8 + 2 * kCells16 + 2 * kCells32 + 3;
-  ultraface.add("scores", {1, kPriors, 2}, true).reals()[2 * (kPriors - 1) + 1] = 0.9F;
+  ultraface.add("scores", {1, kPriors, 2}, true).as<float>().data()[2 * (kPriors - 1) + 1] = 0.9F;
   ultraface.add("boxes", {1, kPriors, 4});
   ultraface.outputs.all[1].is_raw = true;
   expect_box(ultraface.decoded("ssd", 0.6F), 0, 0.9F, {0, 0, 64, 64});
@@ -306,9 +311,9 @@ TEST(Decoder, ReadsFacesWithPoints) {
     yunet.add("bbox_" + s, {1, cells, 4});
     Tensor& points = yunet.add("kps_" + s, {1, cells, 10}, false, 0.5F);
     if (stride != 16) continue;
-    scores.reals()[5] = 0.81F;
-    objects.reals()[5] = 1;
-    points.reals()[51] = -1;
+    scores.as<float>().data()[5] = 0.81F;
+    objects.as<float>().data()[5] = 1;
+    points.as<float>().data()[51] = -1;
   }
   EXPECT_EQ(yunet.type(), "yunet");
   expect_box(yunet.decoded(), 0, 0.9F, {8, 8, 24, 24});
@@ -322,7 +327,7 @@ TEST(Decoder, ReadsFacesWithPoints) {
     Tensor& scores = scrfd.add("score_" + s, {places, 1}, true);
     scrfd.add("bbox_" + s, {places, 4}, false, 1);
     scrfd.add("kps_" + s, {places, 10}, false, 0.25F);
-    if (stride == 8) scores.reals()[2 * 9 + 1] = 0.75F;  // second anchor of cell (1, 1)
+    if (stride == 8) scores.as<float>().data()[2 * 9 + 1] = 0.75F;  // second anchor of cell (1, 1)
   }
   EXPECT_EQ(scrfd.type(), "scrfd");
   expect_box(scrfd.decoded(), 0, 0.75F, {0, 0, 16, 16});
@@ -332,7 +337,7 @@ TEST(Decoder, ReadsFacesWithPoints) {
   retinaface.add("bbox", {1, 2 * kCells, 4});
   Tensor& scores = retinaface.add("confidence", {1, 2 * kCells, 2}, true);
   retinaface.add("landmark", {1, 2 * kCells, 10});
-  scores.reals()[1] = 0.8F;
+  scores.as<float>().data()[1] = 0.8F;
   EXPECT_EQ(retinaface.type(), "retinaface");
   expect_box(retinaface.decoded(), 0, 0.8F, {-4, -4, 12, 12});
   EXPECT_NEAR(retinaface.decoded()[0].points[0], 4, 1e-4);
@@ -342,25 +347,25 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
   Made raw;
   Tensor& logits = raw.add("pred_logits", {1, 300, 4}, false, -9);
   Tensor& boxes = raw.add("pred_boxes", {1, 300, 4});
-  logits.reals()[4 * 8 + 2] = 2;
-  put(boxes.reals() + 32, {0.5F, 0.5F, 0.25F, 0.5F});
+  logits.as<float>().data()[4 * 8 + 2] = 2;
+  put(boxes.as<float>().data() + 32, {0.5F, 0.5F, 0.25F, 0.5F});
   EXPECT_EQ(raw.type(), "detr");
   EXPECT_EQ(raw.scheme().preprocessing.mean[0], 0);
   expect_box(raw.decoded(), 2, sigmoid(2.0F), {24, 16, 40, 48});
 
   Made first;  // of such networks, with a last class for no object
   Tensor& classes = first.add("logits", {1, 100, 92}, false, -20);
-  put(first.add("pred_boxes", {1, 100, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
-  for (std::int64_t i = 0; i < 100; ++i) classes.reals()[i * 92 + 91] = 20;
-  classes.reals()[91] = 10;
-  classes.reals()[1] = 11;
+  put(first.add("pred_boxes", {1, 100, 4}).as<float>().data(), {0.5F, 0.5F, 0.25F, 0.5F});
+  for (std::int64_t i = 0; i < 100; ++i) classes.as<float>().data()[i * 92 + 91] = 20;
+  classes.as<float>().data()[91] = 10;
+  classes.as<float>().data()[1] = 11;
   expect_box(first.decoded(), 1, sigmoid(1.0F), {24, 16, 40, 48});
   EXPECT_EQ(first.scheme().classes, 91);
   EXPECT_GT(first.scheme().preprocessing.mean[0], 0);
 
   Made last;  // RF-DETR: COCO's numbers with gaps, each by itself
-  put(last.add("dets", {1, 300, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
-  last.add("labels", {1, 300, 91}, false, -9).reals()[90] = 2;
+  put(last.add("dets", {1, 300, 4}).as<float>().data(), {0.5F, 0.5F, 0.25F, 0.5F});
+  last.add("labels", {1, 300, 91}, false, -9).as<float>().data()[90] = 2;
   expect_box(last.decoded(), 90, sigmoid(2.0F), {24, 16, 40, 48});
   EXPECT_TRUE(last.scheme().coco91);
   last.outputs.all[1].shape = Shape{1, 300, 3};  // of classes of one's own
@@ -368,32 +373,34 @@ TEST(Decoder, ReadsDetrLikeNetworks) {
 
   Made finished;
   finished.outputs.knows_frame_size = true;
-  finished.add("labels", {1, 300}, false, 0, Kind::whole).wholes()[3] = 5;
+  finished.add("labels", {1, 300}, false, 0, DataType::i64).as<std::int64_t>().data()[3] = 5;
   Tensor& corners = finished.add("boxes", {1, 300, 4});
-  finished.add("scores", {1, 300}, true).reals()[3] = 0.5F;
-  put(corners.reals() + 12, {100, 110, 200, 300});
+  finished.add("scores", {1, 300}, true).as<float>().data()[3] = 0.5F;
+  put(corners.as<float>().data() + 12, {100, 110, 200, 300});
   EXPECT_EQ(finished.type(), "detr");
   expect_box(finished.decoded(), 5, 0.5F, {100, 110, 200, 300});
   EXPECT_TRUE(finished.scheme().in_picture);
 
   Made with_scores;  // behind the corners, as OpenMMLab's
-  put(with_scores.add("dets", {1, 20, 5}).reals(), {10, 12, 20, 30, 0.5F});
-  with_scores.add("labels", {1, 20}, false, 0, Kind::whole).wholes()[0] = 5;
+  put(with_scores.add("dets", {1, 20, 5}).as<float>().data(), {10, 12, 20, 30, 0.5F});
+  with_scores.add("labels", {1, 20}, false, 0, DataType::i64).as<std::int64_t>().data()[0] = 5;
   expect_box(with_scores.decoded(), 5, 0.5F, {10, 12, 20, 30});
   EXPECT_FALSE(with_scores.scheme().preprocessing.rgb);
 
   // Those with classes of YOLO count from 0, torchvision's from 1.
   for (const bool from_one : {false, true}) {
     Made made;
-    if (!from_one) made.add("num_dets", {1, 1}, false, 0, Kind::whole);
-    put(made.add("det_boxes", {1, 20, 4}).reals(), {10, 12, 20, 30});
-    made.add("det_scores", {1, 20}).reals()[0] = 0.5F;
-    made.add(from_one ? "labels" : "det_classes", {1, 20}, false, 0, Kind::whole).wholes()[0] = 5;
+    if (!from_one) made.add("num_dets", {1, 1}, false, 0, DataType::i64);
+    put(made.add("det_boxes", {1, 20, 4}).as<float>().data(), {10, 12, 20, 30});
+    made.add("det_scores", {1, 20}).as<float>().data()[0] = 0.5F;
+    made.add(from_one ? "labels" : "det_classes", {1, 20}, false, 0, DataType::i64)
+        .as<std::int64_t>()
+        .data()[0] = 5;
     expect_box(made.decoded(), from_one ? 4 : 5, 0.5F, {10, 12, 20, 30});
   }
 
   Made rows;  // of Ultralytics, where six numbers could be corners, too
-  put(rows.add("output0", {1, 300, 6}).reals() + 6, {0.5F, 0.5F, 0.25F, 0.5F, 0.1F, 0.8F});
+  put(rows.add("output0", {1, 300, 6}).as<float>().data() + 6, {0.5F, 0.5F, 0.25F, 0.5F, 0.1F, 0.8F});
   rows.outputs.classes = 2;
   rows.outputs.metadata = {{"task", "detect"}, {"description", "Ultralytics rtdetr-l model"}};
   expect_box(rows.decoded(), 1, 0.8F, {24, 16, 40, 48});
@@ -407,8 +414,8 @@ TEST(Decoder, ReadsFcosAndCenterNet) {
     fcos.add("reg" + s, {1, 4, side, side}, false, 1);
     Tensor& centred = fcos.add("ctr" + s, {1, 1, side, side}, true);
     if (side != 4) continue;
-    scores.reals()[2 * 16 + 5] = 0.64F;
-    centred.reals()[5] = 1;
+    scores.as<float>().data()[2 * 16 + 5] = 0.64F;
+    centred.as<float>().data()[5] = 1;
   }
   EXPECT_EQ(fcos.type(), "fcos");
   expect_box(fcos.decoded(), 2, 0.8F, {24 - 16, 24 - 16, 24 + 16, 24 + 16});
@@ -417,8 +424,8 @@ TEST(Decoder, ReadsFcosAndCenterNet) {
   Tensor& heat = centernet.add("hm", {1, 3, 16, 16}, true);
   centernet.add("wh", {1, 2, 16, 16}, false, 2);
   centernet.add("reg", {1, 2, 16, 16}, false, 0.25F);
-  heat.reals()[256 + 5 * 16 + 4] = 0.9F;
-  heat.reals()[256 + 5 * 16 + 5] = 0.8F;  // next to a higher one
+  heat.as<float>().data()[256 + 5 * 16 + 4] = 0.9F;
+  heat.as<float>().data()[256 + 5 * 16 + 5] = 0.8F;  // next to a higher one
   EXPECT_EQ(centernet.type(), "centernet");
   expect_box(centernet.decoded(), 1, 0.9F, {17 - 4, 21 - 4, 17 + 4, 21 + 4});
 }
@@ -458,9 +465,9 @@ TEST(Decoder, TellsScoresThatAreAllEqual) {
   made.outputs.operators["Exp"] = 1;
   const auto only = [&] { return only_score(made.scheme(), {&made.tensors.front()}); };
   EXPECT_EQ(only(), 0.0625F);
-  out.reals()[7 * 40 + 5] = 0.5F;
+  out.as<float>().data()[7 * 40 + 5] = 0.5F;
   EXPECT_FALSE(only());
-  std::fill_n(out.reals(), out.size(), NAN);
+  std::fill_n(out.as<float>().data(), out.size(), NAN);
   EXPECT_EQ(only().value_or(0), 0);
 }
 
@@ -468,10 +475,10 @@ TEST(Decoder, IgnoresWhatIsNotANumber) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7});
   made.outputs.all[0].is_raw = true;
-  put(out.reals(), {0, 0, 0, 0, NAN, 0.9F, 0.9F});
-  put(out.reals() + 7, {NAN, 0, 0, 0, 1, 0.9F, 0.9F});
-  put(out.reals() + 14, {0, 0, INFINITY, 0, 1, 0.9F, 0.9F});
-  put(out.reals() + 21, {0, 0, 0, 0, 1, NAN, 0.9F});
+  put(out.as<float>().data(), {0, 0, 0, 0, NAN, 0.9F, 0.9F});
+  put(out.as<float>().data() + 7, {NAN, 0, 0, 0, 1, 0.9F, 0.9F});
+  put(out.as<float>().data() + 14, {0, 0, INFINITY, 0, 1, 0.9F, 0.9F});
+  put(out.as<float>().data() + 21, {0, 0, 0, 0, 1, NAN, 0.9F});
   EXPECT_EQ(made.decoded().size(), 1U);
 }
 
@@ -512,7 +519,7 @@ TEST(NetworkLabels, AreReadFromMetadataAndText) {
 
 // Numbers of places in other orders, and of another kind.
 struct Layout {
-  Kind kind;
+  DataType data;
   std::int64_t place_step, channel_step;
 };
 class DecoderParts : public testing::TestWithParam<Layout> {};
@@ -539,8 +546,8 @@ TEST_P(DecoderParts, GiveAllBoxesInOrder) {
     Tensor& tensor = tensors.emplace_back(kind, Shape{1, 3 + (kClasses + 4) * kPlaces * 2});
     outputs.push_back(&tensor);
     const auto set = [&](std::int64_t i, int value) {
-      if (kind == Kind::real) tensor.reals()[i] = static_cast<float>(value);
-      if (kind != Kind::real) tensor.wholes()[i] = value;
+      if (kind == DataType::f32) tensor.as<float>().data()[i] = static_cast<float>(value);
+      if (kind != DataType::f32) tensor.as<std::int64_t>().data()[i] = value;
     };
     for (std::int64_t i = 0; i < tensor.size(); ++i) set(i, 0);
     for (const int place : {0, 1637, 1638, 3275, 3276, 4999}) {
@@ -564,8 +571,8 @@ TEST_P(DecoderParts, GiveAllBoxesInOrder) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, DecoderParts,
-                         testing::Values(Layout{Kind::real, 14, 1}, Layout{Kind::real, 1, 5000},
-                                         Layout{Kind::real, 28, 2}, Layout{Kind::whole, 14, 1}));
+                         testing::Values(Layout{DataType::f32, 14, 1}, Layout{DataType::f32, 1, 5000},
+                                         Layout{DataType::f32, 28, 2}, Layout{DataType::i64, 14, 1}));
 
 TEST(NetworkInput, IsPlacedAndNormalised) {
   Preprocessing p;
@@ -598,7 +605,7 @@ Network small_network() {
   Settings settings;
   settings.file = "small.onnx";
   settings.threshold = 0.1;
-  return make_network(test::small_yolox(64, 2).graph(), settings);
+  return make_network(test::small_yolox(64, 2).model(), settings);
 }
 
 TEST(NetworkDetector, FindsTheSameWithAnyThreads) {

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "detectors/network/detector.hpp"
-#include "detectors/network/onnx_file.hpp"
 #include "model/foreign_file.hpp"
 #include "network/onnx_builder.hpp"
+#include "onnx/file.hpp"
 #include "params/config.hpp"
 #include "support/errors.hpp"
 #include "support/temp_dir.hpp"
@@ -44,11 +44,11 @@ std::string move_data_out(OnnxBuilder& builder, const std::string& location) {
   return data;
 }
 
-std::vector<float> weights_of(const Graph& graph) {
+std::vector<float> weights_of(const nn::OnnxModel& model) {
   std::vector<float> all;
-  for (const Value& value : graph.values) {
-    if (value.constant && value.constant->kind() == Kind::real)
-      all.insert(all.end(), value.constant->reals(), value.constant->reals() + value.constant->size());
+  for (const nn::OnnxValue& value : model.graph.values) {
+    if (!value.constant || value.constant->data() != DataType::f32) continue;
+    all.insert(all.end(), value.constant->as<float>().begin(), value.constant->as<float>().end());
   }
   return all;
 }
@@ -64,9 +64,9 @@ class ExternalDataTest : public testing::Test {
     test::store(outside_, std::string(64, '\x41'));
   }
   onnx::TensorProto& tensor() { return *builder_.proto().mutable_graph()->mutable_initializer(0); }
-  Graph read(std::uint64_t most = kMost) {
+  nn::OnnxModel read(std::uint64_t most = kMost) {
     builder_.save(model_);
-    return read_onnx(model_, most);
+    return nn::read_onnx(model_, most);
   }
   std::string complaint(std::uint64_t most = kMost) {
     return test::error_of(ExitCode::model, [&] { read(most); });
@@ -101,9 +101,9 @@ TEST_F(ExternalDataTest, IsReadLikeDataInTheModel) {
   parts.save(model_);
   fs::create_directory(folder_ / "sub");
   test::store(folder_ / "sub/model.onnx.data", data);
-  const Graph graph = read_onnx(model_, kMost);
-  EXPECT_EQ(weights_of(graph), weights_of(whole.graph()));
-  EXPECT_EQ(graph.data_files.size(), 1U);
+  const nn::OnnxModel model = nn::read_onnx(model_, kMost);
+  EXPECT_EQ(weights_of(model), weights_of(whole.model()));
+  EXPECT_EQ(model.data_files.size(), 1U);
 }
 
 TEST_F(ExternalDataTest, NeedsNeitherOffsetNorLength) {
@@ -124,8 +124,8 @@ TEST_F(ExternalDataTest, IsReadForAttributesToo) {
   *attribute.mutable_t() = value;
   *builder_.proto().mutable_graph()->add_node() = node;
   builder_.proto().mutable_graph()->mutable_node()->SwapElements(0, 1);
-  const Graph graph = read();
-  EXPECT_FLOAT_EQ(graph.nodes[0].tensor("value")->reals()[3], std::bit_cast<float>(0x40404040));
+  const nn::OnnxModel model = read();
+  EXPECT_FLOAT_EQ(model.graph.nodes[0].tensor("value")->as<float>()[3], std::bit_cast<float>(0x40404040));
 }
 
 TEST_F(ExternalDataTest, ChangesTheFingerprint) {

@@ -13,7 +13,7 @@
 
 namespace sightline::test {
 
-using network::Kind;
+using network::DataType;
 using network::NetworkOutputs;
 using network::RawBox;
 using network::Scheme;
@@ -27,14 +27,12 @@ struct Made {
 
   Made() { outputs.input = {64, 64}; }
   Tensor& add(const std::string& name, const Shape& shape, bool is_probability = false, float fill = 0,
-              Kind kind = Kind::real) {
-    outputs.all.push_back({name, kind, shape, is_probability, false, false, shape.back()});
-    tensors.emplace_back(kind, shape);
-    if (kind == Kind::real) {
-      std::fill_n(tensors.back().reals(), tensors.back().size(), fill);
-    } else {
-      std::fill_n(tensors.back().wholes(), tensors.back().size(), 0);
-    }
+              DataType data = DataType::f32) {
+    outputs.all.push_back({name, data, shape, is_probability, false, false, shape.back()});
+    tensors.emplace_back(data, shape);
+    nn::with_type(data, [&]<typename T>() {
+      std::ranges::fill(tensors.back().as<T>(), static_cast<T>(data == DataType::f32 ? fill : 0));
+    });
     return tensors.back();
   }
   /// Lets the rules look at the values, as at those of a test picture.

@@ -47,9 +47,8 @@ class ReferenceNetwork : public testing::TestWithParam<Reference> {
     Runner& runner = *static_cast<NetworkWorkspace&>(*workspace_).runner;
     fill_fixed(detector_->network(), runner);
     runner.run_all();
-    const Graph& graph = detector_->network().graph;
-    for (std::size_t i = 0; i < graph.outputs.size(); ++i)
-      outputs_[graph.value(graph.outputs[i]).name] = &runner.output(i);
+    const std::vector<NetworkOutput>& outputs = detector_->network().outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) outputs_[outputs[i].name] = &runner.output(i);
   }
 
   const fs::path folder_ = test::shared_data() / "networks";
@@ -93,12 +92,12 @@ TEST_P(SortedReferenceNetwork, HasTheSameRowsWhereScoresAreApart) {
                labels = read_npy(reference("labels"));
   int compared = 0;
   for (std::int64_t i = 1; i + 1 < scores.size(); ++i) {
-    const float* s = scores.reals() + i;
+    const float* s = scores.as<float>().data() + i;
     if (s[-1] - s[0] <= 1e-5F || s[0] - s[1] <= 1e-5F) continue;
     ++compared;
-    EXPECT_EQ(static_cast<float>(outputs_["labels"]->wholes()[i]), labels.reals()[i]) << i;
+    EXPECT_EQ(static_cast<float>(outputs_["labels"]->wholes()[i]), labels.as<float>().data()[i]) << i;
     for (std::int64_t k = 4 * i; k < 4 * i + 4; ++k)
-      EXPECT_NEAR(outputs_["boxes"]->reals()[k], boxes.reals()[k], 0.07) << i;
+      EXPECT_NEAR(outputs_["boxes"]->as<float>().data()[k], boxes.as<float>().data()[k], 0.07) << i;
   }
   EXPECT_GT(compared, 50);
 }

@@ -2,7 +2,8 @@
 
 #include <fstream>
 
-#include "detectors/network/onnx_file.hpp"
+#include "onnx/file.hpp"
+#include "onnx/import.hpp"
 
 namespace sightline::test {
 
@@ -49,7 +50,7 @@ std::string OnnxBuilder::reals(const std::string& name, const std::vector<std::i
 
 std::string OnnxBuilder::weights(const std::string& name, const std::vector<std::int64_t>& shape, float scale,
                                  unsigned seed) {
-  std::vector<float> values(static_cast<std::size_t>(network::elements_of(shape)));
+  std::vector<float> values(static_cast<std::size_t>(nn::elements_of(shape)));
   std::uint32_t state = seed * 2654435761U + 12345U;
   for (float& one : values) {
     state = state * 1664525U + 1013904223U;
@@ -114,36 +115,21 @@ std::string OnnxBuilder::bytes() const {
 void OnnxBuilder::save(const std::filesystem::path& file) const {
   std::ofstream(file, std::ios::binary) << bytes();
 }
-network::Graph OnnxBuilder::graph() const {
-  const std::string all = bytes();
-  return network::parse_onnx(all, "test.onnx");
+nn::OnnxModel OnnxBuilder::model() const {
+  return nn::parse_onnx(bytes(), "test.onnx");
 }
-network::Graph OnnxBuilder::typed_graph() const {
-  network::Graph made = graph();
-  for (const network::GraphInput& input : made.inputs) {
-    network::Value& value = made.value(input.value);
-    value.is_typed = true;
-    value.type = input.type;
-  }
-  return made;
+nn::Graph OnnxBuilder::imported(std::int64_t memory_limit) const {
+  return nn::import_onnx(model(), memory_limit);
 }
 
-network::Tensor tensor_of(const onnx::TensorProto& proto) {
+nn::Tensor tensor_of(const onnx::TensorProto& proto) {
   // As an initialiser, which the reader takes.
   OnnxBuilder builder;
   *builder.proto().mutable_graph()->add_initializer() = proto;
   builder.proto().mutable_graph()->mutable_initializer(0)->set_name("tensor");
   builder.node("Identity", {"tensor"}, {"copy"});
   builder.output("copy");
-  const network::Graph graph = builder.graph();
-  const network::Tensor& constant = *graph.values[0].constant;
-  network::Tensor copy(constant.kind(), constant.shape());
-  if (constant.kind() == network::Kind::real) {
-    std::copy_n(constant.reals(), constant.size(), copy.reals());
-  } else {
-    std::copy_n(constant.wholes(), constant.size(), copy.wholes());
-  }
-  return copy;
+  return *builder.model().graph.values[0].constant;
 }
 
 OnnxBuilder small_yolox(int side, int classes) {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "detectors/network/graph.hpp"
+#include "network/graph.hpp"
+#include "onnx/model.hpp"
 
 namespace sightline::test {
 
@@ -65,16 +66,16 @@ class OnnxBuilder {
   std::string bytes() const;
   void save(const std::filesystem::path& file) const;
   /// The same read back.
-  network::Graph graph() const;
-  /// The same, with the types of inputs known.
-  network::Graph typed_graph() const;
+  nn::OnnxModel model() const;
+  /// The same imported. Throws nn::Problem.
+  nn::Graph imported(std::int64_t memory_limit = std::int64_t{1} << 30) const;
 
  private:
   onnx::ModelProto model_;
 };
 
 /// A tensor of a file.
-network::Tensor tensor_of(const onnx::TensorProto& proto);
+nn::Tensor tensor_of(const onnx::TensorProto& proto);
 
 /// A small YOLOX: strides 8, 16 and 32, random weights, `classes` classes.
 OnnxBuilder small_yolox(int side, int classes);

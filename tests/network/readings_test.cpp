@@ -9,8 +9,8 @@
 #include "detectors/network/class_names.hpp"
 #include "detectors/network/detector.hpp"
 #include "detectors/network/explain.hpp"
-#include "detectors/network/functions.hpp"
 #include "detectors/network/labels.hpp"
+#include "network/functions.hpp"
 #include "network/made_outputs.hpp"
 #include "network/onnx_builder.hpp"
 #include "support/errors.hpp"
@@ -18,6 +18,8 @@
 
 namespace sightline::network {
 namespace {
+
+using nn::functions::sigmoid;
 
 using test::expect_box;
 using test::kCells;
@@ -52,7 +54,7 @@ Network named(const std::string& names, const std::vector<std::string>& labels =
   Settings settings;
   settings.file = "small.onnx";
   settings.labels = labels;
-  return make_network(builder.graph(), settings);
+  return make_network(builder.model(), settings);
 }
 
 TEST(ClassNames, FitTheClassesThatTheOutputsHave) {
@@ -83,7 +85,7 @@ TEST(ClassNames, ComeFromAFileThatIsThere) {
 TEST(Readings, TellYolov8AsRowsFromYolox) {
   Made made;
   Tensor& out = made.add("output", {1, kCells, 7});
-  put(out.reals() + 33 * 7, {30, 20, 10, 8, 0.1F, 0.9F, 0.2F});
+  put(out.as<float>().data() + 33 * 7, {30, 20, 10, 8, 0.1F, 0.9F, 0.2F});
   EXPECT_EQ(made.type(), "yolov8");
   made.outputs.all[0].last_runs = {{4}, {3, Content::probability}};
   expect_box(made.decoded(), 1, 0.9F, {25, 16, 35, 24});
@@ -103,8 +105,9 @@ TEST(Readings, TellRowsOfCornersScoreAndClassThatAreNotSuppressed) {
     for (const float label : {0.0F, 2.0F}) {
       Made made;
       Tensor& out = made.add("output", {1, places, 6}, false, 0);
-      for (std::int64_t i = 0; i < places; ++i) put(out.reals() + 6 * i, {1, 2, 9, 12, 0.01F, label});
-      put(out.reals() + 6 * 33, {25, 16, 35, 24, 0.9F, label});
+      for (std::int64_t i = 0; i < places; ++i)
+        put(out.as<float>().data() + 6 * i, {1, 2, 9, 12, 0.01F, label});
+      put(out.as<float>().data() + 6 * 33, {25, 16, 35, 24, 0.9F, label});
       made.show();
       EXPECT_EQ(made.type(), "end_to_end");
       EXPECT_TRUE(made.scheme().suppresses);
@@ -118,7 +121,7 @@ TEST(Readings, TellScoreFromClassInRows) {
     for (const float label : {0.0F, 7.0F}) {
       Made made;
       Tensor& out = made.add("output", {2, 7});
-      put(out.reals(), {0, 10, 12, 20, 30, is_nas ? 0.9F : label, is_nas ? label : 0.9F});
+      put(out.as<float>().data(), {0, 10, 12, 20, 30, is_nas ? 0.9F : label, is_nas ? label : 0.9F});
       made.show();
       expect_box(made.decoded(), static_cast<int>(label), 0.9F, {10, 12, 20, 30});
       made.outputs.probe = nullptr;
@@ -128,7 +131,7 @@ TEST(Readings, TellScoreFromClassInRows) {
     }
   }
   Made flat;
-  put(flat.add("graph2_flat_predictions", {2, 7}).reals(), {0, 10, 12, 20, 30, 0.9F, 2});
+  put(flat.add("graph2_flat_predictions", {2, 7}).as<float>().data(), {0, 10, 12, 20, 30, 0.9F, 2});
   expect_box(flat.decoded(), 2, 0.9F, {10, 12, 20, 30});
 }
 
@@ -136,9 +139,9 @@ TEST(Readings, KnowTheDetectionsOfTensorFlow) {
   for (const char* suffix : {"", ":0"}) {
     Made made;
     const auto name = [&](const char* of) { return std::string("detection_") + of + suffix; };
-    put(made.add(name("boxes"), {1, 100, 4}).reals(), {0.25F, 0.5F, 0.75F, 1});
-    made.add(name("classes"), {1, 100}).reals()[0] = 18;
-    made.add(name("scores"), {1, 100}).reals()[0] = 0.9F;
+    put(made.add(name("boxes"), {1, 100, 4}).as<float>().data(), {0.25F, 0.5F, 0.75F, 1});
+    made.add(name("classes"), {1, 100}).as<float>().data()[0] = 18;
+    made.add(name("scores"), {1, 100}).as<float>().data()[0] = 0.9F;
     made.add(std::string("num_detections") + suffix, {1}, false, 100);
     made.add(std::string("raw_detection_boxes") + suffix, {1, 500, 4});
     made.add(name("anchor_indices"), {1, 100});
@@ -154,9 +157,10 @@ TEST(Readings, KnowTheDetectionsOfTensorFlow) {
 TEST(Readings, SuppressOutputsOfAllPlaces) {
   for (const bool is_named : {true, false}) {
     Made made;
-    put(made.add(is_named ? "boxes" : "a", {1, kCells, 4}).reals(), {25, 16, 35, 24, 26, 16, 36, 24});
-    put(made.add(is_named ? "scores" : "b", {1, kCells, 1}).reals(), {0.9F, 0.8F});
-    made.add(is_named ? "class_idx" : "c", {1, kCells, 1}).reals()[0] = 2;
+    put(made.add(is_named ? "boxes" : "a", {1, kCells, 4}).as<float>().data(),
+        {25, 16, 35, 24, 26, 16, 36, 24});
+    put(made.add(is_named ? "scores" : "b", {1, kCells, 1}).as<float>().data(), {0.9F, 0.8F});
+    made.add(is_named ? "class_idx" : "c", {1, kCells, 1}).as<float>().data()[0] = 2;
     made.show();
     EXPECT_TRUE(made.scheme().suppresses);
     expect_box(made.decoded("", 0.85F), 2, 0.9F, {25, 16, 35, 24});
@@ -172,8 +176,8 @@ TEST(Readings, TellTheFormOfBoxesByTheirValues) {
       Made made;
       const std::int64_t places = 9 * kCells;
       Tensor& boxes = made.add("boxes", has_four_sides ? Shape{1, places, 1, 4} : Shape{1, places, 4});
-      made.add("classes", {1, places, 3}, true).reals()[5 * 3] = 0.9F;
-      for (std::int64_t i = 0; i < places; ++i) put(boxes.reals() + 4 * i, form);
+      made.add("classes", {1, places, 3}, true).as<float>().data()[5 * 3] = 0.9F;
+      for (std::int64_t i = 0; i < places; ++i) put(boxes.as<float>().data() + 4 * i, form);
       made.show();
       EXPECT_EQ(made.type(), "decoded");
       expect_box(made.decoded(), 0, 0.9F, {16, 32, 48, 40});
@@ -186,22 +190,22 @@ TEST(Readings, TellScoresWithABackgroundByTheirSum) {
   Tensor& boxes = made.add("boxes", {1, 2000, 4});
   Tensor& scores = made.add("scores", {1, 2000, 3});
   for (std::int64_t i = 0; i < 2000; ++i) {
-    put(boxes.reals() + 4 * i, {0.25F, 0.5F, 0.5F, 1});
-    put(scores.reals() + 3 * i, {0.8F, 0.1F, 0.1F});
+    put(boxes.as<float>().data() + 4 * i, {0.25F, 0.5F, 0.5F, 1});
+    put(scores.as<float>().data() + 3 * i, {0.8F, 0.1F, 0.1F});
   }
-  put(scores.reals() + 30, {0.1F, 0.2F, 0.7F});
+  put(scores.as<float>().data() + 30, {0.1F, 0.2F, 0.7F});
   made.show();
   EXPECT_EQ(made.type(), "ssd");
   expect_box(made.decoded(), 1, 0.7F, {16, 32, 32, 64});
-  put(scores.reals() + 30, {0.8F, 0.9F, 0.7F});
+  put(scores.as<float>().data() + 30, {0.8F, 0.9F, 0.7F});
   EXPECT_EQ(made.type(), "decoded");
 }
 
 TEST(Readings, LeaveOutputsOutThatAreMoreThanNeeded) {
   for (const Shape& more : {Shape{1, 300, 256}, Shape{1, 300, 16, 16}, Shape{1, 7}}) {
     Made made;
-    put(made.add("pred_boxes", {1, 300, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
-    made.add("logits", {1, 300, 80}, false, -9).reals()[2] = 2;
+    put(made.add("pred_boxes", {1, 300, 4}).as<float>().data(), {0.5F, 0.5F, 0.25F, 0.5F});
+    made.add("logits", {1, 300, 80}, false, -9).as<float>().data()[2] = 2;
     made.add("more", more);
     EXPECT_EQ(made.type(), "detr");
     expect_box(made.decoded(), 2, sigmoid(2.0F), {24, 16, 40, 48});
@@ -209,8 +213,8 @@ TEST(Readings, LeaveOutputsOutThatAreMoreThanNeeded) {
   }
   Made first;  // in front of the others
   first.add("last_hidden_state", {1, 300, 256});
-  put(first.add("pred_boxes", {1, 300, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
-  first.add("logits", {1, 300, 80}, false, -9).reals()[2] = 2;
+  put(first.add("pred_boxes", {1, 300, 4}).as<float>().data(), {0.5F, 0.5F, 0.25F, 0.5F});
+  first.add("logits", {1, 300, 80}, false, -9).as<float>().data()[2] = 2;
   first.add("encoder_last_hidden_state", {1, 1050, 256});
   expect_box(first.decoded(), 2, sigmoid(2.0F), {24, 16, 40, 48});
 }
@@ -220,7 +224,7 @@ TEST(Readings, TellPointsAndMasksFromClasses) {
     Made made;
     Tensor& out = made.add("output0", {1, 4 + 2 + 15, kCells});
     const float values[] = {30, 20, 10, 8, 0.1F, 0.7F, 50, 40, 0.9F};
-    for (std::int64_t c = 0; c < 9; ++c) out.reals()[c * kCells + 33] = values[c];
+    for (std::int64_t c = 0; c < 9; ++c) out.as<float>().data()[c * kCells + 33] = values[c];
     made.outputs.all[0].first_runs = {{4}, {2, Content::probability}, {15}};
     if (is_shown) {
       made.outputs.all[0].first_runs.clear();
@@ -230,13 +234,13 @@ TEST(Readings, TellPointsAndMasksFromClasses) {
     expect_box(made.decoded(), 1, 0.7F, {25, 16, 35, 24});
   }
   Made plates;  // eight coordinates of corners in front of two classes
-  put(plates.add("output", {1, 3 * kCells, 15}).reals() + 15,
+  put(plates.add("output", {1, 3 * kCells, 15}).as<float>().data() + 15,
       {30, 20, 10, 8, 0.9F, 25, 16, 35, 16, 35, 24, 25, 24, 0.1F, 0.9F});
   plates.show();
   expect_box(plates.decoded(), 1, 0.81F, {25, 16, 35, 24});
   Made turned;
   Tensor& out = turned.add("output0", {1, 4 + 2 + 1, kCells});
-  out.reals()[6 * kCells] = -0.5F;
+  out.as<float>().data()[6 * kCells] = -0.5F;
   turned.show();
   EXPECT_THROW(turned.type(), Problem);
 }
@@ -247,11 +251,11 @@ TEST(Readings, KnowCoordinatesInPartsOfTheInput) {
     const std::int64_t places = anchors * kCells;
     Tensor& out = made.add("output", {1, places, 4 + 4});
     for (std::int64_t i = 0; i < places; ++i) {
-      put(out.reals() + 8 * i,
+      put(out.as<float>().data() + 8 * i,
           {(static_cast<float>(i % 8) + 0.5F) / 8, (static_cast<float>(i / 8 % 8) + 0.5F) / 8, 0.2F, 0.1F,
            0.1F, 0.1F, 0.2F, 0.1F});
     }
-    put(out.reals(), {0.5F, 0.25F, 0.25F, 0.125F, 0.9F, 0.1F, 0.8F, 0.2F});
+    put(out.as<float>().data(), {0.5F, 0.25F, 0.25F, 0.125F, 0.9F, 0.1F, 0.8F, 0.2F});
     made.show();
     EXPECT_EQ(made.type(), anchors == 1 ? "yolov8" : "yolov5");
     const std::vector<RawBox> found = made.decoded("", 0.7F);
@@ -264,7 +268,7 @@ TEST(Readings, DecodeRowsOfSigmoids) {
   Tensor& out = made.add("output", {1, 3 * kCells, 8}, true, 0.01F);
   made.outputs.all[0].last_runs = {{8, Content::probability}};
   // Second anchor (62x45) of stride 16, row 1, column 2: its centre is the cell's, its size the anchor's.
-  put(out.reals() + (3 * 64 + 16 + 6) * 8, {0.5F, 0.5F, 0.5F, 0.5F, 0.9F, 0.1F, 0.2F, 0.9F});
+  put(out.as<float>().data() + (3 * 64 + 16 + 6) * 8, {0.5F, 0.5F, 0.5F, 0.5F, 0.9F, 0.1F, 0.2F, 0.9F});
   expect_box(made.decoded(), 2, 0.81F, {40 - 31, 24 - 22.5F, 40 + 31, 24 + 22.5F});
 }
 
@@ -272,7 +276,7 @@ TEST(Readings, DecodeFastestDetAndYoloFastest) {
   Made fastest;
   Tensor& map = fastest.add("output", {1, 5 + 3, 4, 4});
   const float values[] = {0.5F, 0.5F, -0.5F, 0, 0, 0.1F, 0.8F, 0.1F};
-  for (std::int64_t c = 0; c < 8; ++c) map.reals()[c * 16 + 6] = values[c];  // row 1, column 2
+  for (std::int64_t c = 0; c < 8; ++c) map.as<float>().data()[c * 16 + 6] = values[c];  // row 1, column 2
   fastest.show();
   EXPECT_EQ(fastest.type(), "fastestdet");
   const float dx = 16 * std::tanh(0.5F);
@@ -288,7 +292,8 @@ TEST(Readings, DecodeFastestDetAndYoloFastest) {
       float row[18] = {};
       put(row + 4, {0.5F, 0.5F, 0.5F, 0.5F});  // second anchor
       put(row + 12, {0.1F, 0.9F, 0.1F, 0.1F, 0.1F, 0.8F});
-      for (std::int64_t c = 0; c < 18; ++c) out.reals()[is_last ? 6 * 18 + c : c * 16 + 6] = row[c];
+      for (std::int64_t c = 0; c < 18; ++c)
+        out.as<float>().data()[is_last ? 6 * 18 + c : c * 16 + 6] = row[c];
     }
     EXPECT_EQ(made.type(), "yolo-fastestv2");
     expect_box(made.decoded(), 2, 0.72F, {40 - 18.94F, 24 - 25.74F, 40 + 18.94F, 24 + 25.74F});
@@ -298,15 +303,15 @@ TEST(Readings, DecodeFastestDetAndYoloFastest) {
 TEST(Readings, DecodeMediaPipeAndOtherPriors) {
   Made made;
   constexpr std::int64_t kRows = 2 * 64 + 6 * 16;
-  put(made.add("regressors", {1, kRows, 16}).reals() + (2 * 64 + 6 * 5 + 3) * 16,
+  put(made.add("regressors", {1, kRows, 16}).as<float>().data() + (2 * 64 + 6 * 5 + 3) * 16,
       {2, -3, 20, 10});  // cell 5 of stride 16
-  made.add("classificators", {1, kRows, 1}, false, -9).reals()[2 * 64 + 6 * 5 + 3] = 2;
+  made.add("classificators", {1, kRows, 1}, false, -9).as<float>().data()[2 * 64 + 6 * 5 + 3] = 2;
   EXPECT_EQ(made.type(), "mediapipe");
   expect_box(made.decoded(), 0, sigmoid(2.0F), {26 - 10, 21 - 5, 26 + 10, 21 + 5});
 
   Made retinaface;
   retinaface.add("bbox", {1, 2 * kCells, 4});
-  retinaface.add("confidence", {1, 2 * kCells, 2}, true).reals()[1] = 0.8F;
+  retinaface.add("confidence", {1, 2 * kCells, 2}, true).as<float>().data()[1] = 0.8F;
   retinaface.add("landmark", {1, 2 * kCells, 10});
   retinaface.outputs.anchors = {10, 12, 20, 20, 32, 32, 64, 64, 128, 128, 256, 256};
   expect_box(retinaface.decoded(), 0, 0.8F, {4 - 5, 4 - 6, 4 + 5, 4 + 6});
@@ -317,9 +322,10 @@ TEST(Readings, TellAClassForNoObjectByWhatMostQueriesFind) {
   for (const bool has_no_object : {true, false}) {
     Made made;
     Tensor& logits = made.add("logits", {1, 100, 3}, false, -5);
-    put(made.add("pred_boxes", {1, 100, 4}).reals(), {0.5F, 0.5F, 0.25F, 0.5F});
-    for (std::int64_t i = 0; i < 100 && has_no_object; ++i) put(logits.reals() + 3 * i, {-2, -1, 4});
-    put(logits.reals(), {-3, 6, -3});
+    put(made.add("pred_boxes", {1, 100, 4}).as<float>().data(), {0.5F, 0.5F, 0.25F, 0.5F});
+    for (std::int64_t i = 0; i < 100 && has_no_object; ++i)
+      put(logits.as<float>().data() + 3 * i, {-2, -1, 4});
+    put(logits.as<float>().data(), {-3, 6, -3});
     EXPECT_EQ(made.scheme().classes, 3);
     made.show();
     EXPECT_EQ(made.type(), "detr");
@@ -341,7 +347,7 @@ TEST(Readings, DecodeCenterFace) {
     };
     const auto put_at = [](Tensor& map, std::initializer_list<float> values) {
       std::int64_t channel = 0;
-      for (const float value : values) map.reals()[channel++ * kMapCells + kCell] = value;
+      for (const float value : values) map.as<float>().data()[channel++ * kMapCells + kCell] = value;
     };
     put_at(add("heatmap", "537", 1, true), {0.9F});
     if (is_named) put_at(add("offset", "", 2), {0.25F, -0.25F});
@@ -366,7 +372,7 @@ TEST(Readings, TellDarknetsMapsFromYolov5) {
       Tensor& map = made.add("map" + std::to_string(side), {1, 3 * 8, side, side}, false, -9);
       const float values[] = {0.5F, -1, 0.5F, -0.5F, 3, -2, 2, 4};
       // Second anchor of stride 16, row 1, column 2.
-      for (std::int64_t k = 0; k < 8 && side == 4; ++k) map.reals()[(8 + k) * 16 + 6] = values[k];
+      for (std::int64_t k = 0; k < 8 && side == 4; ++k) map.as<float>().data()[(8 + k) * 16 + 6] = values[k];
     }
     return made;
   };
@@ -417,8 +423,8 @@ TEST(Readings, DecodeYolov2) {
   made.outputs.all[0].is_raw = true;
   made.outputs.operators["LeakyRelu"] = 8;
   const float values[] = {0.5F, -1, 0.5F, -0.5F, 3};  // second anchor of row 0, column 1
-  for (std::int64_t k = 0; k < 5; ++k) map.reals()[(25 + k) * 4 + 1] = values[k];
-  map.reals()[(25 + 5 + 7) * 4 + 1] = 2;  // class 7
+  for (std::int64_t k = 0; k < 5; ++k) map.as<float>().data()[(25 + k) * 4 + 1] = values[k];
+  map.as<float>().data()[(25 + 5 + 7) * 4 + 1] = 2;  // class 7
   EXPECT_EQ(made.type(), "yolov2");
   const float x = (1 + sigmoid(0.5F)) * 32, y = sigmoid(-1) * 32;
   const float w = std::exp(0.5F) * 3.42F * 16, h = std::exp(-0.5F) * 4.41F * 16;
@@ -433,11 +439,11 @@ TEST(Readings, DecodeYolov2) {
 TEST(Readings, DoubtWhatIsNeverRight) {
   Made made;  // no reading of its rows has scores up to 1
   Tensor& out = made.add("output", {1, 3 * kCells, 8}, false, 3);
-  put(out.reals(), {30, 20, 10, 8, 5, 40, 50, 60});
+  put(out.as<float>().data(), {30, 20, 10, 8, 5, 40, 50, 60});
   made.show();
   EXPECT_THAT(made.scheme().doubt, HasSubstr("score"));
-  std::fill_n(out.reals(), out.size(), 0.5F);
-  put(out.reals(), {30, 20, 10, 8});
+  std::fill_n(out.as<float>().data(), out.size(), 0.5F);
+  put(out.as<float>().data(), {30, 20, 10, 8});
   EXPECT_EQ(made.scheme().doubt, "");
 }
 
@@ -471,7 +477,7 @@ test::OnnxBuilder deepstream(bool has_arg_max) {
 Network read(const test::OnnxBuilder& builder) {
   Settings settings;
   settings.file = "made.onnx";
-  return make_network(builder.graph(), settings);
+  return make_network(builder.model(), settings);
 }
 
 TEST(Readings, KnowWhatAnArgMaxMade) {
@@ -500,7 +506,7 @@ TEST(Readings, TakeTheUsualSizeOfAnInputOfAnySize) {
   Settings settings;
   settings.file = "made.onnx";
   settings.input_size = Size{64, 96};
-  EXPECT_FALSE(make_network(builder.graph(), settings).has_usual_size);
+  EXPECT_FALSE(make_network(builder.model(), settings).has_usual_size);
 }
 
 }  // namespace

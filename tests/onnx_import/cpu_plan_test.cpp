@@ -8,11 +8,11 @@
 
 #include "base/error.hpp"
 #include "network/plan/cpu_runner.hpp"
-#include "network/random_chain.hpp"
-#include "network/random_network.hpp"
 #include "network/reference.hpp"
 #include "onnx/file.hpp"
 #include "onnx/import.hpp"
+#include "onnx_import/random_chain.hpp"
+#include "onnx_import/random_network.hpp"
 #include "onnx_import/random_operator.hpp"
 #include "primitives/made_tensors.hpp"
 #include "support/shared_data.hpp"

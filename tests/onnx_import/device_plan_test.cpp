@@ -1,8 +1,8 @@
 // Imported networks on OpenCL devices: they equal the reference to the bit.
 #include "base/error.hpp"
-#include "network/random_chain.hpp"
 #include "onnx/file.hpp"
 #include "onnx/import.hpp"
+#include "onnx_import/random_chain.hpp"
 #include "primitives/device_test.hpp"
 
 namespace sightline::nn {

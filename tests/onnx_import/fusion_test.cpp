@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "network/random_chain.hpp"
-#include "network/random_network.hpp"
 #include "network/reference.hpp"
 #include "onnx/file.hpp"
 #include "onnx/import.hpp"
+#include "onnx_import/random_chain.hpp"
+#include "onnx_import/random_network.hpp"
 #include "primitives/made_tensors.hpp"
 #include "primitives/point_check.hpp"
 #include "support/shared_data.hpp"

@@ -12,12 +12,23 @@
 
 namespace sightline::nn {
 
+/// A device whose results are exact; null where there is none.
+inline const opencl::Context* exact_device() {
+  static const std::unique_ptr<opencl::Context> context = []() -> std::unique_ptr<opencl::Context> {
+    for (const opencl::DeviceInfo& one : opencl::list_devices()) {
+      if (one.correctly_rounded_divide_sqrt && one.fused_multiply_add)
+        return std::make_unique<opencl::Context>(opencl::ChosenDevice{one, 0, "test"});
+    }
+    return nullptr;
+  }();  // PoCL is slow to open one
+  return context.get();
+}
+
 /// A test on a device whose results are exact; skipped where there is none.
 class DeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    static const std::unique_ptr<opencl::Context> context = first_context();  // PoCL is slow to open one
-    context_ = context.get();
+    context_ = exact_device();
     if (!context_) GTEST_SKIP() << "there is no OpenCL device here whose results are exact";
   }
 
@@ -44,14 +55,6 @@ class DeviceTest : public ::testing::Test {
   int device_parts_ = 0, cpu_parts_ = 0;
 
  private:
-  static std::unique_ptr<opencl::Context> first_context() {
-    for (const opencl::DeviceInfo& one : opencl::list_devices()) {
-      if (one.correctly_rounded_divide_sqrt && one.fused_multiply_add)
-        return std::make_unique<opencl::Context>(opencl::ChosenDevice{one, 0, "test"});
-    }
-    return nullptr;
-  }
-
   const opencl::Context* context_ = nullptr;
 };
 

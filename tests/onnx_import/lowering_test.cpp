@@ -7,23 +7,18 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "detectors/network/interpreter.hpp"
 #include "detectors/network/network.hpp"
-#include "detectors/network/operators.hpp"
-#include "detectors/network/plan.hpp"
 #include "network/onnx_builder.hpp"
-#include "network/plan_comparison.hpp"
+#include "onnx_import/plan_check.hpp"
+#include "onnx_import/run_imported.hpp"
 #include "support/errors.hpp"
 
-namespace sightline::network {
+namespace sightline::nn {
 namespace {
 
-using test::OnDevice;
 using test::OnnxAttribute;
 using test::OnnxBuilder;
 using testing::HasSubstr;
-
-constexpr std::int64_t kLoadMemory = std::int64_t{1} << 28;
 
 // Numbers of an input, which are no multiples of each other.
 double number(std::int64_t i) {
@@ -32,17 +27,10 @@ double number(std::int64_t i) {
 
 // What a loaded network makes of `number`. Its shape goes to `shape`.
 std::vector<float> made_by_loaded(const OnnxBuilder& builder, Shape* shape = nullptr) {
-  Graph graph = builder.typed_graph();
-  simplify(graph, kLoadMemory);
-  Interpreter interpreter(graph, kLoadMemory);
-  for (std::size_t k = 0; k < graph.inputs.size(); ++k) {
-    Tensor& in = interpreter.input(k);
-    for (std::int64_t i = 0; i < in.size(); ++i) in.reals()[i] = static_cast<float>(number(i));
-  }
-  interpreter.run_all();
-  const Tensor& out = interpreter.output(0);
+  const Tensor out =
+      test::run_imported(builder.imported(), [](std::int64_t i) { return static_cast<float>(number(i)); })[0];
   if (shape) *shape = out.shape();
-  return {out.reals(), out.reals() + out.size()};
+  return {out.as<float>().begin(), out.as<float>().end()};
 }
 
 void expect_near(const std::vector<float>& made, const std::vector<double>& expected) {
@@ -52,9 +40,8 @@ void expect_near(const std::vector<float>& made, const std::vector<double>& expe
 }
 
 void expect_refused(const OnnxBuilder& builder, const std::string& why) {
-  Graph graph = builder.typed_graph();
   try {
-    simplify(graph, kLoadMemory);
+    builder.imported();
     ADD_FAILURE() << "is not refused: " << why;
   } catch (const Problem& problem) {
     EXPECT_THAT(problem.what(), HasSubstr(why));
@@ -120,7 +107,7 @@ std::vector<double> einsum(const EinsumCase& one) {
   return sums;
 }
 
-TEST(NetworkLowering, EinsumIsTheSumOfProducts) {
+TEST(OnnxLowering, EinsumIsTheSumOfProducts) {
   const EinsumCase cases[] = {
       {"bchw,bkc->bkhw", {"bchw", "bkc"}, "bkhw", {{1, 6, 4, 5}, {1, 3, 6}}},  // classes of YOLO-World
       {"bmchw,bnmc->bmhwn", {"bmchw", "bnmc"}, "bmhwn", {{2, 3, 4, 2, 5}, {2, 7, 3, 4}}},  // its attention
@@ -154,7 +141,7 @@ TEST(NetworkLowering, EinsumIsTheSumOfProducts) {
   }
 }
 
-TEST(NetworkLowering, EinsumOfMapsIsPlanned) {
+TEST(OnnxLowering, EinsumOfMapsIsPlanned) {
   OnnxBuilder builder(17);
   builder.input("images", {1, 3, 16, 16});
   const std::string map = builder.convolution("map", "images", 3, 24, 3, 2);
@@ -162,10 +149,10 @@ TEST(NetworkLowering, EinsumOfMapsIsPlanned) {
   builder.node("Einsum", {norm, builder.weights("text", {1, 5, 24})}, {"scores"},
                {{"equation", "bchw,bkc->bkhw"}});
   builder.output("scores");
-  test::expect_plan_equals_interpreter(builder, OnDevice::no);
+  test::expect_plan_equals_reference(builder);
 }
 
-TEST(NetworkLowering, EquationsThatDoNotFitAreRefused) {
+TEST(OnnxLowering, EquationsThatDoNotFitAreRefused) {
   const auto refused = [](const std::string& equation, const std::vector<Shape>& shapes,
                           const std::string& why) {
     expect_refused(one_node("Einsum", shapes, {{"equation", equation}}), why);
@@ -184,7 +171,7 @@ TEST(NetworkLowering, EquationsThatDoNotFitAreRefused) {
 }
 
 // Each frame decides how many places there are.
-TEST(NetworkLowering, TensorsOfUnknownSizeAreRefusedWhenLoaded) {
+TEST(OnnxLowering, TensorsOfUnknownSizeAreRefusedWhenLoaded) {
   OnnxBuilder builder(17);
   builder.input("x", {2, 3});
   builder.node("NonZero", {"x"}, {"places"});
@@ -197,7 +184,7 @@ TEST(NetworkLowering, TensorsOfUnknownSizeAreRefusedWhenLoaded) {
 // --- along one axis
 
 // A convolution of [1, 4, 9] whose kernel has 3 places.
-TEST(NetworkLowering, ConvolutionsOfOneAxisAreThoseOfARow) {
+TEST(OnnxLowering, ConvolutionsOfOneAxisAreThoseOfARow) {
   constexpr std::int64_t kInputs = 4, kOutputs = 6, kSide = 9, kGroups = 2, kPadding = 2, kStep = 2;
   OnnxBuilder builder(17);
   builder.input("x", {1, kInputs, kSide});
@@ -206,9 +193,9 @@ TEST(NetworkLowering, ConvolutionsOfOneAxisAreThoseOfARow) {
   builder.node("Conv", {"x", w, b}, {"y"},
                {{"group", kGroups}, {"pads", {kPadding, 1}}, {"strides", {kStep}}, {"dilations", {2}}});
   builder.output("y");
-  const Graph graph = builder.graph();
+  const OnnxModel model = builder.model();
   const Tensor* weights = nullptr;
-  for (const Value& value : graph.values) {
+  for (const OnnxValue& value : model.graph.values) {
     if (value.name == "w") weights = value.constant.get();
   }
   ASSERT_TRUE(weights);
@@ -223,7 +210,7 @@ TEST(NetworkLowering, ConvolutionsOfOneAxisAreThoseOfARow) {
           const std::int64_t channel = m / (kOutputs / kGroups) * (kInputs / kGroups) + c;
           if (at >= 0 && at < kSide)
             sum += number(channel * kSide + at) *
-                   double{weights->reals()[(m * (kInputs / kGroups) + c) * 3 + k]};
+                   double{weights->raw<float>()[(m * (kInputs / kGroups) + c) * 3 + k]};
         }
       }
       expected.push_back(sum);
@@ -232,10 +219,10 @@ TEST(NetworkLowering, ConvolutionsOfOneAxisAreThoseOfARow) {
   Shape shape;
   expect_near(made_by_loaded(builder, &shape), expected);
   EXPECT_EQ(shape, (Shape{1, kOutputs, kOut}));
-  test::expect_plan_equals_interpreter(builder, OnDevice::no);
+  test::expect_plan_equals_reference(builder);
 }
 
-TEST(NetworkLowering, PoolingOfOneAxisIsThatOfARow) {
+TEST(OnnxLowering, PoolingOfOneAxisIsThatOfARow) {
   const std::vector<OnnxAttribute> window{{"kernel_shape", {3}}, {"strides", {2}}, {"pads", {1, 1}}};
   std::vector<double> largest, means;
   for (std::int64_t row = 0; row < 2; ++row) {
@@ -255,7 +242,7 @@ TEST(NetworkLowering, PoolingOfOneAxisIsThatOfARow) {
   expect_near(made_by_loaded(one_node("AveragePool", {{1, 2, 7}}, window)), means);
 }
 
-TEST(NetworkLowering, TransposedConvolutionsOfOneAxisAreThoseOfARow) {
+TEST(OnnxLowering, TransposedConvolutionsOfOneAxisAreThoseOfARow) {
   OnnxBuilder builder(17);
   builder.input("x", {1, 1, 3});
   builder.node("ConvTranspose", {"x", builder.reals("w", {1, 1, 3}, {1, 10, 100})}, {"y"},
@@ -277,7 +264,7 @@ double norm_of(const std::vector<double>& values, double p) {
   return std::pow(sum, 1 / p);
 }
 
-TEST(NetworkLowering, NormsAreRootsOfSumsOfPowers) {
+TEST(OnnxLowering, NormsAreRootsOfSumsOfPowers) {
   for (const std::int64_t p : {1, 2, 3}) {
     SCOPED_TRACE(p);
     std::vector<double> all, pooled, normalised(12);
@@ -308,7 +295,7 @@ TEST(NetworkLowering, NormsAreRootsOfSumsOfPowers) {
               row);
 }
 
-TEST(NetworkLowering, TheNormOfZerosLeavesZeros) {
+TEST(OnnxLowering, TheNormOfZerosLeavesZeros) {
   OnnxBuilder builder(18);
   builder.input("x", {1});
   builder.node("Mul", {"x", builder.reals("zeros", {2}, {0, 0})}, {"none"});
@@ -334,7 +321,7 @@ const OnnxAttribute kAsymmetric("coordinate_transformation_mode", "asymmetric");
 
 // Between two places, the cubic function with a = -0.5 weighs its four neighbours by -1/16, 9/16, 9/16,
 // -1/16; those outside are the first or the last.
-TEST(NetworkLowering, CubicResizeWeighsFourPlaces) {
+TEST(OnnxLowering, CubicResizeWeighsFourPlaces) {
   const OnnxBuilder network =
       resized_by({1, 1, 1, 6}, {1, 1, 1, 2}, {{"mode", "cubic"}, {"cubic_coeff_a", -0.5F}, kAsymmetric});
   const auto at = [](std::int64_t i) { return number(std::clamp<std::int64_t>(i, 0, 5)); };
@@ -351,7 +338,7 @@ TEST(NetworkLowering, CubicResizeWeighsFourPlaces) {
 }
 
 // ONNX's own examples.
-TEST(NetworkLowering, ResizeSmoothsBeforeItShrinks) {
+TEST(OnnxLowering, ResizeSmoothsBeforeItShrinks) {
   for (const auto& [mode, expected] : std::map<std::string, std::vector<double>>{
            {"linear",
             {2.3636363, 3.590909, 4.818182, 7.2727275, 8.5, 9.727273, 12.181818, 13.409091, 14.636364}},
@@ -370,7 +357,7 @@ TEST(NetworkLowering, ResizeSmoothsBeforeItShrinks) {
   }
 }
 
-TEST(NetworkLowering, ResizeOfOtherAxes) {
+TEST(OnnxLowering, ResizeOfOtherAxes) {
   const OnnxAttribute floor("nearest_mode", "floor");
   // A row of three channels of two places, in opset 18 and by Upsample.
   const std::vector<double> twice{number(0), number(0), number(1), number(1), number(2), number(2),
@@ -391,15 +378,6 @@ TEST(NetworkLowering, ResizeOfOtherAxes) {
   expect_near(made_by_loaded(resized_by({2, 2}, {2, 1}, {{"mode", "linear"}, kAsymmetric})), mixed);
 }
 
-TEST(NetworkLowering, PicturesAreResizedAsBefore) {
-  for (const char* mode : {"nearest", "linear"}) {
-    Graph graph = resized_by({1, 2, 4, 4}, {1, 1, 2, 1.5F}, {{"mode", mode}}).typed_graph();
-    simplify(graph, kLoadMemory);
-    ASSERT_EQ(graph.nodes.size(), 1);
-    EXPECT_EQ(graph.nodes[0].op, "Resize");
-  }
-}
-
 // --- QuantizeLinear and DequantizeLinear
 
 // Adds levels of 8 bits, from 0 or around 0.
@@ -413,7 +391,7 @@ std::string levels(OnnxBuilder& builder, const std::string& name, const std::vec
   return name;
 }
 
-TEST(NetworkLowering, QuantisingRoundsHalvesToEvenAndSaturates) {
+TEST(OnnxLowering, QuantisingRoundsHalvesToEvenAndSaturates) {
   struct Case {
     int type, zero_point;
     double lowest, highest;
@@ -438,7 +416,7 @@ TEST(NetworkLowering, QuantisingRoundsHalvesToEvenAndSaturates) {
   }
 }
 
-TEST(NetworkLowering, ScalesAndZeroPointsHoldForAnAxis) {
+TEST(OnnxLowering, ScalesAndZeroPointsHoldForAnAxis) {
   OnnxBuilder builder(13);
   builder.input("x", {1, 4});
   levels(builder, "q", {1, 2, 3, -4});
@@ -469,19 +447,16 @@ OnnxBuilder quantised(OnnxBuilder plain) {
   return made;
 }
 
-TEST(NetworkLowering, QuantisedDetectorsAreReadLikeOthers) {
-  Settings settings;
+TEST(OnnxLowering, QuantisedDetectorsAreReadLikeOthers) {
+  network::Settings settings;
   settings.file = "test.onnx";
-  const Network network = make_network(quantised(test::small_yolox(64, 2)).graph(), settings);
-  EXPECT_EQ(network.scheme.type, make_network(test::small_yolox(64, 2).graph(), settings).scheme.type);
-  const auto plan = make_plan(network.graph, kLoadMemory);
-  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
-  ASSERT_TRUE(plan);
-  EXPECT_TRUE(plan->segments.front().suits_devices);
-  test::expect_plan_equals_interpreter(quantised(test::small_yolox(64, 2)), OnDevice::no);
+  const network::Network network = make_network(quantised(test::small_yolox(64, 2)).model(), settings);
+  EXPECT_EQ(network.scheme.type, make_network(test::small_yolox(64, 2).model(), settings).scheme.type);
+  EXPECT_TRUE(network::parts_of(network)->parts.front().partition.on_device);
+  test::expect_plan_equals_reference(quantised(test::small_yolox(64, 2)));
 }
 
-TEST(NetworkLowering, ScalesMayHoldForBlocks) {
+TEST(OnnxLowering, ScalesMayHoldForBlocks) {
   OnnxBuilder builder(21);
   builder.input("x", {1, 3});
   levels(builder, "flat", {1, 2, 3, 4, 5, 6});
@@ -495,7 +470,7 @@ TEST(NetworkLowering, ScalesMayHoldForBlocks) {
 }
 
 // Each is what it says between two of the others: levels, real numbers, levels.
-TEST(NetworkLowering, OperatorsOfLevelsComputeWithWhatTheyStandFor) {
+TEST(OnnxLowering, OperatorsOfLevelsComputeWithWhatTheyStandFor) {
   using Names = std::vector<std::string>;
   const Names x{"x_levels", "s", "z"}, y{"y_levels", "t", "w"}, result{"u", "w"};
   const auto joined = [](std::initializer_list<Names> all) {
@@ -544,7 +519,7 @@ TEST(NetworkLowering, OperatorsOfLevelsComputeWithWhatTheyStandFor) {
   }
 }
 
-TEST(NetworkLowering, OtherQuantisationsAreRefused) {
+TEST(OnnxLowering, OtherQuantisationsAreRefused) {
   const auto builder = [](int type, const OnnxAttribute& attribute, const Shape& scales) {
     OnnxBuilder made(21);
     made.input("x", {2, 3});
@@ -584,12 +559,12 @@ OnnxBuilder branches_by(std::int64_t side) {
   return builder;
 }
 
-TEST(NetworkLowering, BranchesBySizesAreResolved) {
+TEST(OnnxLowering, BranchesBySizesAreResolved) {
   expect_near(made_by_loaded(branches_by(1)), {number(0) + 10});
   expect_near(made_by_loaded(branches_by(2)), {2 * number(0), 2 * number(1)});
 }
 
-TEST(NetworkLowering, BranchesInBranchesReadWhatIsOutside) {
+TEST(OnnxLowering, BranchesInBranchesReadWhatIsOutside) {
   OnnxBuilder builder = branches_by(2);
   const onnx::NodeProto inner = builder.proto().graph().node(3);
   onnx::NodeProto& outer = *builder.proto().mutable_graph()->mutable_node(3);
@@ -608,7 +583,7 @@ TEST(NetworkLowering, BranchesInBranchesReadWhatIsOutside) {
   expect_near(made_by_loaded(builder), {2 * number(0), 2 * number(1)});
 }
 
-TEST(NetworkLowering, BranchesByValuesAreRefused) {
+TEST(OnnxLowering, BranchesByValuesAreRefused) {
   OnnxBuilder builder = branches_by(1);
   builder.proto().mutable_graph()->mutable_node(2)->set_input(0, "x");
   builder.proto().mutable_graph()->mutable_node(2)->set_input(1, "x");
@@ -619,4 +594,4 @@ TEST(NetworkLowering, BranchesByValuesAreRefused) {
 }
 
 }  // namespace
-}  // namespace sightline::network
+}  // namespace sightline::nn

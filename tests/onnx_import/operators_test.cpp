@@ -1,151 +1,36 @@
-// Operators against ONNX's own tests of nodes (Debian's libonnx-testdata), and functions against the C
-// library's.
+// Operators by examples, and functions against the C library's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "base/error.hpp"
-#include "detectors/network/functions.hpp"
-#include "detectors/network/interpreter.hpp"
-#include "detectors/network/onnx_file.hpp"
-#include "detectors/network/operators.hpp"
+#include "network/functions.hpp"
 #include "network/onnx_builder.hpp"
+#include "onnx_import/run_imported.hpp"
 
-namespace sightline::network {
+namespace sightline::nn {
 namespace {
 
-namespace fs = std::filesystem;
+using namespace functions;
 
-constexpr std::int64_t kMemory = std::int64_t{1} << 30;
-
-std::vector<fs::path> node_tests() {
-  const fs::path folder = "/usr/lib/python3/dist-packages/onnx/backend/test/data/node";
-  std::vector<fs::path> tests;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) tests.push_back(entry.path());
-  std::ranges::sort(tests);
-  return tests;
-}
-
-Tensor load_tensor(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  onnx::TensorProto proto;
-  if (!proto.ParseFromIstream(&stream)) throw Problem("is no tensor");
-  return test::tensor_of(proto);
-}
-
-std::string difference(const Tensor& got, const Tensor& expected) {
-  if (got.shape() != expected.shape())
-    return text_of(got.shape()) + " instead of " + text_of(expected.shape());
-  for (std::int64_t i = 0; i < got.size(); ++i) {
-    const double a = got.as<double>(i), b = expected.as<double>(i);
-    const bool same =
-        a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-6 + 1e-3 * std::fabs(b);
-    if (!same) return std::to_string(a) + " instead of " + std::to_string(b) + " at " + std::to_string(i);
-  }
-  return "";
-}
-
-// Runs a node test. Returns the operators that it has; none where it is not supported.
-std::set<std::string> run_node_test(const fs::path& folder) {
-  std::ifstream stream(folder / "model.onnx", std::ios::binary);
-  onnx::ModelProto proto;
-  if (!proto.ParseFromIstream(&stream)) throw Problem("is no network");
-  // What has not changed since an older opset is tested there.
-  for (auto& one : *proto.mutable_opset_import())
-    one.set_version(std::max<std::int64_t>(one.version(), kOldestOpset));
-  Graph graph = parse_onnx(proto.SerializeAsString(), folder.string());
-  std::set<std::string> operators;  // of the file: some become others when it is read
-  for (const onnx::NodeProto& node : proto.graph().node()) operators.insert(node.op_type());
-  const bool is_lowered =
-      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.code->lower != nullptr; });
-  const fs::path data = folder / "test_data_set_0";
-  std::vector<Tensor> inputs;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    const fs::path file = data / ("input_" + std::to_string(i) + ".pb");
-    inputs.push_back(load_tensor(file));
-    graph.inputs[i].type = inputs.back().type();
-    Value& value = graph.value(graph.inputs[i].value);
-    value.is_typed = true;
-    value.type = inputs.back().type();
-    // As weights and sizes are in users' networks.
-    if (is_lowered && i > 0) value.constant = std::make_shared<const Tensor>(load_tensor(file));
-  }
-  if (is_lowered) simplify(graph, kMemory);
-  Interpreter interpreter(graph, kMemory);
-  for (std::size_t i = 0; i < inputs.size(); ++i) interpreter.input(i) = std::move(inputs[i]);
-  interpreter.run_all();
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Tensor expected = load_tensor(data / ("output_" + std::to_string(i) + ".pb"));
-    EXPECT_EQ(difference(interpreter.output(i), expected), "") << folder.filename();
-  }
-  return operators;
-}
-
-TEST(NetworkOperators, GiveWhatOnnxTestsExpect) {
-  const std::vector<fs::path> tests = node_tests();
-  if (tests.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
-  std::set<std::string> tested;
-  int passed = 0;
-  for (const fs::path& folder : tests) {
-    // Whole numbers have 64 bits here, so arithmetic of smaller ones does not wrap around; what drops
-    // elements at random is not for use; and two tests take a size that is no whole number.
-    const std::string name = folder.filename().string();
-    if (name.find("training") != std::string::npos || name.find("uint8") != std::string::npos ||
-        name == "test_resize_downsample_scales_linear_align_corners" ||
-        name == "test_resize_downsample_scales_cubic_align_corners")
-      continue;
-    try {
-      tested.merge(run_node_test(folder));
-      ++passed;
-    } catch (const Error&) {
-      continue;  // not supported
-    } catch (const Problem&) {
-      continue;
-    }
-  }
-  EXPECT_GT(passed, 300);
-  // Operators of newer opsets, and such that have no tests there.
-  const std::set<std::string> untested{"Gelu",
-                                       "Mish",
-                                       "GroupNormalization",
-                                       "Upsample",
-                                       "ConstantOfShape",
-                                       "Swish",
-                                       "RMSNormalization",
-                                       "GlobalLpPool",
-                                       "If",  // their condition is an input
-                                       "LpNormalization",
-                                       "LpPool",  // and those of ONNX Runtime:
-                                       "QLinearAdd",
-                                       "QLinearAveragePool",
-                                       "QLinearConcat",
-                                       "QLinearGlobalAveragePool",
-                                       "QLinearLeakyRelu",
-                                       "QLinearMul",
-                                       "QLinearSigmoid"};
-  for (const std::string_view one : operator_names()) {
-    if (untested.contains(std::string(one))) continue;
-    EXPECT_TRUE(tested.contains(std::string(one))) << one;
-  }
-}
-
-// What a network with one input makes of 0, 1, 2 and so on.
+// What a network makes of 0, 1, 2 and so on.
 std::vector<float> made_by(const test::OnnxBuilder& builder) {
-  const Graph graph = builder.graph();
-  Interpreter interpreter(graph, kMemory);
-  Tensor& in = interpreter.input(0);
-  for (std::int64_t i = 0; i < in.size(); ++i) in.reals()[i] = static_cast<float>(i);
-  interpreter.run_all();
-  const Tensor& out = interpreter.output(0);
+  const Tensor out =
+      test::run_imported(builder.imported(), [](std::int64_t i) { return static_cast<float>(i); })[0];
   std::vector<float> values;
-  for (std::int64_t i = 0; i < out.size(); ++i) values.push_back(out.as<float>(i));
+  for (std::int64_t i = 0; i < out.size(); ++i) values.push_back(number_at(out, i));
   return values;
+}
+
+// What a network without inputs makes, which are integers.
+std::vector<std::int64_t> integers_of(const test::OnnxBuilder& builder) {
+  const Tensor out = test::run_imported(builder.imported())[0];
+  return with_type(out.data(), [&]<typename T>() {
+    return std::vector<std::int64_t>(out.as<T>().begin(), out.as<T>().end());
+  });
 }
 
 // What one node makes of ten numbers in a row.
@@ -167,11 +52,11 @@ using Numbers = std::vector<float>;
 const std::vector<test::OnnxAttribute> kByFloor{{"coordinate_transformation_mode", "asymmetric"},
                                                 {"nearest_mode", "floor"}};
 
-TEST(NetworkOperators, ResizeAtPlacesInSinglePrecision) {
+TEST(OnnxOperators, ResizeAtPlacesInSinglePrecision) {
   EXPECT_EQ(made_of_ten("Resize", {"", "scales"}, kByFloor), (Numbers{0, 1, 3, 5, 6, 8}));
 }
 
-TEST(NetworkOperators, ResizeCountsAScaleThatKeepsTheSize) {
+TEST(OnnxOperators, ResizeCountsAScaleThatKeepsTheSize) {
   EXPECT_EQ(made_of_ten("Resize", {"", "scales"}, kByFloor, 1.06F), (Numbers{0, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
   const Numbers linear = made_of_ten("Resize", {"", "scales"}, {{"mode", "linear"}}, 1.06F);
   ASSERT_EQ(linear.size(), 10);
@@ -185,11 +70,11 @@ TEST(NetworkOperators, ResizeCountsAScaleThatKeepsTheSize) {
   builder.input("x", {1, 16, 4, 4});
   builder.node("Resize", {"x", "", builder.reals("scales", {4}, {1, 1.03F, 1, 1})}, {"y"}, kByFloor);
   builder.output("y");
-  EXPECT_THROW(made_by(builder), Error);
+  EXPECT_THROW(made_by(builder), Problem);
 }
 
 // As ONNX Runtime, which rounds up where such a picture shrinks; later opsets say how to round.
-TEST(NetworkOperators, ResizeOfOpset10RoundsUpWhereItShrinks) {
+TEST(OnnxOperators, ResizeOfOpset10RoundsUpWhereItShrinks) {
   EXPECT_EQ(made_of_ten("Resize", {"scales"}, {}, 0.6F, 10), (Numbers{0, 2, 4, 5, 7, 9}));
   EXPECT_EQ(made_of_ten("Resize", {"scales"}, {}, 1.3F, 10),
             (Numbers{0, 0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9}));
@@ -197,7 +82,7 @@ TEST(NetworkOperators, ResizeOfOpset10RoundsUpWhereItShrinks) {
 }
 
 // The number before a half is no half, though half added to it is rounded up to a whole number.
-TEST(NetworkOperators, ResizePrefersWhatIsAskedForAtHalvesAlone) {
+TEST(OnnxOperators, ResizePrefersWhatIsAskedForAtHalvesAlone) {
   const auto rounded = [](const char* mode, float scale) {
     return made_of_ten("Resize", {"", "scales"},
                        {{"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", mode}}, scale);
@@ -208,7 +93,7 @@ TEST(NetworkOperators, ResizePrefersWhatIsAskedForAtHalvesAlone) {
   EXPECT_EQ(rounded("round_prefer_floor", std::nextafter(2.0F, 1.0F))[1], 1);
 }
 
-TEST(NetworkOperators, ResizeSharesFractionsOfPixelsBetweenBothEnds) {
+TEST(OnnxOperators, ResizeSharesFractionsOfPixelsBetweenBothEnds) {
   // ONNX's own example.
   test::OnnxBuilder builder(19);
   builder.input("x", {1, 1, 1, 4});
@@ -229,13 +114,10 @@ Shape resized(const std::vector<std::int64_t>& sizes, const std::vector<test::On
                {"x", "", "", builder.wholes("sizes", {static_cast<std::int64_t>(sizes.size())}, sizes)},
                {"y"}, attributes);
   builder.output("y");
-  const Graph graph = builder.graph();
-  Interpreter interpreter(graph, kMemory);
-  interpreter.run_all();
-  return interpreter.output(0).shape();
+  return test::run_imported(builder.imported())[0].shape();
 }
 
-TEST(NetworkOperators, ResizeOfSomeAxesAndOfOneAspectRatio) {
+TEST(OnnxOperators, ResizeOfSomeAxesAndOfOneAspectRatio) {
   const test::OnnxAttribute rows_and_columns("axes", {2, -1}), columns_and_rows("axes", {3, 2});
   const auto policy = [](const char* name) { return test::OnnxAttribute("keep_aspect_ratio_policy", name); };
   EXPECT_EQ(resized({10, 12}, {rows_and_columns}), (Shape{1, 3, 10, 12}));
@@ -247,14 +129,14 @@ TEST(NetworkOperators, ResizeOfSomeAxesAndOfOneAspectRatio) {
   EXPECT_EQ(resized({5, 9}, {rows_and_columns, policy("not_larger")}), (Shape{1, 3, 5, 9}));  // 4.5 rows
   // Without axes, channels have a ratio, too: it is 1.
   EXPECT_EQ(resized({1, 3, 10, 12}, {policy("not_larger")}), (Shape{1, 3, 4, 8}));
-  EXPECT_THROW(resized({1, 3, 10, 12}, {policy("not_smaller")}), Error);
-  EXPECT_THROW(resized({10, 12}, {}), Error);
-  EXPECT_THROW(resized({10, 0}, {rows_and_columns}), Error);
-  EXPECT_THROW(resized({10, std::int64_t{1} << 62}, {rows_and_columns, policy("not_larger")}), Error);
+  EXPECT_THROW(resized({1, 3, 10, 12}, {policy("not_smaller")}), Problem);
+  EXPECT_THROW(resized({10, 12}, {}), Problem);
+  EXPECT_THROW(resized({10, 0}, {rows_and_columns}), Problem);
+  EXPECT_THROW(resized({10, std::int64_t{1} << 62}, {rows_and_columns, policy("not_larger")}), Problem);
 }
 
 // Before the first frame, naming what it is.
-TEST(NetworkOperators, ResizeOfUnsupportedKindsIsRefusedWhenLoaded) {
+TEST(OnnxOperators, ResizeOfUnsupportedKindsIsRefusedWhenLoaded) {
   for (const test::OnnxAttribute& attribute :
        {test::OnnxAttribute("coordinate_transformation_mode", "tf_crop_and_resize"),
         test::OnnxAttribute("mode", "other"), test::OnnxAttribute("nearest_mode", "other"),
@@ -263,9 +145,8 @@ TEST(NetworkOperators, ResizeOfUnsupportedKindsIsRefusedWhenLoaded) {
     builder.input("x", {1, 3, 4, 8});
     builder.node("Resize", {"x", "", "", builder.wholes("sizes", {4}, {1, 3, 8, 8})}, {"y"}, {attribute});
     builder.output("y");
-    Graph graph = builder.typed_graph();
     try {
-      simplify(graph, kMemory);
+      builder.imported();
       ADD_FAILURE() << attribute.proto.name();
     } catch (const Problem& problem) {
       const std::string& name = attribute.proto.s().empty() ? attribute.proto.name() : attribute.proto.s();
@@ -274,7 +155,7 @@ TEST(NetworkOperators, ResizeOfUnsupportedKindsIsRefusedWhenLoaded) {
   }
 }
 
-TEST(NetworkOperators, ClipTakesTheUpperLimitBelowTheLowerOne) {
+TEST(OnnxOperators, ClipTakesTheUpperLimitBelowTheLowerOne) {
   test::OnnxBuilder builder(13);
   builder.input("x", {4});
   builder.node("Clip", {"x", builder.reals("low", {}, {2}), builder.reals("high", {}, {1})}, {"y"});
@@ -302,16 +183,12 @@ std::vector<std::int64_t> cast_to(int type, const std::vector<float>& reals,
                                : builder.wholes("x", {static_cast<std::int64_t>(wholes.size())}, wholes)},
                {"y"}, {{"to", type}});
   builder.output("y");
-  const Graph graph = builder.graph();
-  Interpreter interpreter(graph, kMemory);
-  interpreter.run_all();
-  const auto values = interpreter.output(0).whole_span();
-  return {values.begin(), values.end()};
+  return integers_of(builder);
 }
 
 // As ONNX Runtime on x86-64 processors: beyond 32 bits (64 for uint32 and int64) is the least number of
 // these.
-TEST(NetworkOperators, CastWrapsAround) {
+TEST(OnnxOperators, CastWrapsAround) {
   using Proto = onnx::TensorProto;
   using Wholes = std::vector<std::int64_t>;
   const std::vector<float> reals{-1.9F, 127.5F, 128, 300, -129, 65537, 3e9F, -1e20F, INFINITY, NAN};
@@ -340,7 +217,7 @@ TEST(NetworkOperators, CastWrapsAround) {
 }
 
 // What newer opsets have, and so Debian's tests do not.
-TEST(NetworkOperators, OfNewerOpsets) {
+TEST(OnnxOperators, OfNewerOpsets) {
   test::OnnxBuilder norm(23);
   norm.input("x", {2, 2});
   norm.node("RMSNormalization", {"x", norm.reals("scale", {2}, {1, 10})}, {"y"}, {{"epsilon", 0.5F}});
@@ -370,15 +247,11 @@ std::vector<std::int64_t> wholes_of(test::OnnxBuilder& builder, const std::strin
                                     const std::vector<std::string>& inputs) {
   builder.node(op, inputs, {"y"});
   builder.output("y");
-  const Graph graph = builder.graph();
-  Interpreter interpreter(graph, kMemory);
-  interpreter.run_all();
-  const auto values = interpreter.output(0).whole_span();
-  return {values.begin(), values.end()};
+  return integers_of(builder);
 }
 
 // Single precision would round them.
-TEST(NetworkOperators, PowersAndReductionsOfWholeNumbersAreExact) {
+TEST(OnnxOperators, PowersAndReductionsOfWholeNumbersAreExact) {
   using Wholes = std::vector<std::int64_t>;
   test::OnnxBuilder power;
   EXPECT_EQ(wholes_of(power, "Pow",
@@ -394,7 +267,7 @@ TEST(NetworkOperators, PowersAndReductionsOfWholeNumbersAreExact) {
 }
 
 // Before the first frame.
-TEST(NetworkOperators, InputsThatDoNotFitAreRefusedWhenLoaded) {
+TEST(OnnxOperators, InputsThatDoNotFitAreRefusedWhenLoaded) {
   const auto is_refused = [](const std::string& op, const std::vector<std::string>& more) {
     test::OnnxBuilder builder(16);
     builder.input("x", {2, 3});
@@ -406,9 +279,8 @@ TEST(NetworkOperators, InputsThatDoNotFitAreRefusedWhenLoaded) {
     inputs.insert(inputs.end(), more.begin(), more.end());
     builder.node(op, inputs, {"y"});
     builder.output("y");
-    Graph graph = builder.typed_graph();
     try {
-      simplify(graph, kMemory);
+      builder.imported();
       return false;
     } catch (const Problem&) {
       return true;
@@ -423,7 +295,7 @@ TEST(NetworkOperators, InputsThatDoNotFitAreRefusedWhenLoaded) {
 
 // The file tells the type of the other tensor, or it is refused: whole numbers do not tell how many bits they
 // have.
-TEST(NetworkOperators, CastLikeTakesTheTypeOfTheFile) {
+TEST(OnnxOperators, CastLikeTakesTheTypeOfTheFile) {
   const auto cast = [](int type, const auto& add_other) {
     test::OnnxBuilder builder(15);
     add_other(builder, type);
@@ -458,10 +330,10 @@ TEST(NetworkOperators, CastLikeTakesTheTypeOfTheFile) {
   unknown.node("Not", {unknown.wholes("truth", {1}, {1})}, {"like"});
   unknown.node("CastLike", {"x", "like"}, {"y"});
   unknown.output("y");
-  EXPECT_THROW(made_by(unknown), Error);
+  EXPECT_THROW(made_by(unknown), Problem);
 }
 
-TEST(NetworkOperators, SwishIsTheNumberTimesItsSigmoid) {
+TEST(OnnxOperators, SwishIsTheNumberTimesItsSigmoid) {
   EXPECT_EQ(made_of_ten("Swish", {}, {})[3], 3 * sigmoid(3));
 }
 
@@ -511,18 +383,5 @@ TEST(NetworkFunctions, KeepSpecialValues) {
     EXPECT_TRUE(std::isnan(f(nan)));
 }
 
-TEST(NetworkFunctions, AddUpInOneTree) {
-  // 16 lanes, then halves: another order would round otherwise.
-  std::vector<float> values(37);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = (i % 3 == 0 ? 1e8F : -3.1F) + static_cast<float>(i);
-  float lanes[16] = {};
-  for (std::size_t i = 0; i < values.size(); ++i) lanes[i % 16] += values[i];
-  for (std::size_t l = 0; l < 8; ++l) lanes[l] += lanes[l + 8];
-  for (std::size_t l = 0; l < 4; ++l) lanes[l] += lanes[l + 4];
-  const float expected = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
-  EXPECT_EQ(tree_sum(37, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; }), expected);
-}
-
 }  // namespace
-}  // namespace sightline::network
+}  // namespace sightline::nn

@@ -1,23 +1,22 @@
-// Plans against the interpreter, bit for bit, under each instruction set of this processor and on an OpenCL
-// device: their kernels are tested through it.
-#include "detectors/network/plan.hpp"
-
+// Plans of networks against the reference, bit for bit, under each instruction set of this processor and, for
+// some, on an OpenCL device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "base/error.hpp"
 #include "base/hardware.hpp"
-#include "detectors/network/opencl/level_tables.hpp"
-#include "network/plan_comparison.hpp"
-#include "network/random_chain.hpp"
-#include "network/random_network.hpp"
+#include "network/cpu/product.hpp"
+#include "network/opencl/partitions.hpp"
+#include "network/plan/cpu_plan.hpp"
+#include "onnx_import/plan_check.hpp"
+#include "onnx_import/random_chain.hpp"
+#include "onnx_import/random_network.hpp"
 #include "support/thorough.hpp"
 
-namespace sightline::network {
+namespace sightline::nn {
 namespace {
 
-using test::kPlanMemory;
 using test::OnnxBuilder;
 
 // Those of the processor, before any limit.
@@ -28,7 +27,7 @@ const std::vector<std::string>& all_sets() {
 
 bool on_best_instruction_set = false;
 
-class NetworkPlan : public testing::TestWithParam<std::string> {
+class PlanCases : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     limit_instruction_set(GetParam());
@@ -37,23 +36,15 @@ class NetworkPlan : public testing::TestWithParam<std::string> {
   void TearDown() override { limit_instruction_set("best"); }
 };
 
-// Where sizes are many, the device is asked for one in so many of them, unless the test is thorough: it
-// builds kernels for each.
-bool on_device_in_turn(int round, int step) {
-  return test::is_thorough() || round % step == 0;
-}
-
-// `builds_by_level`: also with kernels for each level, which CPU devices take long to build.
-void expect_equal(const OnnxBuilder& network, bool builds_by_level = false, bool on_device = true) {
+// @param on_device  whether CI's run asks a device, too: PoCL takes seconds to build kernels
+void expect_equal(const OnnxBuilder& network, bool on_device = false) {
   // The device need not be asked again under other instruction sets.
-  test::expect_plan_equals_interpreter(network, !on_best_instruction_set || !on_device ? test::OnDevice::no
-                                                : builds_by_level ? test::OnDevice::by_level
-                                                                  : test::OnDevice::by_tables);
+  test::expect_plan_equals_reference(network, test::kAllFills,
+                                     on_best_instruction_set && (on_device || test::is_thorough()));
 }
 
 // Widths around tiles, channels around blocks.
-TEST_P(NetworkPlan, ConvolutionsOfAllSizes) {
-  int round = 0;
+TEST_P(PlanCases, ConvolutionsOfAllSizes) {
   for (const std::int64_t kernel : {1, 3, 5}) {
     for (const std::int64_t stride : {1, 2}) {
       for (const auto& [inputs, outputs, side] :
@@ -66,13 +57,13 @@ TEST_P(NetworkPlan, ConvolutionsOfAllSizes) {
         builder.convolution("c", "b", outputs, 20, 1);
         builder.convolution("d", "c", 20, 20, kernel, stride);
         builder.output("d");
-        expect_equal(builder, false, on_device_in_turn(round++, 4));
+        expect_equal(builder);
       }
     }
   }
 }
 
-TEST_P(NetworkPlan, DepthwiseChainsAndResiduals) {
+TEST_P(PlanCases, DepthwiseChainsAndResiduals) {
   for (const std::int64_t stride : {1, 2}) {
     OnnxBuilder builder;
     builder.input("x", {1, 8, 21, 37});
@@ -93,8 +84,7 @@ TEST_P(NetworkPlan, DepthwiseChainsAndResiduals) {
 }
 
 // Widths around tiles, and activations that are applied in registers or behind a row.
-TEST_P(NetworkPlan, DepthwiseOfAllSizes) {
-  int round = 0;
+TEST_P(PlanCases, DepthwiseOfAllSizes) {
   for (const std::int64_t kernel : {3, 5, 7}) {
     for (const std::int64_t stride : {1, 2}) {
       for (const std::int64_t width : {1, 7, 13, 16, 29, 58}) {
@@ -112,13 +102,13 @@ TEST_P(NetworkPlan, DepthwiseOfAllSizes) {
         builder.convolution("d", "x", 20, 20, kernel, stride, 20);
         builder.node("LeakyRelu", {"d"}, {"leaky"});
         for (const char* output : {"plain", "relu", "clip", "sigmoid", "leaky"}) builder.output(output);
-        expect_equal(builder, false, on_device_in_turn(round++, 5));
+        expect_equal(builder);
       }
     }
   }
 }
 
-TEST_P(NetworkPlan, PartsJoinedAndShuffledChannels) {
+TEST_P(PlanCases, PartsJoinedAndShuffledChannels) {
   OnnxBuilder builder;
   builder.input("x", {1, 6, 14, 26});
   builder.convolution("a", "x", 6, 22, 3);
@@ -135,7 +125,7 @@ TEST_P(NetworkPlan, PartsJoinedAndShuffledChannels) {
   expect_equal(builder);
 }
 
-TEST_P(NetworkPlan, EverySecondPixel) {
+TEST_P(PlanCases, EverySecondPixel) {
   OnnxBuilder builder;
   builder.input("x", {1, 3, 20, 28});
   builder.wholes("end", {1}, {100});
@@ -156,7 +146,7 @@ TEST_P(NetworkPlan, EverySecondPixel) {
   expect_equal(builder);
 }
 
-TEST_P(NetworkPlan, PoolingResizingAndGates) {
+TEST_P(PlanCases, PoolingResizingAndGates) {
   for (const char* mode : {"nearest", "linear"}) {
     OnnxBuilder builder;
     builder.input("x", {1, 4, 13, 17});
@@ -183,7 +173,7 @@ TEST_P(NetworkPlan, PoolingResizingAndGates) {
 
 // Quotients and extremes of two maps, with a constant and with one value a channel. What fills a block is
 // divided by 0 there, and the ends of rows stay zero for the convolution behind.
-TEST_P(NetworkPlan, QuotientsAndExtremesOfMaps) {
+TEST_P(PlanCases, QuotientsAndExtremesOfMaps) {
   for (const char* op : {"Div", "Max", "Min"}) {
     SCOPED_TRACE(op);
     OnnxBuilder builder;
@@ -208,7 +198,7 @@ TEST_P(NetworkPlan, QuotientsAndExtremesOfMaps) {
 }
 
 // Zeros of both signs: the second of equal values is the result.
-TEST_P(NetworkPlan, ExtremesOfEqualValues) {
+TEST_P(PlanCases, ExtremesOfEqualValues) {
   for (const char* op : {"Max", "Min"}) {
     OnnxBuilder builder;
     builder.input("x", {1, 4, 5, 7});
@@ -224,7 +214,7 @@ TEST_P(NetworkPlan, ExtremesOfEqualValues) {
 }
 
 // Hard-swish as PicoDet's files have it, with a difference and extremes: nothing of it leaves the maps.
-TEST(NetworkPlanSegments, ElementwiseOperatorsSuitDevices) {
+TEST(PlanParts, ElementwiseOperatorsSuitDevices) {
   OnnxBuilder builder;
   builder.input("x", {1, 4, 7, 19});
   builder.convolution("a", "x", 4, 20, 3);
@@ -237,17 +227,14 @@ TEST(NetworkPlanSegments, ElementwiseOperatorsSuitDevices) {
   builder.node("Min", {"g", "six"}, {"h"});
   builder.convolution("y", "h", 20, 20, 3);
   builder.output("y");
-  Graph graph = builder.typed_graph();
-  simplify(graph, kPlanMemory);
-  const auto plan = make_plan(graph, kPlanMemory);
-  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
-  ASSERT_TRUE(plan);
-  for (const PlanSegment& segment : plan->segments) EXPECT_TRUE(segment.suits_devices);
+  const Partitions partitions = partitions_of(builder.imported());
+  ASSERT_EQ(partitions.parts.size(), 1);
+  EXPECT_TRUE(partitions.parts[0].on_device);
 }
 
 // One launch has both, and the product waits for what is multiplied before it; or another launch reads the
 // elements, too.
-TEST_P(NetworkPlan, ProductsBehindElements) {
+TEST_P(PlanCases, ProductsBehindElements) {
   for (const bool are_read_again : {false, true}) {
     OnnxBuilder builder;
     builder.input("x", {1, 4, 6, 10});
@@ -267,7 +254,7 @@ TEST_P(NetworkPlan, ProductsBehindElements) {
 }
 
 // The upper limit is the result, in sums' registers, behind a row, in a step of its own, and on tensors.
-TEST_P(NetworkPlan, ClipWithLimitsInWrongOrder) {
+TEST_P(PlanCases, ClipWithLimitsInWrongOrder) {
   OnnxBuilder builder;
   builder.input("x", {1, 4, 7, 19});
   builder.reals("low", {}, {0.5F});
@@ -287,7 +274,7 @@ TEST_P(NetworkPlan, ClipWithLimitsInWrongOrder) {
 }
 
 // Sums that are -0: nothing may be added to them where channels do not fill a column.
-TEST_P(NetworkPlan, ZerosKeepTheirSigns) {
+TEST_P(PlanCases, ZerosKeepTheirSigns) {
   OnnxBuilder builder;
   builder.input("x", {1, 4, 8, 8});
   builder.convolution("a", "x", 4, 1, 1);
@@ -299,7 +286,7 @@ TEST_P(NetworkPlan, ZerosKeepTheirSigns) {
 }
 
 // Rows of the first map have ends, for the other convolution: whatever reads both maps finds each one's rows.
-TEST_P(NetworkPlan, JoinedBlocksOfOtherRows) {
+TEST_P(PlanCases, JoinedBlocksOfOtherRows) {
   for (const bool is_first : {true, false}) {
     OnnxBuilder builder;
     builder.input("x", {1, 16, 9, 13});
@@ -324,7 +311,7 @@ TEST_P(NetworkPlan, JoinedBlocksOfOtherRows) {
 }
 
 // Sums of a mean, and a map between two products, that local memory does not hold.
-TEST_P(NetworkPlan, ManyChannels) {
+TEST_P(PlanCases, ManyChannels) {
   OnnxBuilder builder;
   builder.input("x", {1, 4, 5, 7});
   builder.convolution("a", "x", 4, 900, 1);
@@ -338,7 +325,7 @@ TEST_P(NetworkPlan, ManyChannels) {
 }
 
 // Nodes in their scalar form between maps, and values that are both.
-TEST_P(NetworkPlan, OtherNodesBetweenMaps) {
+TEST_P(PlanCases, OtherNodesBetweenMaps) {
   OnnxBuilder builder;
   builder.input("x", {1, 4, 9, 11});
   builder.convolution("a", "x", 4, 12, 3);
@@ -352,7 +339,7 @@ TEST_P(NetworkPlan, OtherNodesBetweenMaps) {
 }
 
 // Tokens: stacks of matrices, sums that repeat, and rows of lengths around every vector's.
-TEST_P(NetworkPlan, ProductsAndSoftmaxOfTensors) {
+TEST_P(PlanCases, ProductsAndSoftmaxOfTensors) {
   for (const std::int64_t depth : {5, 16, 33}) {
     OnnxBuilder builder;
     builder.input("x", {2, 7, 19, depth});
@@ -376,7 +363,7 @@ TEST_P(NetworkPlan, ProductsAndSoftmaxOfTensors) {
 }
 
 // Rows that are shorter or longer than vectors, alone or several in one.
-TEST_P(NetworkPlan, RowsOfTensors) {
+TEST_P(PlanCases, RowsOfTensors) {
   for (const std::int64_t count : {1, 2, 4, 6, 8, 16, 23, 40}) {
     SCOPED_TRACE(count);
     OnnxBuilder builder;
@@ -396,7 +383,7 @@ TEST_P(NetworkPlan, RowsOfTensors) {
 }
 
 // Rows whose numbers lie apart, alone and along two axes, beside as many others as vectors have lanes or not.
-TEST_P(NetworkPlan, SoftmaxAndMeansAlongAllAxes) {
+TEST_P(PlanCases, SoftmaxAndMeansAlongAllAxes) {
   for (const int opset : {11, 13}) {
     for (const Shape& shape : {Shape{2, 3, 5, 38}, {1, 16, 4, 33}, {3, 40, 7, 1}, {2, 2, 2, 16}}) {
       SCOPED_TRACE("opset " + std::to_string(opset) + ", " + text_of(shape));
@@ -434,22 +421,18 @@ OnnxBuilder large_tensors() {
   return builder;
 }
 
-TEST_P(NetworkPlan, PartsOfTensors) {
+TEST_P(PlanCases, PartsOfTensors) {
   expect_equal(large_tensors());
 }
 
-TEST(NetworkPlanSegments, LargeTensorsHaveParts) {
-  Graph graph = large_tensors().typed_graph();
-  simplify(graph, kPlanMemory);
-  const auto plan = make_plan(graph, kPlanMemory);
-  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
-  ASSERT_TRUE(plan);
-  for (const Level& level : plan->levels) {
-    for (const Chain& chain : level.chains) EXPECT_GT(chain.height, 1);
+TEST(PlanParts, LargeTensorsHaveParts) {
+  const CpuPlan plan = plan_for_cpu(large_tensors().imported());
+  for (const auto& wave : plan.waves) {
+    for (const auto& work : wave) EXPECT_GT(work->items(), 1) << work->name();
   }
 }
 
-TEST_P(NetworkPlan, TurnedMatrices) {
+TEST_P(PlanCases, TurnedMatrices) {
   for (const std::vector<std::int64_t>& order : {std::vector<std::int64_t>{0, 1, 3, 2},
                                                  {0, 2, 3, 1},
                                                  {3, 0, 1, 2},
@@ -468,7 +451,7 @@ TEST_P(NetworkPlan, TurnedMatrices) {
 }
 
 // One operand is repeated along axes between others.
-TEST_P(NetworkPlan, ShortRunsOfElements) {
+TEST_P(PlanCases, ShortRunsOfElements) {
   OnnxBuilder builder;
   builder.input("x", {1, 9, 4, 3, 2});
   builder.input("pairs", {1, 9, 1, 1, 2});
@@ -481,7 +464,7 @@ TEST_P(NetworkPlan, ShortRunsOfElements) {
   expect_equal(builder);
 }
 
-TEST_P(NetworkPlan, SamplesOfPlanes) {
+TEST_P(PlanCases, SamplesOfPlanes) {
   for (const char* padding : {"zeros", "border"}) {
     for (const char* mode : {"bilinear", "nearest"}) {
       OnnxBuilder builder;
@@ -528,38 +511,24 @@ OnnxBuilder dynamic_network() {
   return builder;
 }
 
-TEST_P(NetworkPlan, DynamicNodes) {
+TEST_P(PlanCases, DynamicNodes) {
   expect_equal(dynamic_network());
 }
 
-TEST(NetworkPlanSegments, DynamicNodesLeaveTheRestToDevices) {
-  Graph graph = dynamic_network().typed_graph();
-  simplify(graph, kPlanMemory);
-  const auto plan = make_plan(graph, kPlanMemory);
-  if (!has_fused_multiply_add()) GTEST_SKIP() << "no fused multiply-adds";
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->dynamic_nodes.size(), 8U);
-  ASSERT_GE(plan->segments.size(), 2U);
-  EXPECT_TRUE(plan->segments.front().suits_devices);
-  EXPECT_FALSE(plan->segments.back().suits_devices);
+TEST(PlanParts, DynamicNodesLeaveTheRestToDevices) {
+  const Graph graph = dynamic_network().imported();
+  EXPECT_FALSE(plan_for_cpu(graph).last_nodes.empty());
+  const Partitions partitions = partitions_of(graph);
+  ASSERT_GE(partitions.parts.size(), 2);
+  EXPECT_TRUE(partitions.parts.front().on_device);
+  EXPECT_FALSE(partitions.parts.back().on_device);
 }
 
-// Where nothing else is there, the interpreter alone runs them.
-TEST(NetworkPlanSegments, DynamicNodesAloneAreNoPlan) {
-  OnnxBuilder builder;
-  builder.input("x", {1, 4, 8, 12});
-  builder.node("NonZero", {"x"}, {"y"});
-  builder.output("y");
-  Graph graph = builder.typed_graph();
-  simplify(graph, kPlanMemory);
-  EXPECT_EQ(make_plan(graph, kPlanMemory), nullptr);
-}
-
-TEST_P(NetworkPlan, AWholeDetector) {
+TEST_P(PlanCases, AWholeDetector) {
   expect_equal(test::small_yolox(96, 3), true);
 }
 
-TEST_P(NetworkPlan, PaddedMapsMeansOfWindowsAndGatedTensors) {
+TEST_P(PlanCases, PaddedMapsMeansOfWindowsAndGatedTensors) {
   for (const std::int64_t counts_padding : {0, 1}) {
     OnnxBuilder builder;
     builder.input("x", {1, 4, 15, 18});
@@ -585,7 +554,7 @@ TEST_P(NetworkPlan, PaddedMapsMeansOfWindowsAndGatedTensors) {
 
 // Heads that share blocks: of one activation, of several, with depthwise convolutions behind all or some of
 // them, and outputs of the network in between.
-TEST_P(NetworkPlan, ConvolutionsOfOneInput) {
+TEST_P(PlanCases, ConvolutionsOfOneInput) {
   for (const bool all_deepen : {true, false}) {
     OnnxBuilder builder;
     builder.input("x", {1, 5, 12, 19});
@@ -614,7 +583,7 @@ TEST_P(NetworkPlan, ConvolutionsOfOneInput) {
 }
 
 // Pictures with channels last, pools of pools, many outputs, and elements that are only moved.
-TEST_P(NetworkPlan, ChannelsLastPoolsAndMovedElements) {
+TEST_P(PlanCases, ChannelsLastPoolsAndMovedElements) {
   OnnxBuilder builder;
   builder.input("x", {1, 18, 22, 3});
   builder.node("Transpose", {"x"}, {"first"}, {{"perm", {0, 3, 1, 2}}});
@@ -644,87 +613,43 @@ TEST_P(NetworkPlan, ChannelsLastPoolsAndMovedElements) {
 }
 
 // Numbers come behind NaN and infinity, which stay in whatever is not written.
-TEST_P(NetworkPlan, RandomNetworks) {
-  const auto set = static_cast<std::uint64_t>(std::ranges::find(all_sets(), GetParam()) - all_sets().begin());
-  const std::uint64_t count = test::is_thorough() ? 500 : 100;
-  constexpr std::uint64_t kByDevice = 4;  // every how many run on a device, too
-  for (std::uint64_t i = 0; i < count && !IsSkipped(); ++i) {
-    const std::uint64_t seed = set * 10'000 + i;
-    const OnnxBuilder network = test::random_network(seed);
-    SCOPED_TRACE("seed " + std::to_string(seed) + ":\n" + test::text_of(network));
-    const bool asks_device = on_best_instruction_set && i % kByDevice == 0;
-    const bool builds_by_level = test::is_thorough() && test::is_gpu_there();
-    test::expect_plan_equals_interpreter(network,
-                                         !asks_device      ? test::OnDevice::no
-                                         : builds_by_level ? test::OnDevice::by_level
-                                                           : test::OnDevice::by_tables,
-                                         {test::Fill::special, test::Fill::ordinary});
-  }
+void expect_random_equal(const OnnxBuilder& network, std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed) + ":\n" + test::text_of(network));
+  test::expect_plan_equals_reference(network, {test::Fill::special, test::Fill::ordinary});
 }
 
-TEST_P(NetworkPlan, OneOfABatch) {
+std::uint64_t first_seed(const std::string& set) {
+  return 10'000 * static_cast<std::uint64_t>(std::ranges::find(all_sets(), set) - all_sets().begin());
+}
+
+TEST_P(PlanCases, RandomNetworks) {
+  const std::uint64_t first = first_seed(GetParam()), count = test::is_thorough() ? 500 : 50;
+  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed)
+    expect_random_equal(test::random_network(seed), seed);
+}
+
+TEST_P(PlanCases, OneOfABatch) {
   OnnxBuilder builder;
   builder.input("x", {2, 3, 5, 9});
   const auto whole = [&](std::int64_t one) { return builder.wholes("n" + std::to_string(one), {1}, {one}); };
   builder.node("Slice", {"x", whole(1), whole(2), whole(0)}, {"y"});
   builder.output("y");
-  expect_equal(builder, false, false);
+  expect_equal(builder);
 }
 
-TEST_P(NetworkPlan, RandomChains) {
-  const auto all = all_sets();
-  const auto set = static_cast<std::uint64_t>(std::ranges::find(all, GetParam()) - all.begin());
-  const std::uint64_t count = test::is_thorough() ? 5000 : 500;
-  for (std::uint64_t i = 0; i < count && !IsSkipped() && !HasFailure(); ++i) {
-    const std::uint64_t seed = set * 10'000 + i;
-    const OnnxBuilder network = test::random_chain(seed);
-    SCOPED_TRACE("seed " + std::to_string(seed) + ":\n" + test::text_of(network));
-    test::expect_plan_equals_interpreter(network, test::OnDevice::no,
-                                         {test::Fill::special, test::Fill::ordinary});
-  }
+TEST_P(PlanCases, RandomChains) {
+  const std::uint64_t first = first_seed(GetParam()), count = test::is_thorough() ? 5000 : 300;
+  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed)
+    expect_random_equal(test::random_chain(seed), seed);
 }
 
-TEST(NetworkPlanMemory, IsLimited) {
-  Graph graph = test::small_yolox(64, 1).typed_graph();
-  simplify(graph, kPlanMemory);
-  EXPECT_EQ(make_plan(graph, 1000), nullptr);
+TEST(PlanParts, MemoryIsLimited) {
+  CpuPlanOptions options;
+  options.memory_limit = 1000;
+  EXPECT_THROW(plan_for_cpu(test::small_yolox(64, 1).imported(), options), Problem);
 }
 
-TEST(NetworkPlanMemory, MayBeTooLittleOnADevice) {
-  Graph graph = test::small_yolox(64, 1).typed_graph();
-  simplify(graph, kPlanMemory);
-  const auto plan = make_plan(graph, kPlanMemory);
-  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
-  LaunchShape shape{64, 1 << 13, 2, 256, 1};
-  EXPECT_NO_THROW(make_level_tables(*plan, weights_of(*plan), shape));
-  shape.local_floats = 16;
-  EXPECT_THROW(make_level_tables(*plan, weights_of(*plan), shape), Error);
-}
-
-TEST(NetworkPlanErrors, NameTheNode) {
-  // An index that the frame decides, out of range.
-  OnnxBuilder builder;
-  builder.input("x", {1, 4, 4, 4});
-  builder.node("Cast", {"x"}, {"whole"}, {{"to", 7}});
-  builder.node("GatherElements", {"x", "whole"}, {"y"}, {{"axis", 2}});
-  builder.output("y");
-  Graph graph = builder.typed_graph();
-  simplify(graph, kPlanMemory);
-  const auto plan = make_plan(graph, kPlanMemory);
-  if (!plan) GTEST_SKIP() << "no fused multiply-adds";
-  const auto runner = make_plan_runner(graph, *plan);
-  std::fill_n(runner->input(0).reals(), 64, 9.0F);
-  try {
-    runner->run_all();
-    FAIL();
-  } catch (const std::exception& error) {
-    EXPECT_NE(std::string(error.what()).find("'y' (GatherElements)"), std::string::npos) << error.what();
-  }
-  std::fill_n(runner->input(0).reals(), 64, 1.0F);  // and the next frame is well
-  EXPECT_NO_THROW(runner->run_all());
-}
-
-TEST(NetworkPlanInstructionSets, StayLimitedWhenListed) {
+TEST(PlanParts, InstructionSetsStayLimitedWhenListed) {
   for (const std::string& one : all_sets()) {
     limit_instruction_set(one);
     const bool is_fused = has_fused_multiply_add();
@@ -734,11 +659,11 @@ TEST(NetworkPlanInstructionSets, StayLimitedWhenListed) {
   limit_instruction_set("best");
 }
 
-INSTANTIATE_TEST_SUITE_P(AllTargets, NetworkPlan, testing::ValuesIn(all_sets()), [](const auto& one) {
+INSTANTIATE_TEST_SUITE_P(AllTargets, PlanCases, testing::ValuesIn(all_sets()), [](const auto& one) {
   std::string name = one.param;
   std::erase(name, '-');
   return name;
 });
 
 }  // namespace
-}  // namespace sightline::network
+}  // namespace sightline::nn

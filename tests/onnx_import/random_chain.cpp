@@ -1,4 +1,4 @@
-#include "network/random_chain.hpp"
+#include "onnx_import/random_chain.hpp"
 
 #include <algorithm>
 #include <numeric>

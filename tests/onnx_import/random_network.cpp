@@ -1,4 +1,4 @@
-#include "network/random_network.hpp"
+#include "onnx_import/random_network.hpp"
 
 #include <algorithm>
 #include <cmath>
