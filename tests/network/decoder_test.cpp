@@ -621,32 +621,5 @@ TEST(NetworkDetector, FindsTheSameWithAnyThreads) {
   EXPECT_EQ(detect(detector, *one, frame), found);  // in a used workspace
 }
 
-TEST(NetworkDetector, TimesEachLevelOnce) {
-  const NetworkDetector detector(small_network());  // its channels do not fill blocks
-  const auto workspace = detector.make_workspace();
-  const std::vector<LevelTime> levels = level_times(detector, static_cast<NetworkWorkspace&>(*workspace));
-  if (!detector.plan()) GTEST_SKIP() << "this processor has no fused multiply-adds";
-  ASSERT_EQ(levels.size(), detector.plan()->levels.size());
-  std::int64_t sum = 0;
-  for (const LevelTime& level : levels) {
-    sum += level.multiply_adds;
-    EXPECT_GT(level.seconds, 0);
-    EXPECT_LT(level.seconds, 10);
-    EXPECT_NE(level.parts, "");
-  }
-  EXPECT_EQ(sum, detector.network().cost.multiply_adds);
-  std::istringstream table(times_text(levels, "on the CPU", 1e11));
-  std::size_t rows = 0;
-  for (std::string row; std::getline(table, row);) {
-    std::istringstream words(row);
-    std::size_t number = 0;
-    double ms = 0, share = 0;
-    if (words >> number >> ms >> share) {
-      EXPECT_EQ(number, ++rows) << row;
-    }
-  }
-  EXPECT_EQ(rows, levels.size());
-}
-
 }  // namespace
 }  // namespace sightline::network

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <sstream>
+
 #include "detectors/network/explain.hpp"
 #include "network/onnx_builder.hpp"
 #include "support/errors.hpp"
@@ -66,6 +68,17 @@ TEST(NetworkDetector, TimesEachWaveOnce) {
     EXPECT_NE(wave.parts, "");
   }
   EXPECT_EQ(sum, detector.network().multiply_adds);
+  std::istringstream table(times_text(waves, "on the CPU", 1e11));
+  std::size_t rows = 0;
+  for (std::string row; std::getline(table, row);) {
+    std::istringstream words(row);
+    std::size_t number = 0;
+    double ms = 0, share = 0;
+    if (words >> number >> ms >> share) {
+      EXPECT_EQ(number, ++rows) << row;
+    }
+  }
+  EXPECT_EQ(rows, waves.size());
   EXPECT_THAT(plan_text(detector), HasSubstr("waves"));
 }
 

@@ -176,7 +176,7 @@ TEST_F(ExternalDataTest, MayLieBesideTheModelThatALinkLeadsTo) {
   fs::create_directory(temp_ / "shown");
   fs::create_symlink(model_, temp_ / "shown/model.onnx");
   fs::create_symlink(folder_ / "model.data", temp_ / "shown/weights");
-  EXPECT_EQ(read_onnx(temp_ / "shown/model.onnx", kMost).data_files.size(), 1U);
+  EXPECT_EQ(nn::read_onnx(temp_ / "shown/model.onnx", kMost).data_files.size(), 1U);
 }
 
 TEST_F(ExternalDataTest, RefusesPlacesThatAreNotInTheFile) {
@@ -189,8 +189,8 @@ TEST_F(ExternalDataTest, RefusesPlacesThatAreNotInTheFile) {
 }
 
 TEST_F(ExternalDataTest, TakesNoMemoryForDataThatIsNotThere) {
-  tensor().set_dims(0, kMaxElements);
-  const std::string all = std::to_string(kMaxElements * 4);
+  tensor().set_dims(0, nn::kMaxElements);
+  const std::string all = std::to_string(nn::kMaxElements * 4);
   EXPECT_THAT(complaint_about("model.data", "0", all), HasSubstr(all));
 }
 
@@ -224,7 +224,7 @@ TEST_F(ExternalDataTest, IsNoModelItself) {
 
 TEST_F(ExternalDataTest, IsRefusedForModelsInMemory) {
   refer(tensor(), "location", "model.data");
-  EXPECT_THAT(test::error_of(ExitCode::model, [&] { builder_.graph(); }),
+  EXPECT_THAT(test::error_of(ExitCode::model, [&] { builder_.model(); }),
               testing::AllOf(HasSubstr("'w'"), HasSubstr("'model.data'")));
 }
 

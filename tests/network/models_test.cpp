@@ -95,7 +95,7 @@ TEST_P(SortedReferenceNetwork, HasTheSameRowsWhereScoresAreApart) {
     const float* s = scores.as<float>().data() + i;
     if (s[-1] - s[0] <= 1e-5F || s[0] - s[1] <= 1e-5F) continue;
     ++compared;
-    EXPECT_EQ(static_cast<float>(outputs_["labels"]->wholes()[i]), labels.as<float>().data()[i]) << i;
+    EXPECT_EQ(number_at(*outputs_["labels"], i), labels.as<float>().data()[i]) << i;
     for (std::int64_t k = 4 * i; k < 4 * i + 4; ++k)
       EXPECT_NEAR(outputs_["boxes"]->as<float>().data()[k], boxes.as<float>().data()[k], 0.07) << i;
   }

@@ -113,10 +113,10 @@ TEST(OnnxFile, TakesAMaskOfThePicture) {
   Settings settings;
   settings.file = "test.onnx";
   const Network network = make_network(builder.model(), settings);
-  Tensor mask(Kind::whole, network.graph.inputs.at(1).type.shape);
+  Tensor mask(network.inputs.at(1).type);
   EXPECT_EQ(mask.shape(), (Shape{1, 64, 64}));
   fill_sizes(network, {640, 480}, [&](std::size_t) -> Tensor& { return mask; });
-  EXPECT_EQ(std::ranges::count(mask.whole_span(), 1), 64 * 64);
+  EXPECT_EQ(std::ranges::count(mask.as<std::int64_t>(), 1), 64 * 64);
 }
 
 // Whose graphs are nested as deep as a reader's stack.
@@ -201,7 +201,7 @@ TEST(OnnxFile, RefusesDamage) {
   const std::string whole = plain().bytes();
   for (std::size_t i = 0; i < whole.size(); i += 97) {
     const std::string cut = whole.substr(0, i);
-    EXPECT_NE(test::error_of(ExitCode::model, [&] { parse_onnx(cut, "cut.onnx"); }), "") << i;
+    EXPECT_NE(test::error_of(ExitCode::model, [&] { nn::parse_onnx(cut, "cut.onnx"); }), "") << i;
   }
 }
 
@@ -214,7 +214,7 @@ TEST(OnnxFile, CountsPartsBeforeItReadsThem) {
     return bytes;
   };
   const auto refusal = [](const std::string& bytes) {
-    return test::error_of(ExitCode::model, [&] { parse_onnx(bytes, "many.onnx"); });
+    return test::error_of(ExitCode::model, [&] { nn::parse_onnx(bytes, "many.onnx"); });
   };
   constexpr int kMany = 4'000'000;
   const std::string one_node("\x0a\x00", 2), one_entry("\x72\x00", 2), unknown("\xfa\x07\x00", 3);

@@ -289,20 +289,20 @@ TEST_F(NetworkProgram, ExplainsANetworkAndAPicture) {
   const Outcome outcome =
       run({"network", "explain", model_, picture_, "--picture", input, "--times", "--graph", drawing});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {"yolox", "64x64", "ball, box", "3x3/2 3>16", "rejected"})
+  for (const char* words : {"yolox", "64x64", "ball, box", "convolve + map", "rejected"})
     EXPECT_THAT(outcome.out, HasSubstr(words));
   EXPECT_GT(load(input).size(), 100U);
   const std::vector<char> drawn = load(drawing);
   EXPECT_THAT(std::string(drawn.begin(), drawn.end()), HasSubstr(">convolve 3x3 by 2x2, 3 to 16<"));
 }
 
-TEST_F(NetworkProgram, TimesLevelsOnADevice) {
+TEST_F(NetworkProgram, TimesLaunchesOnADevice) {
   const auto timed_on = [&](const std::string& device, const std::string& batch) {
     return run({"network", "explain", model_, "--times", "--device", device, "--batch", batch});
   };
   EXPECT_EQ(timed_on("no such device", "1").exit_code, 5);
   EXPECT_EQ(timed_on("none", "1").exit_code, 2);
-  // Millions of multiply-adds of all levels; the table's last row has ms and share before them.
+  // Millions of multiply-adds of all launches; the table's last row has ms and share before them.
   const auto total_of = [&](const std::string& batch) {
     const Outcome outcome = timed_on("cpu", batch);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

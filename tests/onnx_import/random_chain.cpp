@@ -100,13 +100,12 @@ class RandomChain {
     OnnxBuilder network = builder_;
     network.output(value);
     try {
-      network::Graph graph = network.typed_graph();
-      network::simplify(graph, std::int64_t{1} << 26);
-      const network::TensorType& type = graph.value(graph.outputs[0]).type;
-      const Count elements = network::elements_of(type.shape);
-      if (graph.nodes.empty() || elements == 0 || elements > kMostElements) return {};
-      return Counts(type.shape.begin(), type.shape.end());
-    } catch (const network::Problem&) {
+      const nn::Graph graph = network.imported(std::int64_t{1} << 26);
+      const nn::Shape& shape = graph.shape(graph.outputs()[0]);
+      const Count elements = nn::elements_of(shape);
+      if (graph.nodes().empty() || elements == 0 || elements > kMostElements) return {};
+      return shape;
+    } catch (const nn::Problem&) {
     } catch (const Error&) {
     }
     return {};
