@@ -93,6 +93,14 @@ std::vector<std::vector<int>> tensors_that_end(const Graph& graph, std::span<con
   return ends;
 }
 
+std::string largest_tensor(const Graph& graph) {
+  const auto bytes = [](const GraphTensor& tensor) {
+    return tensor.constant || !is_known(tensor.type.shape) ? 0 : bytes_of(tensor.type);
+  };
+  const auto largest = std::ranges::max_element(graph.tensors(), {}, bytes);
+  return "'" + largest->name + "' of " + text_of(largest->type.shape);
+}
+
 std::int64_t multiply_adds_of(const Graph& graph, const GraphNode& node) {
   if (!is_known(graph.shape(node.outputs[0]))) return 0;
   const std::int64_t elements = elements_of(graph.shape(node.outputs[0]));

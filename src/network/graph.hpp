@@ -76,6 +76,9 @@ std::vector<int> needed_nodes(const Graph& graph);
 /// constants are in none.
 std::vector<std::vector<int>> tensors_that_end(const Graph& graph, std::span<const int> nodes);
 
+/// The computed tensor that takes most memory, as "'name' of 1x8x4096x4096".
+std::string largest_tensor(const Graph& graph);
+
 /// Multiply-adds of a convolution or product; 0 for others, and where sizes are not known.
 std::int64_t multiply_adds_of(const Graph& graph, const GraphNode& node);
 

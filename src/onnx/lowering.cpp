@@ -61,6 +61,10 @@ int Lowering::in(std::size_t i) const {
   if (!has(i)) throw Problem("input " + std::to_string(i + 1) + " is missing");
   return inputs_[i];
 }
+const std::vector<int>& Lowering::inputs() const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) in(i);
+  return inputs_;
+}
 Shape Lowering::shape(int tensor) const {
   return import_.graph.shape(tensor);
 }

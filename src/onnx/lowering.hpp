@@ -101,7 +101,8 @@ class Lowering {
   std::size_t count() const { return inputs_.size(); }  ///< of inputs
   bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != kNone; }
   int in(std::size_t i) const;
-  const std::vector<int>& inputs() const { return inputs_; }
+  /// All inputs, none of which may be left out.
+  const std::vector<int>& inputs() const;
 
   Shape shape(int tensor) const;
   std::size_t rank(int tensor) const { return shape(tensor).size(); }

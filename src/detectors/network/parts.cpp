@@ -64,20 +64,8 @@ Parts plan_parts(const nn::Graph& graph, std::size_t picture, std::int64_t memor
   }
   for (Part& part : parts.parts) part.reads = pools_of(parts, part.partition.inputs);
   parts.result_pools = pools_of(parts, parts.graph.outputs());
-  if (parts.frame_bytes() > memory_limit)
-    throw nn::Problem("needs " + std::to_string(parts.frame_bytes() >> 20) +
-                      " MiB of memory for each frame, more than the limit of " +
-                      std::to_string(memory_limit >> 20) + " MiB; its largest tensor is " +
-                      largest_tensor(parts.graph));
+  nn::check_frame_bytes(parts.graph, parts.frame_bytes(), memory_limit);
   return parts;
-}
-
-std::string largest_tensor(const nn::Graph& graph) {
-  const auto bytes = [](const nn::GraphTensor& tensor) {
-    return tensor.constant || !nn::is_known(tensor.type.shape) ? 0 : nn::bytes_of(tensor.type);
-  };
-  const auto largest = std::ranges::max_element(graph.tensors(), {}, bytes);
-  return "'" + largest->name + "' of " + nn::text_of(largest->type.shape);
 }
 
 }  // namespace sightline::network

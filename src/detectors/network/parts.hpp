@@ -50,7 +50,4 @@ struct Parts {
 /// Throws nn::Problem if the graph is too large for a plan, or a frame needs more memory.
 Parts plan_parts(const nn::Graph& graph, std::size_t picture, std::int64_t memory_limit);
 
-/// The tensor that takes most memory, as "'name' of 1x8x4096x4096".
-std::string largest_tensor(const nn::Graph& graph);
-
 }  // namespace sightline::network

@@ -593,14 +593,18 @@ Fusion fuse_for_cpu(const Graph& graph, const CpuPlanOptions& options) {
   });
 }
 
+void check_frame_bytes(const Graph& graph, std::int64_t bytes, std::int64_t memory_limit) {
+  if (bytes > memory_limit)
+    throw Problem(
+        "needs " + std::to_string(bytes >> 20) + " MiB of memory for each frame, more than the limit of " +
+        std::to_string(memory_limit >> 20) + " MiB; its largest tensor is " + largest_tensor(graph));
+}
+
 CpuPlan plan_for_cpu(const Graph& graph, const CpuPlanOptions& options) {
   if (graph.nodes().size() > kMostPlannedNodes)
     throw Problem("has " + std::to_string(graph.nodes().size()) + " nodes, more than a plan takes");
   CpuPlan plan = CpuPlanBuilder(fuse_for_cpu(graph, options)).build();
-  if (plan.frame_bytes() > options.memory_limit)
-    throw Problem("needs " + std::to_string(plan.frame_bytes() >> 20) +
-                  " MiB of memory for each frame, more than the limit of " +
-                  std::to_string(options.memory_limit >> 20) + " MiB");
+  check_frame_bytes(graph, plan.frame_bytes(), options.memory_limit);
   return plan;
 }
 

@@ -40,6 +40,9 @@ struct CpuPlanOptions {
 /// The waves and groups of a graph's plan.
 Fusion fuse_for_cpu(const Graph& graph, const CpuPlanOptions& options = {});
 
+/// Throws Problem, which names the largest tensor, if a frame needs more memory than the limit.
+void check_frame_bytes(const Graph& graph, std::int64_t bytes, std::int64_t memory_limit);
+
 /// Plans on the threads of the calling TBB arena.
 /// @param graph  its inputs may have sides that are not known; what depends on them comes last
 /// Throws Problem if the graph is too large for a plan, or a frame needs more memory than the limit.
