@@ -76,6 +76,11 @@ Shape Lowering::known_shape(int tensor) const {
     throw Problem("has inputs whose sizes are not known when the network is loaded, which is not supported");
   return shape(tensor);
 }
+std::int64_t Lowering::length(int vector) const {
+  const Shape sides = known_shape(vector);
+  if (sides.size() != 1) throw Problem("needs a vector, not " + text_of(sides));
+  return sides[0];
+}
 const Tensor* Lowering::constant(int tensor) const {
   return import_.graph.constant(tensor);
 }
@@ -218,7 +223,7 @@ int Lowering::sizes(int x) {
 
 int Lowering::along(int vector, std::size_t axis, std::size_t rank) {
   Shape sides(rank - axis, 1);
-  sides[0] = shape(vector).at(0);
+  sides[0] = length(vector);
   return reshape(vector, sides);
 }
 

@@ -109,6 +109,8 @@ class Lowering {
   DataType data(int tensor) const;
   /// A shape of which all sides must be known.
   Shape known_shape(int tensor) const;
+  /// The number of elements of a vector. Throws Problem for other tensors, and where it is not known.
+  std::int64_t length(int vector) const;
   /// The value of a constant; null for others.
   const Tensor* constant(int tensor) const;
   /// The value of an input that must be constant.

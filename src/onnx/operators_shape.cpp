@@ -24,7 +24,7 @@ std::int64_t joined_side(const Shape& shape, std::size_t begin, std::size_t end)
 // Sizes that only a frame decides: 0 is the input's side, and -1 what is left.
 int resolved_sizes(Lowering& c, int x, int sizes, bool keeps_zero) {
   const int own = c.sizes(x), count = c.reduce(Fold::product, own, {0});
-  const std::int64_t rank = c.known_shape(sizes).at(0), own_rank = c.shape(own)[0];
+  const std::int64_t rank = c.length(sizes), own_rank = c.shape(own)[0];
   if (!keeps_zero) {
     const int cut = c.slice(own, 0, 0, std::min(rank, own_rank));
     const Pad padded{{0}, {std::max<std::int64_t>(0, rank - own_rank)}, Padding::constant, std::int64_t{0}};
@@ -183,7 +183,7 @@ Made slice(Lowering& c) {
   };
   const int starts = list(1, "starts"), ends = list(2, "ends");
   std::vector<std::int64_t> axes = c.integers(3, "axes"), steps = c.integers(4, "steps");
-  const auto count = static_cast<std::size_t>(c.known_shape(starts).at(0));
+  const auto count = static_cast<std::size_t>(c.length(starts));
   if (axes.empty()) {
     axes.resize(count);
     std::iota(axes.begin(), axes.end(), 0);
@@ -222,8 +222,7 @@ Made slice(Lowering& c) {
 Made expand(Lowering& c) {
   const int sizes = c.in(1);
   if (c.constant(sizes)) return c.expand(c.in(0), c.integers(1, ""));
-  return c.add(Expand{Shape(static_cast<std::size_t>(c.known_shape(sizes).at(0)), kUnknown)},
-               {c.in(0), sizes});
+  return c.add(Expand{Shape(static_cast<std::size_t>(c.length(sizes)), kUnknown)}, {c.in(0), sizes});
 }
 
 // Each axis that is repeated gets one in front of it, which is expanded.
@@ -312,7 +311,7 @@ Made constant_of_shape(Lowering& c) {
   if (value && value->size() != 1) throw Problem("has no value");
   const int one = value ? c.element(c.constant(*value)) : c.scalar(0.0F), sizes = c.in(0);
   if (c.constant(sizes)) return c.expand(one, c.integers(0, ""));
-  return c.add(Expand{Shape(static_cast<std::size_t>(c.known_shape(sizes).at(0)), kUnknown)}, {one, sizes});
+  return c.add(Expand{Shape(static_cast<std::size_t>(c.length(sizes)), kUnknown)}, {one, sizes});
 }
 
 // Numbers from the start on before the limit, as i64.
