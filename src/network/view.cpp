@@ -67,10 +67,12 @@ FactoredAxis normalised(const FactoredAxis& axis) {
 std::optional<FactoredAxes> reshaped(const FactoredAxes& axes, const Shape& shape) {
   std::deque<Factor> factors;
   for (const FactoredAxis& axis : axes) factors.insert(factors.end(), axis.begin(), axis.end());
+  const bool is_empty = std::ranges::any_of(factors, [](const Factor& factor) { return factor.size < 1; });
+  if (is_empty || std::ranges::any_of(shape, [](std::int64_t side) { return side < 1; })) return {};
   FactoredAxes result;
   for (const std::int64_t side : shape) {
     std::optional<FactoredAxis> axis = take(factors, side);
-    if (side < 1 || !axis) return {};
+    if (!axis) return {};
     result.push_back(std::move(*axis));
   }
   return result;
@@ -148,7 +150,7 @@ std::optional<View> view_of_reshape(const View& x, const Shape& shape) {
   for (std::int64_t passed = 1; result.axis < shape.size(); passed *= shape[result.axis++]) {
     if (passed == before && shape[result.axis] > 1) break;
   }
-  if (result.axis == shape.size()) return {};
+  if (result.axis == shape.size() || std::ranges::find(shape, 0) != shape.end()) return {};
   const std::int64_t new_inner = elements_between(shape, result.axis + 1, shape.size());
   for (const Run& run : x.runs) {
     const std::int64_t elements = places_of_run(x, run) * inner;

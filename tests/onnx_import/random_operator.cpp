@@ -258,7 +258,7 @@ void draw_norm(Draw& d) {
   }
 }
 
-// Hardmax of the interpreter passes NaN over, unless it is the first number.
+// Hardmax passes NaN over, unless it is the first number.
 void draw_softmax(Draw& d) {
   const Counts shape = d.shape();
   const std::string op = d.text({"Softmax", "LogSoftmax", "Hardmax"}), x = d.input(shape);
