@@ -219,9 +219,17 @@ Made slice(Lowering& c) {
   return c.add(part, {x, c.reshape(c.concat(places, 0), {2, static_cast<std::int64_t>(rank)})});
 }
 
+// Sizes that the file gives.
+Shape given_sizes(Lowering& c, std::size_t i) {
+  const Shape sides = c.integers(i, "");
+  if (std::ranges::any_of(sides, [](std::int64_t side) { return side < 0; }))
+    throw Problem("has the sizes " + text_of(sides));
+  return sides;
+}
+
 Made expand(Lowering& c) {
   const int sizes = c.in(1);
-  if (c.constant(sizes)) return c.expand(c.in(0), c.integers(1, ""));
+  if (c.constant(sizes)) return c.expand(c.in(0), given_sizes(c, 1));
   return c.add(Expand{Shape(static_cast<std::size_t>(c.length(sizes)), kUnknown)}, {c.in(0), sizes});
 }
 
@@ -310,7 +318,7 @@ Made constant_of_shape(Lowering& c) {
   const SharedTensor value = c.node.tensor("value");
   if (value && value->size() != 1) throw Problem("has no value");
   const int one = value ? c.element(c.constant(*value)) : c.scalar(0.0F), sizes = c.in(0);
-  if (c.constant(sizes)) return c.expand(one, c.integers(0, ""));
+  if (c.constant(sizes)) return c.expand(one, given_sizes(c, 0));
   return c.add(Expand{Shape(static_cast<std::size_t>(c.length(sizes)), kUnknown)}, {one, sizes});
 }
 

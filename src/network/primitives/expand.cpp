@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "network/primitives/checks.hpp"
 #include "network/strided.hpp"
 
@@ -8,8 +6,6 @@ namespace sightline::nn {
 Types Expand::infer(InputTypes inputs) const {
   check_count(inputs, 1, 2);
   if (inputs.size() > 1) check_index(inputs, 1);
-  if (inputs.size() == 1 && std::ranges::any_of(shape, [](std::int64_t side) { return side < 0; }))
-    throw Problem("expands to " + text_of(shape));
   return {{inputs[0].data, broadcast(inputs[0].shape, shape)}};
 }
 
