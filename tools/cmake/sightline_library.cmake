@@ -9,12 +9,28 @@ set(SIGHTLINE_COMMON_HEADERS
 
 # Instruction sets of x86 in SIMD sources, by what Highway leaves out: its bits are 0 to 6 for what is above AVX3_DL
 # (AVX3_ZEN4, AVX3_SPR, AVX10, whose names older versions do not know), 7 AVX3_DL, 8 AVX3, 9 AVX2, 11 SSE4, 12 SSSE3.
-# The baseline is x86-64-v2 (SSSE3, SSE4.2: every processor since 2009).
+# The baseline is x86-64-v2 (SSSE3, SSE4.2: every processor since 2009). `few` tests the narrowest vectors and the widest
+# that this machine has; SIGHTLINE_OMITTED_TARGETS are those that no source is compiled for but RARE ones.
+set(SIGHTLINE_OMITTED_TARGETS 0)
+set(SIGHTLINE_INSTRUCTION_SETS all CACHE STRING "Instruction sets of SIMD code: 'all', or 'few': SSSE3 and this machine's best")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(SIGHTLINE_X86 ON)
   set(SIGHTLINE_SIMD_VNNI HWY_WANT_AVX3_DL HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0x7F)
   set(SIGHTLINE_SIMD_COMMON HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0xFF)
   set(SIGHTLINE_SIMD_RARE HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0x9FF)
+  if(SIGHTLINE_INSTRUCTION_SETS STREQUAL "few")
+    include(CheckCXXSourceRuns)
+    check_cxx_source_runs("int main() { return !__builtin_cpu_supports(\"avx512vnni\"); }" SIGHTLINE_HAS_VNNI)
+    if(SIGHTLINE_HAS_VNNI)
+      set(SIGHTLINE_OMITTED_TARGETS 0xB00)  # AVX3, AVX2, SSE4
+      set(SIGHTLINE_SIMD_VNNI HWY_WANT_AVX3_DL HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0xB7F)
+      set(SIGHTLINE_SIMD_COMMON HWY_WANT_SSSE3 HWY_DISABLED_TARGETS=0xAFF)
+    else()
+      set(SIGHTLINE_OMITTED_TARGETS 0x980)  # AVX3_DL, AVX3, SSE4
+      set(SIGHTLINE_SIMD_VNNI ${SIGHTLINE_SIMD_RARE})
+      set(SIGHTLINE_SIMD_COMMON ${SIGHTLINE_SIMD_RARE})
+    endif()
+  endif()
 endif()
 
 # sightline_library(NAME [INSTALL]): defines the library target sightline_NAME, called sightline::NAME by others. Its
