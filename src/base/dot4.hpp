@@ -1,9 +1,16 @@
-// SIMD sources include this file right after HWY_BEFORE_NAMESPACE(), once per instruction set, so it has no
-// include guard. Brings base/vnni_target.hpp with it.
+// SIMD sources include this file right after HWY_BEFORE_NAMESPACE(), once per instruction set, so the include
+// guard is special. Brings base/vnni_target.hpp with it.
 //
 // Dot product of bytes. Without VNNI, the sum of two neighbouring products must fit in 16 signed bits; the
 // code that makes the weights ensures it.
 #include "base/vnni_target.hpp"
+
+#if defined(SIGHTLINE_DOT4) == defined(HWY_TARGET_TOGGLE)
+#ifdef SIGHTLINE_DOT4
+#undef SIGHTLINE_DOT4
+#else
+#define SIGHTLINE_DOT4
+#endif
 
 namespace sightline::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -69,3 +76,5 @@ HWY_INLINE VWords dot4_signed(VWords values, VWords weights, VWords sum) {
 }
 
 }  // namespace sightline::HWY_NAMESPACE
+
+#endif

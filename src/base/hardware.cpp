@@ -27,11 +27,12 @@ constexpr Target kTargets[] = {
     {HWY_NEON, "neon", "NEON"},
 };
 
-// SupportedTargets makes kernels choose among all targets, even disabled ones; Update corrects that.
+// Those that SIMD code was compiled for. SupportedTargets makes kernels choose among all targets, even disabled
+// ones; Update corrects that.
 std::int64_t supported_targets() {
   const std::int64_t supported = hwy::SupportedTargets();
   hwy::GetChosenTarget().Update(supported);
-  return supported;
+  return supported & ~std::int64_t{SIGHTLINE_OMITTED_TARGETS};
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ void limit_instruction_set(const std::string& name) {
   hwy::DisableTargets(0);
   for (const std::string& one : instruction_sets()) choices += ", " + one;
   for (const Target& target : kTargets) {
-    if (name == target.option && (hwy::SupportedTargets() & target.bit)) {
+    if (name == target.option && (supported_targets() & target.bit)) {
       hwy::DisableTargets(disabled);
       return;
     }

@@ -18,12 +18,12 @@ BuildInfo build_info();
 /// The instruction set that the SIMD kernels use on this processor, for example "AVX-512 with VNNI".
 std::string instruction_set();
 
-/// Instruction sets of this processor as limit_instruction_set takes them, best first.
+/// Instruction sets of this processor and build as limit_instruction_set takes them, best first.
 std::vector<std::string> instruction_sets();
 
 /// Limits the SIMD kernels to an instruction set ("ssse3", "sse4", "avx2", "avx512", "avx512-vnni", "neon",
 /// or "best"). For tests and measurements. Call it before any kernel runs. Throws Error (usage) for an
-/// unknown name or one that the processor lacks.
+/// unknown name or one that the processor or the build lacks.
 void limit_instruction_set(const std::string& name);
 
 /// Logical processors this process may use.
