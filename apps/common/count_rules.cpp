@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,15 +18,16 @@ constexpr double kFarthest = 100;  // of a point, in shares of the frame
 
 Point point_of(const ConfigNode& node, const std::string& key) {
   const auto* const list = node.as<std::vector<ConfigNode>>();
-  const auto refuse = [&]() {
-    TomlOptions::fail(node, fmt::format("'{}' needs points of two numbers", key),
+  const auto refuse = [&](const char* what) {
+    TomlOptions::fail(node, fmt::format("'{}' {}", key, what),
                       "write a point as shares of the frame's width and height: [0.2, 0.8]");
   };
-  if (!list || list->size() != 2) refuse();
+  if (!list || list->size() != 2) refuse("needs points of two numbers");
   double values[2] = {};
   for (std::size_t i = 0; i < 2; ++i) {
     const auto* const value = (*list)[i].as<double>();
-    if (!value || !(*value >= -kFarthest && *value <= kFarthest)) refuse();
+    if (!value) refuse("needs points of two numbers");
+    if (!(std::abs(*value) <= kFarthest)) refuse("has a point far outside the frame, as of pixels");
     values[i] = *value;
   }
   return {values[0], values[1]};

@@ -33,10 +33,10 @@ Session::Impl::Impl(const SessionOptions& options)
              process_policy().raises_tbb_limit ? 0 : 1) {
   if (process_policy().raises_tbb_limit) {
     workers_.emplace(oneapi::tbb::global_control::max_allowed_parallelism,
-                     static_cast<std::size_t>(std::max(arena_.max_concurrency(), hardware_threads())) + 1);
+                     static_cast<std::size_t>(std::max(arena_->max_concurrency(), hardware_threads())) + 1);
   }
   // The graph runs its tasks in the arena that it is made in.
-  arena_.execute([&] { graph_ = std::make_unique<flow::graph>(); });
+  arena_->execute([&] { graph_ = std::make_unique<flow::graph>(); });
   admissions_ =
       std::make_unique<flow::function_node<Program*>>(*graph_, flow::unlimited, [this](Program* program) {
         admit_waiting(*program);
@@ -47,7 +47,7 @@ Session::Impl::Impl(const SessionOptions& options)
   // TBB has one worker less than there are processors.
   if (!workers_) {
     graph_->reserve_wait();
-    helper_ = std::thread([this] { arena_.execute([this] { graph_->wait_for_all(); }); });
+    helper_ = std::thread([this] { arena_->execute([this] { graph_->wait_for_all(); }); });
   }
   keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }

@@ -5,7 +5,6 @@
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <condition_variable>
 #include <deque>
@@ -19,6 +18,7 @@
 #include "pipeline/session/dispatch_queue.hpp"
 #include "pipeline/session/run_report.hpp"
 #include "pipeline/session/session.hpp"
+#include "pipeline/session/session_arena.hpp"
 #include "pipeline/session/slot.hpp"
 #include "pipeline/session/tiled_frames.hpp"
 
@@ -100,7 +100,7 @@ class Session::Impl {
   explicit Impl(const SessionOptions& options);
   ~Impl();
 
-  int threads() const { return arena_.max_concurrency(); }
+  int threads() const { return arena_->max_concurrency(); }
 
   ProgramId add(const FrameProcessor& processor, const Devices& devices, const Schedule& schedule);
   Program& program(ProgramId id);
@@ -175,7 +175,7 @@ class Session::Impl {
   void deliver(Slot& slot) noexcept;
 
   const SessionOptions options_;
-  oneapi::tbb::task_arena arena_;
+  SessionArena arena_;
   std::optional<oneapi::tbb::global_control> workers_;  ///< TBB's limit of threads, raised; or else:
   std::thread helper_;                                  ///< works in the arena
   std::unique_ptr<flow::graph> graph_;

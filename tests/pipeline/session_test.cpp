@@ -16,6 +16,7 @@
 #include "base/random.hpp"
 #include "pipeline/session/frame_queue.hpp"
 #include "pipeline/session/session.hpp"
+#include "pipeline/session/session_arena.hpp"
 #include "support/fake_device.hpp"
 #include "support/pipeline.hpp"
 
@@ -323,6 +324,19 @@ TEST(Session, TwoInAProcessOfSomebodyElse) {
   }
   set_logger(spdlog::default_logger());
   set_process_policy(kOwnProcess);
+}
+
+// oneTBB keeps the memory of most arenas that end.
+TEST(Session, ArenasAreUsedAgain) {
+  constexpr int kThreads = 5;  // of no session
+  std::optional<SessionArena> one(std::in_place, kThreads, 1u), other(std::in_place, kThreads, 1u);
+  const auto* const first = one->operator->();
+  EXPECT_NE(other->operator->(), first);
+  EXPECT_EQ(first->max_concurrency(), kThreads);
+  one.reset();
+  EXPECT_NE(SessionArena(kThreads, 0).operator->(), first);
+  EXPECT_NE(SessionArena(kThreads - 1, 1).operator->(), first);
+  EXPECT_EQ(SessionArena(kThreads, 1).operator->(), first);
 }
 
 TEST(Session, RefusesWhatMakesNoSense) {

@@ -75,7 +75,7 @@ sl_status sl_counter_update(sl_counter* counter, const sl_result* tracked, const
       throw CallError{SL_E_ARGUMENT,
                       "the result comes from no tracker",
                       {},
-                      "pass the results of sl_tracker_update, or of a stream with track = true"};
+                      "pass the results of a tracker, or of a stream with track = true"};
     }
     if (in.result.status != sightline::FrameStatus::ok || (in.flags & SL_ESTIMATED)) return;
     const sightline::Size size{in.result.width, in.result.height};

@@ -75,19 +75,27 @@ class Rates(unittest.TestCase):
     def test_stream(self):
         clip = self.folder / "clip.mkv"
         street = ROOT / "tools/pictures/street.jpg"
-        graph = f"movie={street},loop=-1:1,scale=1920:1080,fps=25,trim=end_frame=100,setpts=N/25/TB,format=yuv420p"
+        graph = f"movie={street},loop=-1:1,scale=1920:1080,fps=25,trim=end_frame=500,setpts=N/25/TB,format=yuv420p"
         run("ffmpeg", "-v", "error", "-f", "lavfi", "-i", graph, "-c:v", "mpeg4", "-q:v", "3", clip)
         code = (
             "import sightline as sl, sys\n"
             "d = sl.Detector('people', device='none', min_size=200)\n"
-            "print(sum(len(r) for r in d.stream(sys.argv[1], images=False)))\n"
+            "print(sum(len(r) for r in d.stream(sys.argv[1], duration=float(sys.argv[2]))))\n"
         )
-        python, program = [], []
+        options = ("--device", "none", "--min-size", "200", "-d", os.devnull)
+
+        def in_python(seconds):
+            run(sys.executable, "-c", code, clip, seconds)
+
+        def by_program(seconds):
+            run(PROGRAM, "-q", "detect", clip, "--duration", seconds, *options)
+
+        times = {(way, seconds): [] for way in (in_python, by_program) for seconds in (4, 20)}
         for _ in range(TURNS):
-            python.append(timed(lambda: run(sys.executable, "-c", code, clip)))
-            program.append(
-                timed(lambda: run(PROGRAM, "-q", "detect", clip, "--device", "none", "--min-size", "200", "-d", os.devnull))
-            )
+            for (way, seconds), taken in times.items():
+                taken.append(timed(lambda: way(seconds)))
+        # 400 frames, without the start of the process, the detector and the stream.
+        python, program = ([min(times[way, 20]) - min(times[way, 4])] for way in (in_python, by_program))
         self.expect(0.95, "a stream, of the program's rate", python, program)
 
 

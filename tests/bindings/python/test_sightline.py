@@ -142,6 +142,7 @@ class Arrays(Case):
             (np.zeros((40, 40, 2), byte), ValueError, "(H, W, 3)"),
             (np.zeros((0, 40), byte), ValueError, "no pixels"),
             (3, TypeError, "array of (H, W)"),
+            (None, TypeError, "cv2.imread"),
             (b"no picture", sl.InputError, "the picture is not a readable"),
             ("/nothing.jpg", sl.InputError, "/nothing.jpg"),
         ]:
@@ -328,6 +329,8 @@ class Streams(Case):
             (lambda: sl.Counter(), sl.ConfigError, "no line"),
             (lambda: sl.Counter(lines={"a": ((0, 0), (0, 0))}), sl.ConfigError, "no length"),
             (lambda: sl.Counter(lines={"a": 3}), ValueError, "two points"),
+            (lambda: sl.Counter(lines={"a": ((0, 100), (300, 100))}), sl.ConfigError, "far outside the frame"),
+            (lambda: sl.Tracker().predict("now"), TypeError, "seconds"),
             (lambda: sl.Counter(lines=[((0, 0), (1, 1))]), TypeError, "dict"),
             (lambda: self.detector.stream(self.clip, zones=[[(0, 0), (1, 1), (1, 0)]]), TypeError, "dict"),
             (lambda: sl.Tracker().update(self.street), TypeError, "ndarray is no result"),

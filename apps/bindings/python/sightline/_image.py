@@ -40,6 +40,8 @@ _SWAPPED = {lib.BGR24: lib.RGB24, lib.RGB24: lib.BGR24}
 
 def _as_array(image: Any) -> tuple[Any, str]:
     """The image as an array, and its colour if the image itself tells it."""
+    if image is None:
+        raise wrong_type("None is no image", "cv2.imread and cv2.VideoCapture.read give None if they can read nothing")
     module = type(image).__module__.partition(".")[0]
     if module == "PIL":
         if image.mode not in ("L", "RGB", "RGBA"):

@@ -43,14 +43,15 @@ class Tracker:
     def update(self, result: Result, time: Optional[float] = None) -> Result:
         """Adds a result; returns the tracked objects.
 
-        time: seconds, rising from call to call; default: the result's own.
+        time: seconds, rising from call to call; default: the result's own, which is 0 for a picture unless the
+            detector was given its ``time``.
 
         Raises ArgumentError for a time that is not finite, and StateError if another thread uses the tracker.
         """
         pointer = _pointer_of(result)
         self._names = result._names
         out = c_void_p()
-        when = result.time if time is None else time
+        when = result.time if time is None else _seconds(time)
         lib.call("sl_tracker_update", self._handle.pointer, when, pointer, ctypes.byref(out))
         tracked = Result._of(out.value, self._names)
         tracked._frame, tracked._image = result._frame, result._image
@@ -59,8 +60,15 @@ class Tracker:
     def predict(self, time: float) -> Result:
         """The objects at a time after the last update, in seconds, for a frame that was not searched."""
         out = c_void_p()
-        lib.call("sl_tracker_predict", self._handle.pointer, time, ctypes.byref(out))
+        lib.call("sl_tracker_predict", self._handle.pointer, _seconds(time), ctypes.byref(out))
         return Result._of(out.value, self._names)
+
+
+def _seconds(time: Any) -> float:
+    try:
+        return float(time)
+    except (TypeError, ValueError):
+        raise wrong_type(f"{time!r} is no time", "give a number of seconds") from None
 
 
 def _pointer_of(result: Any) -> Any:
