@@ -68,11 +68,16 @@ class DenseTile : public TileKernel {
     const TileResult::At y = y_.at(tile, memory);
     const float* const* const added = is_direct() ? finish_.added(tile, memory) : nullptr;
     x_.prefetch_below(place_of(window_, tile).part, window_.step[0], memory);
-    // Windows that reach beyond rows without zeros at their ends are packed; all others read where maps lie.
+    // Windows that reach beyond rows without zeros at their ends are packed, or have an address for each tap;
+    // all others read where maps lie.
     const auto [before, after] = x_.outer_points(window_, tile);
     for (const auto& [begin, end] :
          {std::pair(0, before), std::pair(before, after), std::pair(after, tile.count)}) {
-      if (begin < end) run_part(tile, begin, end - begin, y, added, memory);
+      const bool is_outer = x_.is_linear() && (end <= before || begin >= after);
+      for (int first = begin, count = 0; first < end; first += count) {
+        count = is_outer && end - begin <= kMostApart ? 1 : end - begin;
+        run_part(tile, first, count, is_outer && count == 1, y, added, memory);
+      }
     }
     if (!is_direct()) finish_.apply(y, y_.blocks(), tile, memory);
     y.finish();
@@ -82,16 +87,20 @@ class DenseTile : public TileKernel {
   // Groups whose outputs fill no blocks are computed beside them.
   bool is_direct() const { return weights_.size() == 1 || outputs_ % kLanes == 0; }
 
-  // Points of a tile from number `begin` on.
-  void run_part(const Tile& whole, int begin, int count, const TileResult::At& y, const float* const* added,
-                const WorkMemory& memory) const {
+  static constexpr int kMostApart = 4;  ///< points at an end of a row that are computed one by one
+
+  // Points of a tile from number `begin` on. @param is_apart  whether each tap of the only point has an
+  // address
+  void run_part(const Tile& whole, int begin, int count, bool is_apart, const TileResult::At& y,
+                const float* const* added, const WorkMemory& memory) const {
     const Tile tile{whole.first + begin, count};
     const WindowPlace place = place_of(window_, tile);
-    const WindowOperand::Rows x = x_.rows(place.part, false, memory);
+    const WindowOperand::Rows x = is_apart ? WindowOperand::Rows() : x_.rows(place.part, false, memory);
+    const std::int64_t columns = is_apart ? window_.kernel[1] : 1;  // that have addresses of their own
     const auto blocks = static_cast<std::size_t>((outputs_ + kLanes - 1) / kLanes);
     const auto groups = static_cast<std::int64_t>(weights_.size());
     auto* const taps =
-        memory.spare->take<const float*>(static_cast<std::size_t>(window_.kernel[0] * inputs_));
+        memory.spare->take<const float*>(static_cast<std::size_t>(window_.kernel[0] * columns * inputs_));
     auto* const out = memory.spare->take<float*>(blocks);
     auto* const added_rows = memory.spare->take<const float*>(blocks);
     float* const sums =
@@ -100,8 +109,8 @@ class DenseTile : public TileKernel {
     ConvolutionRow row;
     row.taps = taps;
     row.inputs = static_cast<int>(inputs_);
-    row.kernel_rows = static_cast<int>(window_.kernel[0]);
-    row.kernel_columns = static_cast<int>(window_.kernel[1]);
+    row.kernel_rows = static_cast<int>(window_.kernel[0] * columns);
+    row.kernel_columns = static_cast<int>(window_.kernel[1] / columns);
     row.column_step = x.step * window_.tap_step[1];
     row.pixel_step = x.step * window_.step[1];
     row.blocks = static_cast<int>(blocks);
@@ -110,7 +119,8 @@ class DenseTile : public TileKernel {
     if (is_direct()) row.finish = finish_.finish();
     if (added) row.added = added_rows;
     for (std::int64_t g = 0; g < groups; ++g) {
-      for (std::int64_t ky = 0; ky < window_.kernel[0]; ++ky) {
+      if (is_apart) x_.find_taps(window_, tile.first, g * inputs_, inputs_, memory, taps);
+      for (std::int64_t ky = 0; !is_apart && ky < window_.kernel[0]; ++ky) {
         for (std::int64_t c = 0; c < inputs_; ++c)
           taps[ky * inputs_ + c] = x.row(ky, g * inputs_ + c) + place.tap * x.step;
       }

@@ -4,10 +4,23 @@
 
 #include <algorithm>
 
+#include "network/primitives/window.hpp"
+
 namespace sightline::nn {
 namespace {
 
 constexpr std::int64_t kFewChannels = 8;  // which are packed as planes
+
+// Offsets of channels, without those that lie between the points of another one.
+std::vector<std::int32_t> planes_of(const Operand& operand, std::int64_t step) {
+  std::vector<std::int32_t> all, planes;
+  for (const Operand::Channel& channel : operand.channels) all.push_back(channel.offset);
+  std::ranges::sort(all);
+  for (const std::int32_t offset : all) {
+    if (planes.empty() || offset - planes.back() >= step) planes.push_back(offset);
+  }
+  return planes;
+}
 
 // Points of zeros at the ends of a source's rows, if it is read whole.
 std::int64_t zero_ends(const Storage& storage, std::int64_t width) {
@@ -32,6 +45,7 @@ WindowOperand::WindowOperand(KernelContext& context, int tensor)
   }
   is_input_ =
       operand_.sources.size() == 1 && context.stored[operand_.sources[0].tensor].memory == Memory::caller;
+  if (is_input_) planes_ = planes_of(operand_, step_);
   has_blocks_ = true;
   for (std::int64_t b = 0; b * kLanes < channels(); ++b) has_blocks_ = has_blocks_ && packer_.has_lanes(b);
 }
@@ -70,6 +84,23 @@ WindowOperand::Rows WindowOperand::rows(const Part& part, bool as_blocks, const 
   return rows;
 }
 
+void WindowOperand::find_taps(const Window& window, std::int64_t point, std::int64_t first,
+                              std::int64_t count, const WorkMemory& memory, const float** taps) const {
+  const std::int64_t row = point / window.out[1], column = point % window.out[1];
+  const std::int64_t picture = row / window.out[0];
+  auto* const starts = memory.spare->take<const float*>(operand_.sources.size());
+  for_each_pair(window.kernel, [&](std::int64_t ky, std::int64_t kx) {
+    const std::int64_t y = window.position(0, row % window.out[0], ky), x = window.position(1, column, kx);
+    const bool is_inside = y >= 0 && y < height_ && x >= 0 && x < width_;
+    for (std::size_t s = 0; is_inside && s < operand_.sources.size(); ++s)
+      starts[s] =
+          memory.reals(operand_.sources[s].tensor) + offsets_[s][(picture * height_ + y) * width_ + x];
+    const Operand::Channel* const channels = operand_.channels.data() + first;
+    for (std::int64_t c = 0; c < count; ++c)
+      *taps++ = is_inside ? starts[channels[c].source] + channels[c].offset : memory.zeros;
+  });
+}
+
 void WindowOperand::prefetch_below(const Part& part, std::int64_t rows, const WorkMemory& memory) const {
   if (!is_input_ || !is_linear_) return;
   constexpr std::int64_t kLine = 16;  // floats of a line of the cache
@@ -82,8 +113,8 @@ void WindowOperand::prefetch_below(const Part& part, std::int64_t rows, const Wo
                      floats = std::min(part.columns, width_ - column) * step_;
   for (std::int64_t y = std::max<std::int64_t>(first, 0); y < std::min(first + rows, height_); ++y) {
     const float* const row = base + offsets_[0][(part.picture * height_ + y) * width_ + column];
-    for (const Operand::Channel& channel : operand_.channels) {
-      for (std::int64_t i = 0; i < floats; i += kLine) hwy::Prefetch(row + channel.offset + i);
+    for (const std::int32_t plane : planes_) {
+      for (std::int64_t i = 0; i < floats; i += kLine) hwy::Prefetch(row + plane + i);
     }
   }
 }

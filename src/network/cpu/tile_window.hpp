@@ -47,6 +47,14 @@ class WindowOperand {
   /// @param as_blocks  whether channels of a block must lie side by side
   Rows rows(const Part& part, bool as_blocks, const WorkMemory& memory) const;
 
+  /// Whether all points have addresses, so that taps() may be asked for.
+  bool is_linear() const { return is_linear_; }
+  /// The taps of one point's window: by kernel row, kernel column and channel, the address of the value.
+  /// Zeros stand for what lies outside of the map.
+  /// @param first  channel; @param count  of channels
+  void find_taps(const Window& window, std::int64_t point, std::int64_t first, std::int64_t count,
+                 const WorkMemory& memory, const float** taps) const;
+
   /// Asks for the rows below a part that the next tile reads, if they are an input's: the processor does not
   /// foresee that, and other memory was written by earlier waves.
   /// @param rows  how many
@@ -64,6 +72,7 @@ class WindowOperand {
   Operand operand_;
   BlockPacker packer_;
   std::vector<PointOffsets> offsets_;  ///< by source, if the operand is linear
+  std::vector<std::int32_t> planes_;   ///< offsets of channels that share no lines of a cache, of an input
   std::int64_t height_, width_;
   bool is_linear_ = false, has_blocks_ = false, is_input_ = false;
   std::int64_t step_ = 0, ends_ = 0;  ///< points of zeros at the ends of all rows
