@@ -115,6 +115,28 @@ TEST(CpuPlanTiles, ReducesOfRowsAndOfBlocks) {
   expect_by_tiles(b);
 }
 
+// Numbers of channels that divide a block have one kernel. Others, and those that another node reads between
+// the softmax's own nodes, have a kernel for each node.
+TEST(CpuPlanTiles, SoftmaxOverFewChannels) {
+  for (const std::int64_t count : {2, 3, 4, 8, 16}) {
+    for (const bool is_read_within : {false, true}) {
+      TokenBuilder b;
+      const Axes order{0, 3, 1, 2};
+      const int x = b.turned(b.reshaped(b.map_of(7, 5 * count), {1, 5, count, 49}), order);
+      const int weights = b.softmax(x, 3);
+      b.graph.add_output(b.map(Function::absolute, {b.turned(weights, {0, 2, 3, 1})}));
+      if (is_read_within) b.graph.add_output(b.graph.node(b.graph.tensor(weights).maker).inputs[1]);
+      expect_by_tiles(b);
+      const CpuPlan plan = plan_for_cpu(b.graph);
+      const bool is_one = std::ranges::any_of(plan.waves, [](const auto& wave) {
+        return std::ranges::any_of(
+            wave, [](const auto& work) { return work->name().find("softmax") != std::string::npos; });
+      });
+      EXPECT_EQ(is_one, count != 3 && !is_read_within) << count;
+    }
+  }
+}
+
 TEST(CpuPlanTiles, SoftmaxOverBinsInFrontOfSides) {
   TokenBuilder b;
   const int bins = b.turned(b.reshaped(b.map_of(5, 80), {1, 4, 20, 25}), {0, 2, 1, 3});  // [1, 20, 4, 25]

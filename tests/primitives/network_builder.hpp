@@ -71,10 +71,12 @@ class NetworkBuilder {
     part.shape[axis] = count;
     return add(part, {x});
   }
-  /// The softmax along an axis, by its definition.
+  /// The softmax along an axis, by the nodes of an import.
   int softmax(int x, std::size_t axis) {
-    const int away = map(Function::subtract, {x, add(Reduce{Fold::maximum, {axis}}, {x})});
-    const int powers = map(Function::exponential, {away});
+    Expression power({DataType::f32, DataType::f32});
+    power.add_result(power.call(Function::exponential,
+                                {power.call(Function::subtract, {power.operand(0), power.operand(1)})}));
+    const int powers = add(Map{power}, {x, add(Reduce{Fold::maximum, {axis}}, {x})});
     return map(Function::divide, {powers, add(Reduce{Fold::sum, {axis}}, {powers})});
   }
   /// [N, C, H, W] as [N, C, H * W].

@@ -1,5 +1,7 @@
 #include "laid_channels.hpp"
 #include "network/cpu/reduce.hpp"
+#include "network/cpu/softmax.hpp"
+#include "network/functions.hpp"
 
 namespace sightline::nn {
 namespace {
@@ -131,6 +133,34 @@ TEST_P(NetworkReduceKernel, FoldsMapsWhoseRowsHaveEnds) {
                 << text_of(x.shape()) << static_cast<int>(fold);
           }
         }
+      }
+    }
+  }
+}
+
+// The nodes that Softmax becomes, of each `count` of 16 lanes.
+Tensor normalised_lanes(const Tensor& x, int count) {
+  Tensor y = x;
+  for (std::size_t first = 0; first < x.as<float>().size(); first += static_cast<std::size_t>(count)) {
+    const Tensor part =
+        Tensor::of<float>({1, count}, {x.as<float>().begin() + first, x.as<float>().begin() + first + count});
+    Tensor powers = part;
+    for (float& one : powers.as<float>())
+      one = functions::exponential(one - run(Reduce{Fold::maximum, {1}}, {part}).as<float>()[0]);
+    const float sum = run(Reduce{Fold::sum, {1}}, {powers}).as<float>()[0];
+    for (int i = 0; i < count; ++i) y.as<float>()[first + i] = powers.as<float>()[i] / sum;
+  }
+  return y;
+}
+
+TEST_P(NetworkReduceKernel, NormalisesLanes) {
+  if (!has_fused_multiply_add()) GTEST_SKIP() << "the kernel is for fused multiply-adds alone";
+  for (const int count : {2, 4, 8, 16}) {
+    for (const int points : kAwkwardPoints) {
+      for (const Tensor& x : made_points(points, kBlock)) {
+        Tensor y(x.type());
+        softmax_lanes(count, x.as<float>().data(), points, y.as<float>().data());
+        EXPECT_TRUE(same(y, normalised_lanes(x, count))) << count << ' ' << points;
       }
     }
   }

@@ -34,6 +34,9 @@ bool can_take_by_tiles(const TopK& top);
 /// A fold within each point.
 std::unique_ptr<TileKernel> make_point_reduce(KernelContext& context, const GraphNode& node,
                                               const Reduce& reduce);
+/// exp(x - largest) / sum over `count` channels that lie side by side; whether there is a kernel for an axis.
+std::unique_ptr<TileKernel> make_softmax(KernelContext& context, int x, int y, std::int64_t count);
+bool can_normalise_by_tiles(const Layout& layout, const Shape& shape, std::size_t axis);
 /// A fold of each channel over all points of a map.
 std::unique_ptr<TileKernel> make_map_reduce(KernelContext& context, const GraphNode& node,
                                             const Reduce& reduce);

@@ -8,7 +8,9 @@
 #include "network/cpu/epilogue.hpp"
 #include "network/cpu/matrix.hpp"
 #include "network/cpu/tile.hpp"
+#include "network/cpu/tile_kernels.hpp"
 #include "network/plan/arena.hpp"
+#include "network/plan/find_softmax.hpp"
 #include "network/plan/finish.hpp"
 #include "network/plan/gathering.hpp"
 #include "network/plan/merge_maps.hpp"
@@ -134,6 +136,7 @@ class CpuPlanBuilder {
     merge_maps();
     finish_products();
     choose_orders();
+    join_softmaxes();
     find_readers();
     find_zero_ends();
     place_tensors();
@@ -334,6 +337,30 @@ class CpuPlanBuilder {
     }
   }
 
+  // The nodes of a softmax over channels that lie side by side become one kernel, that of the last one.
+  void join_softmaxes() {
+    const std::vector<std::vector<int>> readers = readers_of(graph_);
+    for (std::vector<int>& group : groups_) {
+      std::set<int> joined;
+      for (const int node : group) {
+        const auto found = merged_.contains(node) ? std::nullopt : softmax_before(graph_, readers, node);
+        const int y = graph_.node(node).outputs[0];
+        const bool is_here = found && std::ranges::all_of(found->inner, [&](int one) {
+                               return std::ranges::find(group, one) != group.end();
+                             });
+        if (!is_here || !has_fused_multiply_add() || fusion_.is_alone[at(node)] ||
+            !can_normalise_by_tiles(planned(y).layout, graph_.shape(y), found->axis))
+          continue;
+        joined.insert(found->inner.begin(), found->inner.end());
+        softmaxes_[node] = graph_.shape(y)[found->axis];
+        GraphNode whole = graph_.node(node);
+        whole.inputs = {found->x};
+        merged_[node] = std::move(whole);
+      }
+      std::erase_if(group, [&](int node) { return joined.contains(node); });
+    }
+  }
+
   // The groups and the last wave that read each stored tensor. kNone stands for what runs behind all waves.
   void find_readers() {
     readers_.resize(graph_.tensors().size());
@@ -523,10 +550,9 @@ class CpuPlanBuilder {
     std::string name;
     std::int64_t bytes = 0;
     for (const int node : group) {
-      const auto finish = finishes_.find(node);
-      kernels.push_back(
-          make_tile_kernel(context, node_of(node), finish == finishes_.end() ? SumFinish() : finish->second));
-      name += (name.empty() ? "" : " + ") + std::string(name_of(node_of(node).primitive));
+      kernels.push_back(kernel_of(context, node));
+      name += (name.empty() ? "" : " + ") +
+              (softmaxes_.contains(node) ? "softmax" : std::string(name_of(node_of(node).primitive)));
       for (const int output : graph_.node(node).outputs)
         bytes += channel_count(planned(output).layout) * static_cast<std::int64_t>(sizeof(float));
     }
@@ -534,6 +560,15 @@ class CpuPlanBuilder {
     return std::make_unique<GroupWork>(
         std::move(kernels), name + " " + node_of(group[0]).name, points, context.linear,
         std::clamp(kTileBytes / std::max<std::int64_t>(bytes, 1), kFewestPoints, kMostPoints));
+  }
+
+  std::unique_ptr<TileKernel> kernel_of(KernelContext& context, int node) const {
+    const GraphNode& computed = node_of(node);
+    const auto softmax = softmaxes_.find(node);
+    if (softmax != softmaxes_.end())
+      return make_softmax(context, computed.inputs[0], computed.outputs[0], softmax->second);
+    const auto finish = finishes_.find(node);
+    return make_tile_kernel(context, computed, finish == finishes_.end() ? SumFinish() : finish->second);
   }
 
   void add_copies() {
@@ -563,12 +598,13 @@ class CpuPlanBuilder {
   Fusion fusion_;
   const Graph& graph_;
   Stored stored_;
-  std::map<int, GraphNode> merged_;       ///< maps that compute other nodes, too, and what computes them
-  std::map<int, int> computed_by_;        ///< the map that computes a map, too
-  std::map<int, SumFinish> finishes_;     ///< by map: the product that computes it does so by this
-  std::vector<std::vector<int>> groups_;  ///< nodes in order
-  std::vector<std::set<int>> readers_;    ///< groups, by tensor
-  std::vector<std::int64_t> zero_ends_;   ///< by tensor
+  std::map<int, GraphNode> merged_;        ///< maps that compute other nodes, too, and what computes them
+  std::map<int, int> computed_by_;         ///< the map that computes a map, too
+  std::map<int, SumFinish> finishes_;      ///< by map: the product that computes it does so by this
+  std::map<int, std::int64_t> softmaxes_;  ///< by map that is computed as a softmax: over how many channels
+  std::vector<std::vector<int>> groups_;   ///< nodes in order
+  std::vector<std::set<int>> readers_;     ///< groups, by tensor
+  std::vector<std::int64_t> zero_ends_;    ///< by tensor
   CpuPlan plan_;
 };
 
