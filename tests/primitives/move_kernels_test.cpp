@@ -56,12 +56,28 @@ TEST_P(NetworkMoveKernel, PicksPointsAndLanes) {
     keys[static_cast<std::size_t>(lane)] = lane % 3;
   }
   std::ranges::fill(block, 1.0F);
-  pick_lanes(x.as<float>().data(), points.data(), 5, places.data(), keys.data(), 2, block.data());
+  pick_lanes({x.as<float>().data(), points.data(), 5}, places.data(), keys.data(), 2, block.data());
   for (std::int32_t i = 0; i < 96; ++i) {
     const bool is_picked = i / 16 < 5 && i % 16 % 3 == 2;
     const float wanted = is_picked ? value(points[static_cast<std::size_t>(i / 16)] + i % 16 * 7 % 16) : 1;
     EXPECT_EQ(Scalar(block[static_cast<std::size_t>(i)]), Scalar(wanted)) << i;
   }
+}
+
+TEST_P(NetworkMoveKernel, PicksLanesOfFewFloats) {
+  const std::vector<std::int32_t> points{2, 0, 7};
+  std::array<std::int32_t, 16> places{}, keys{};
+  for (std::size_t lane = 0; lane < 16; ++lane) places[lane] = lane % 2 == 0 ? 2 : 0;
+  const AlignedBuffer<float> end = [] {  // nothing lies behind what may be read
+    AlignedBuffer<float> floats;
+    floats.resize(10);
+    for (int i = 0; i < 10; ++i) floats.data()[i] = static_cast<float>(i);
+    return floats;
+  }();
+  std::vector<float> block(48);
+  pick_lanes({end.data(), points.data(), 3, 3}, places.data(), keys.data(), 0, block.data());
+  for (std::size_t i = 0; i < 48; ++i)
+    EXPECT_EQ(block[i], static_cast<float>(points[i / 16] + places[i % 16])) << i;
 }
 
 TEST_P(NetworkMoveKernel, CopiesViews) {

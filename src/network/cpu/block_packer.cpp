@@ -26,11 +26,16 @@ BlockPacker::Mix BlockPacker::mix_of(const Stored& stored, const Operand& operan
   };
   const auto channel = [&](std::int64_t c) { return operand.channels[static_cast<std::size_t>(c)]; };
   // Lanes behind the last channel are there to be read in blocks alone.
-  mix.is_whole = operand.has_block(block) && (operand.channels_in(block) == kLanes || !is_plain(channel(begin)));
+  mix.is_whole =
+      operand.has_block(block) && (operand.channels_in(block) == kLanes || !is_plain(channel(begin)));
   if (mix.is_whole) {
     mix.vectors.push_back(channel(begin));
     return mix;
   }
+  const std::span channels =
+      std::span(operand.channels)
+          .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  if (std::ranges::all_of(channels, is_plain)) return plain_mix(channels);
   for (std::int64_t c = begin; c < end; ++c) {
     Operand::Channel vector = channel(c);
     if (is_plain(vector)) return {};
@@ -45,6 +50,19 @@ BlockPacker::Mix BlockPacker::mix_of(const Stored& stored, const Operand& operan
   return mix;
 }
 
+// Channels of a plain tensor may lie in one vector's reach, anywhere in a row.
+BlockPacker::Mix BlockPacker::plain_mix(std::span<const Operand::Channel> channels) {
+  const auto [first, last] = std::ranges::minmax_element(channels, {}, &Operand::Channel::offset);
+  const bool is_one = last->offset - first->offset < kLanes &&
+                      std::ranges::all_of(channels, [&](auto& one) { return one.source == first->source; });
+  Mix mix;
+  if (!is_one) return mix;
+  mix.vectors.push_back(*first);
+  mix.reach = last->offset - first->offset + 1;
+  for (std::size_t c = 0; c < channels.size(); ++c) mix.lane[c] = channels[c].offset - first->offset;
+  return mix;
+}
+
 void BlockPacker::pack(const Operand& operand, std::int64_t block, const float* const* bases,
                        std::int64_t first, int count, float* to) const {
   const Mix& mix = mixes_[static_cast<std::size_t>(block)];
@@ -53,7 +71,8 @@ void BlockPacker::pack(const Operand& operand, std::int64_t block, const float* 
     const float* const from = bases[at.source] + at.offset;
     const std::int32_t* const points = points_of(operand, at, first);
     if (mix.is_whole) return pick_points(from, points, count, to);
-    pick_lanes(from, points, count, mix.lane.data(), mix.vector.data(), static_cast<std::int32_t>(v), to);
+    pick_lanes({from, points, count, mix.reach}, mix.lane.data(), mix.vector.data(),
+               static_cast<std::int32_t>(v), to);
   }
   if (!mix.vectors.empty()) return;
   const std::int64_t begin = block * kLanes, end = std::min(begin + kLanes, operand.count());

@@ -27,8 +27,10 @@ class BlockPacker {
     bool is_whole = false;                                    ///< one vector has all lanes, in order
     std::vector<Operand::Channel> vectors;                    ///< {}: lanes are packed one by one
     std::array<std::int32_t, kLanes> vector = {}, lane = {};  ///< by lane: its vector, and its place there
+    int reach = kLanes;                                       ///< floats of a vector that may be read
   };
   static Mix mix_of(const Stored& stored, const Operand& operand, std::int64_t block);
+  static Mix plain_mix(std::span<const Operand::Channel> channels);
 
   std::vector<Mix> mixes_;  ///< by block
 };

@@ -19,10 +19,16 @@ void copy_channels(const Channels<const float>& from, const Channels<float>& to,
 void clear_lanes(float* block, int first, int points);
 /// to[p * 16 + lane] = from[points[p] + lane]
 void pick_points(const float* from, const std::int32_t* points, int count, float* to);
+/// Vectors of up to 16 floats: `reach` of them may be read from from[points[p]] on.
+struct PointVectors {
+  const float* from = nullptr;
+  const std::int32_t* points = nullptr;
+  int count = 0, reach = kBlock;
+};
 /// The same for some lanes, in any order: to[p * 16 + lane] = from[points[p] + places[lane]] where
-/// keys[lane] == key. All 16 floats of a point may be read.
-void pick_lanes(const float* from, const std::int32_t* points, int count, const std::int32_t* places,
-                const std::int32_t* keys, std::int32_t key, float* to);
+/// keys[lane] == key.
+void pick_lanes(const PointVectors& vectors, const std::int32_t* places, const std::int32_t* keys,
+                std::int32_t key, float* to);
 /// out[p * 16 + lane] = values[p]: one value a point as an operand of blocks.
 void spread_points(const float* values, int points, float* out);
 

@@ -122,15 +122,16 @@ void pick_whole(const float* from, const std::int32_t* points, int count, float*
   }
 }
 
-void pick_some(const float* from, const std::int32_t* points, int count, const std::int32_t* places,
-               const std::int32_t* keys, std::int32_t key, float* to) {
+void pick_some(const PointVectors& vectors, const std::int32_t* places, const std::int32_t* keys,
+               std::int32_t key, float* to) {
+  const auto [from, points, count, reach] = vectors;
   if constexpr (kVectors == 1) {
     const Floats d;
     const hn::RebindToSigned<Floats> whole;
     const auto indices = hn::IndicesFromVec(d, hn::LoadU(whole, places));
     const auto is_wanted = hn::RebindMask(d, hn::Eq(hn::LoadU(whole, keys), hn::Set(whole, key)));
     for (int p = 0; p < count; ++p)
-      hn::BlendedStore(hn::TableLookupLanes(hn::LoadU(d, from + points[p]), indices), is_wanted, d,
+      hn::BlendedStore(hn::TableLookupLanes(load_first(from + points[p], reach), indices), is_wanted, d,
                        to + p * kBlock);
     return;
   }
@@ -181,9 +182,9 @@ void copy_channels(const Channels<const float>& from, const Channels<float>& to,
 void pick_points(const float* from, const std::int32_t* points, int count, float* to) {
   HWY_DYNAMIC_DISPATCH(pick_whole)(from, points, count, to);
 }
-void pick_lanes(const float* from, const std::int32_t* points, int count, const std::int32_t* places,
-                const std::int32_t* keys, std::int32_t key, float* to) {
-  HWY_DYNAMIC_DISPATCH(pick_some)(from, points, count, places, keys, key, to);
+void pick_lanes(const PointVectors& vectors, const std::int32_t* places, const std::int32_t* keys,
+                std::int32_t key, float* to) {
+  HWY_DYNAMIC_DISPATCH(pick_some)(vectors, places, keys, key, to);
 }
 void clear_lanes(float* block, int first, int points) {
   HWY_DYNAMIC_DISPATCH(clear)(block, first, points);

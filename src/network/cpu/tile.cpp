@@ -27,6 +27,12 @@ TileOperand::TileOperand(const Stored& stored, Operand operand, std::int64_t poi
         operand_.channels[static_cast<std::size_t>(b * kLanes)].source)];
     is_direct_.push_back(is_linear_ && packer_.has_lanes(b) && source.step == (is_constant_ ? 0 : kLanes));
   }
+  for (const Operand::Channel& channel : operand_.channels) {
+    const auto source = static_cast<std::size_t>(channel.source);
+    if (runs_.empty() || runs_.back().source != source) runs_.push_back({source, 0});
+    channel_offsets_.push_back(channel.offset);
+    runs_.back().end = channel_offsets_.size();
+  }
   is_single_ = std::ranges::all_of(operand_.channels, [&](const Operand::Channel& one) {
     return one.source == operand_.channels[0].source && one.offset == operand_.channels[0].offset;
   });
@@ -71,11 +77,11 @@ Channels<const float> TileOperand::At::channels() const {
   const auto count = static_cast<std::size_t>(operand.count());
   const float** const first = memory->spare->take<const float*>(count);
   if (of->is_linear_ && (of->step_ != 0 || tile.count == 1)) {
-    const float** const starts = memory->spare->take<const float*>(operand.sources.size());
-    for (std::size_t s = 0; s < operand.sources.size(); ++s)
-      starts[s] = bases[s] + of->offsets_[s][tile.first];
-    for (std::size_t c = 0; c < count; ++c)
-      first[c] = starts[operand.channels[c].source] + operand.channels[c].offset;
+    std::size_t c = 0;
+    for (const SourceChannels& run : of->runs_) {
+      const float* const start = bases[run.source] + of->offsets_[run.source][tile.first];
+      for (; c < run.end; ++c) first[c] = start + of->channel_offsets_[c];
+    }
     return {first, of->step_ == 0 ? kLanes : of->step_};
   }
   for (std::int64_t b = 0; b < of->blocks(); ++b) {
@@ -120,7 +126,12 @@ TileResult::At TileResult::at(const Tile& tile, const WorkMemory& memory) const 
 
 void TileResult::At::finish() const {
   const Storage& storage = of->storage_;
-  if (storage.is_plain) return store_plain();
+  if (storage.is_plain) {
+    const std::int64_t count = of->places_.count();
+    auto* const from = memory->spare->take<const float*>(static_cast<std::size_t>(count));
+    for (std::int64_t c = 0; c < count; ++c) from[c] = block(c / kLanes) + c % kLanes;
+    return of->store_plain({from, kLanes}, tile, *memory);
+  }
   if (storage.pad == 0) return;
   const std::int64_t column = tile.first % storage.width;
   const bool is_first = column == 0, is_last = column + tile.count == storage.width;
@@ -133,26 +144,34 @@ void TileResult::At::finish() const {
   }
 }
 
-void TileResult::At::store_plain() const {
-  const Operand& places = of->places_;
-  const OperandSource& place = places.sources[0];
+void TileResult::store(const Channels<const float>& from, const Tile& tile, const WorkMemory& memory) const {
+  if (storage_.is_plain) return store_plain(from, tile, memory);
+  const At y = at(tile, memory);
+  auto* const to = memory.spare->take<float*>(places_.channels.size());
+  for (std::int64_t c = 0; c < channels(); ++c) to[c] = y.block(c / kLanes) + c % kLanes;
+  copy_channels(from, {to, kLanes}, static_cast<int>(channels()), tile.count);
+  y.finish();
+}
+
+void TileResult::store_plain(const Channels<const float>& from, const Tile& tile,
+                             const WorkMemory& memory) const {
+  const OperandSource& place = places_.sources[0];
   const std::int32_t* const points = place.points.data() + tile.first;
-  float* const tensor = memory->reals(place.tensor);
-  auto* const from = memory->spare->take<const float*>(places.channels.size());
-  auto* const to = memory->spare->take<float*>(places.channels.size());
+  float* const tensor = memory.reals(place.tensor);
+  auto* const first = memory.spare->take<const float*>(places_.channels.size());
+  auto* const to = memory.spare->take<float*>(places_.channels.size());
   int channels = 0;
-  for (std::int64_t c = 0; c < places.count(); ++c) {
-    const Operand::Channel& channel = places.channels[static_cast<std::size_t>(c)];
-    if (channel.is_none) continue;
-    from[channels] = block(c / kLanes) + c % kLanes;
-    to[channels++] = tensor + channel.offset;
+  for (std::size_t c = 0; c < places_.channels.size(); ++c) {
+    if (places_.channels[c].is_none) continue;
+    first[channels] = from.first[c];
+    to[channels++] = tensor + places_.channels[c].offset;
   }
-  if (tile.first / places.linear == (tile.first + tile.count - 1) / places.linear) {
+  if (tile.first / places_.linear == (tile.first + tile.count - 1) / places_.linear) {
     for (int c = 0; c < channels; ++c) to[c] += points[0];
-    return copy_channels({from, kLanes}, {to, place.step}, channels, tile.count);
+    return copy_channels({first, from.step}, {to, place.step}, channels, tile.count);
   }
   for (int c = 0; c < channels; ++c) {
-    for (int i = 0; i < tile.count; ++i) to[c][points[i]] = from[c][i * kLanes];
+    for (int i = 0; i < tile.count; ++i) to[c][points[i]] = first[c][i * from.step];
   }
 }
 

@@ -64,6 +64,12 @@ class TileOperand {
   std::vector<bool> is_direct_;        ///< by block: whether it lies as kernels read blocks
   bool is_linear_ = false, is_constant_ = false, is_single_ = false;
   std::int64_t step_ = 0;
+  /// Channels one after the other that have one source, and the offsets of all channels.
+  struct SourceChannels {
+    std::size_t source, end;
+  };
+  std::vector<SourceChannels> runs_;
+  std::vector<std::int32_t> channel_offsets_;
 };
 
 /// Where a kernel writes an output at the points of tiles: blocks [points][16].
@@ -73,6 +79,11 @@ class TileResult {
 
   std::int64_t blocks() const { return (places_.count() + kLanes - 1) / kLanes; }
 
+  std::int64_t channels() const { return places_.count(); }
+  bool is_plain() const { return storage_.is_plain; }
+  /// Writes all channels at once, instead of `at`.
+  void store(const Channels<const float>& from, const Tile& tile, const WorkMemory& memory) const;
+
   /// The output at a tile. `finish` comes behind all blocks' values.
   class At {
    public:
@@ -81,7 +92,6 @@ class TileResult {
 
    private:
     friend class TileResult;
-    void store_plain() const;
 
     const TileResult* of;
     Tile tile;
@@ -92,6 +102,8 @@ class TileResult {
   At at(const Tile& tile, const WorkMemory& memory) const;
 
  private:
+  void store_plain(const Channels<const float>& from, const Tile& tile, const WorkMemory& memory) const;
+
   int tensor_;
   Storage storage_;
   Operand places_;
