@@ -92,6 +92,30 @@ TEST_F(DevicePlanParts, TokensEqualTheReference) {
   EXPECT_EQ(cpu_parts_, 0);
 }
 
+TEST_F(DevicePlanParts, ProductsOfAllTilesEqualTheReference) {
+  DeviceNetwork b;
+  const int x = b.silu(b.dense(b.picture(12), 20, 3));
+  b.graph.add_output(b.dense(b.concat({x, b.map(Function::negate, {x}), x}), 13, 3));
+  DeviceShape own = shape();
+  own.groups = 1;
+  // A work-item has 1, 2, 4 or 8 points and 1, 2 or 4 outputs. Operands of large tiles are staged in chunks.
+  for (own.most_points = 4; own.most_points <= 128; own.most_points *= 2)
+    EXPECT_EQ(wrong(b, own), "") << own.most_points;
+}
+
+TEST_F(DevicePlanParts, PoolsEqualTheReference) {
+  DeviceNetwork b;
+  const int x = b.silu(b.dense(b.picture(12), 5, 1));
+  for (const std::int64_t kernel : {3, 5, 9}) b.graph.add_output(b.max_pool(x, kernel));
+  const Window even{{2, 6}, {2, 3}, {1, 1}, {0, 2}, {6, 4}}, apart{{3, 3}, {1, 1}, {2, 1}, {2, 1}, {12, 12}},
+      beyond{{2, 2}, {2, 2}, {1, 1}, {2, 3}, {8, 8}};
+  for (const Window& window : {even, apart, beyond}) {
+    b.graph.add_output(b.add(WindowFold{Fold::minimum, window}, {x}));
+    b.graph.add_output(b.add(WindowFold{Fold::sum, window}, {x}));
+  }
+  EXPECT_EQ(wrong(b, shape()), "");
+}
+
 // Numbers of launches, and of different kernels.
 std::pair<std::size_t, std::size_t> counts_of(const Graph& graph, const DeviceShape& shape) {
   const DevicePlan plan = plan_for_device(graph, shape);

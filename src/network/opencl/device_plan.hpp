@@ -44,7 +44,7 @@ struct DeviceShape {
 };
 
 struct DeviceLaunch {
-  std::string source;                   ///< of kernel `run`
+  std::string source;                   ///< of a kernel, whose name is a macro, NAME
   std::vector<std::int32_t> arguments;  ///< behind the memory's
   int groups = 0;                       ///< of a frame
   std::int64_t multiply_adds = 0;       ///< of a frame

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <future>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "opencl/data.hpp"
 
@@ -12,10 +15,37 @@ namespace {
 // Measured on an H100: one frame wants many work-items for each of its few work-groups, several want many
 // groups.
 constexpr int kGroupOfOne = 256, kGroupOfSeveral = 128, kGroupOnCpu = 64;
+constexpr std::size_t kPrograms = 8;  // that are built side by side, each with some kernels
 constexpr std::uint64_t kLocalBytes = 44 << 10, kOtherLocalBytes = 4 << 10;
 
 bool is_cpu(const opencl::DeviceInfo& device) {
   return device.type == opencl::DeviceType::cpu;
+}
+
+using KernelTexts = std::map<std::pair<int, std::string>, std::size_t>;  // numbers, by unrolling and text
+
+/// Kernels that are built together.
+struct ProgramText {
+  int unrolled = 1;
+  std::string text;
+  std::vector<std::size_t> kernels;  ///< numbers of `run0`, `run1`...
+};
+
+// Divides kernels among programs that take about as long to build.
+std::vector<ProgramText> programs_of(const KernelTexts& kernels, std::size_t count) {
+  std::size_t all = 0;
+  for (const auto& [key, number] : kernels) all += key.second.size();
+  std::vector<ProgramText> programs;
+  for (const auto& [key, number] : kernels) {
+    const auto& [unrolled, text] = key;
+    if (programs.empty() || programs.back().unrolled != unrolled ||
+        programs.back().text.size() + text.size() / 2 > all / count)
+      programs.push_back({unrolled, "", {}});
+    ProgramText& own = programs.back();
+    own.text += fmt::format("#undef NAME\n#define NAME run{}\n{}", own.kernels.size(), text);
+    own.kernels.push_back(number);
+  }
+  return programs;
 }
 
 }  // namespace
@@ -40,27 +70,41 @@ DeviceShape shape_for(const opencl::DeviceInfo& device, int frames) {
 DeviceKernelsOf::DeviceKernelsOf(const DevicePlan& plan, const opencl::Context& context,
                                  opencl::ProgramCache* cache)
     : plan_(&plan), context_(&context) {
-  std::map<std::pair<std::string, int>, opencl::Program> built;
-  for (const DeviceLaunch& launch : plan.launches) {
-    opencl::Program& program = built[{launch.source, launch.unrolled}];
-    if (!program.get()) {
-      const std::string options = opencl::define("GROUP", plan.shape.group) +
-                                  opencl::define("UNROLL", launch.unrolled) +
-                                  opencl::define_if(!is_cpu(context.device()), "UNROLLS");
-      program = opencl::Program(context, "network/group.clh", options, cache, launch.source);
-    }
-    programs_.push_back(program);
-  }
-  distinct_ = built.size();
+  build(cache);
   opencl::Queue queue(context);
   opencl::upload(queue, weights_, plan.weights);
   opencl::upload(queue, tables_, plan.tables);
 }
 
+void DeviceKernelsOf::build(opencl::ProgramCache* cache) {
+  KernelTexts kernels;
+  for (const DeviceLaunch& launch : plan_->launches)
+    kernel_of_.push_back(kernels.try_emplace({launch.unrolled, launch.source}, kernels.size()).first->second);
+  built_.resize(kernels.size());
+  const bool on_cpu = is_cpu(context_->device());
+  const std::vector<ProgramText> programs = programs_of(kernels, on_cpu ? kernels.size() : kPrograms);
+  const auto make = [&](const ProgramText& one) {
+    const std::string options = opencl::define("GROUP", plan_->shape.group) +
+                                opencl::define("UNROLL", one.unrolled) +
+                                opencl::define_if(!on_cpu, "UNROLLS");
+    return opencl::Program(*context_, "network/group.clh", options, cache, one.text);
+  };
+  // GPUs' drivers build several programs side by side.
+  std::vector<std::future<opencl::Program>> building;
+  for (const ProgramText& one : programs)
+    building.push_back(std::async(on_cpu ? std::launch::deferred : std::launch::async, make, std::cref(one)));
+  for (std::size_t p = 0; p < programs.size(); ++p) {
+    const opencl::Program program = building[p].get();
+    for (std::size_t k = 0; k < programs[p].kernels.size(); ++k)
+      built_[programs[p].kernels[k]] = {program, fmt::format("run{}", k)};
+  }
+}
+
 DeviceLaunches::DeviceLaunches(const DeviceKernelsOf& kernels) : on_device_(&kernels) {
   const DevicePlan& plan = kernels.plan();
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
-    opencl::Kernel& kernel = kernels_.emplace_back(kernels.programs_[i], "run");
+    const auto& [program, name] = kernels.built_[kernels.kernel_of_[i]];
+    opencl::Kernel& kernel = kernels_.emplace_back(program, name);
     kernel.argument(1, static_cast<cl_long>(plan.frame_bytes / 4));
     kernel.argument(2, kernels.weights_);
     kernel.argument(3, kernels.tables_);

@@ -23,14 +23,20 @@ class DeviceKernelsOf {
   const DevicePlan& plan() const { return *plan_; }
   const opencl::Context& context() const { return *context_; }
   /// Number of different kernels.
-  std::size_t kernels() const { return distinct_; }
+  std::size_t kernels() const { return built_.size(); }
 
  private:
   friend class DeviceLaunches;
+  void build(opencl::ProgramCache* cache);
+
   const DevicePlan* plan_;
   const opencl::Context* context_;
-  std::vector<opencl::Program> programs_;  ///< by launch
-  std::size_t distinct_ = 0;
+  struct BuiltKernel {
+    opencl::Program program;
+    std::string name;
+  };
+  std::vector<std::size_t> kernel_of_;  ///< by launch
+  std::vector<BuiltKernel> built_;
   opencl::Buffer weights_, tables_;
 };
 

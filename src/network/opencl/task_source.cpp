@@ -1,6 +1,7 @@
 #include "network/opencl/task_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
@@ -393,77 +394,81 @@ class TaskWriter {
 
   void add_product(const TaskStep& one) {
     const ProductTile& product = tile_.products.at(number_);
-    const int columns = one.columns(), all = columns * one.taps();
     const auto lanes = static_cast<int>(one.lanes());
     last_product_ = product_weights(one);
     const std::string weights = argument(last_product_), begin = start(one);
     const int outputs = tile_.parts > 1 && number_ + 1 == task_.steps.size() ? lanes / tile_.parts : lanes;
-    // A chunk is some taps, or some columns of a tap.
-    const int together = std::max(product.staged / columns, 1);
-    const int chunk = product.is_direct           ? all
-                      : columns <= product.staged ? together * columns
-                                                  : product.staged / 4 * 4;
     for (int first = 0; first < outputs; first += product.pass) {
       const int pass = std::min(product.pass, outputs - first);
       begin_sums(product, first, pass, outputs, begin);
-      for (int k = 0; k < all;) {
-        // Columns [k, k + depth) of all.
-        const int within = k % columns;
-        const int depth = product.is_direct           ? all
-                          : columns <= product.staged ? std::min(chunk, all - k)
-                                                      : std::min(chunk, columns - within);
-        const bool is_staged = !product.is_direct && (first == 0 || depth < all);
-        if (is_staged) {
-          if (columns <= product.staged) {
-            stage(one, product, k / columns, depth / columns, 0, columns);
-          } else {
-            stage(one, product, k / columns, 1, within, depth);
-          }
-        }
-        add_columns(product, weights, k, depth, lanes);
-        k += depth;
-        if (k < all) text_ += "BARRIER\n";
-      }
+      add_chunks(one, product, weights, first == 0);
       finish_sums(one, product, pass);
     }
   }
 
-  // Sums of a work-item: of some points and a quad of outputs, or of one output of a point.
-  void begin_sums(const ProductTile& product, int first, int pass, int outputs, const std::string& begin) {
-    if (product.points == 0) {
-      text_ += fmt::format(
-          "{{ const int own_p = item / {0}, own_c = item - own_p * {0}; const bool works = own_p < {1};\n"
-          "const int first_c = {2} + part * {3}; float s = works ? weights[{4} + first_c + own_c] : 0;\n",
-          pass, 1 << tile_.shift, first, outputs, begin);
+  // Adds all columns to the sums. A chunk that is staged at once is some taps, or some columns of a tap.
+  void add_chunks(const TaskStep& one, const ProductTile& product, const std::string& weights,
+                  bool is_first) {
+    const int columns = one.columns(), taps = one.taps(), lanes = static_cast<int>(one.lanes());
+    const Chunk whole{"0", std::to_string(taps), "0", std::to_string(columns)};
+    if (product.is_direct || product.staged >= taps * columns) {
+      if (!product.is_direct && is_first) stage(one, product, whole);
+      return add_columns(product, weights, "0", std::to_string(taps * columns), lanes);
+    }
+    const auto sized = [](const std::string& from, int step, int all) {
+      return all % step == 0 ? std::to_string(step) : fmt::format("min({}, {} - {})", step, all, from);
+    };
+    if (columns <= product.staged) {
+      const int together = product.staged / columns;
+      const Chunk some{"tap", sized("tap", together, taps), "0", std::to_string(columns)};
+      text_ += fmt::format("UNROLL_NONE for (int tap = 0; tap < {}; tap += {}) {{\n", taps, together);
+      stage(one, product, some);
+      add_columns(product, weights, fmt::format("tap * {}", columns),
+                  fmt::format("{} * {}", some.taps, columns), lanes);
+      text_ += "BARRIER\n}\n";
       return;
     }
-    text_ += fmt::format("{{ PART({}, {}, {}) const int q = {} + part * {} + column_quad; ", product.points,
-                         pass / 4, tile_.shift, first / 4, outputs / 4);
-    text_ += fmt::format("float4 s[{}]; ", product.points);
-    for (int i = 0; i < product.points; ++i)
-      text_ += fmt::format(
-          "s[{}] = {}", i,
-          i == 0 ? fmt::format("works ? READ(weights, {} + 4 * q) : (float4)0; ", begin) : "s[0]; ");
+    const Chunk part{"tap", "1", "from", sized("from", product.staged, columns)};
+    text_ += fmt::format(
+        "UNROLL_NONE for (int tap = 0; tap < {}; ++tap) UNROLL_NONE for (int from = 0; from < {}; from += "
+        "{}) {{\n",
+        taps, columns, product.staged);
+    stage(one, product, part);
+    add_columns(product, weights, fmt::format("(tap * {} + from)", columns), part.columns, lanes);
+    text_ += "BARRIER\n}\n";
+  }
+
+  // Sums of a work-item: of some outputs of some points.
+  static std::string type_of_sums(const ProductTile& product) {
+    return product.outputs == 1 ? "float" : fmt::format("float{}", product.outputs);
+  }
+  void begin_sums(const ProductTile& product, int first, int pass, int outputs, const std::string& begin) {
+    text_ +=
+        fmt::format("{{ PART({}, {}, {}) const int first_c = {} + part * {}, c = first_c + {} * column; ",
+                    product.points, pass / product.outputs, tile_.shift, first, outputs, product.outputs);
+    text_ += fmt::format("{0} s[{1}]; s[0] = works ? *(global const {0}*)(weights + {2} + c) : 0; ",
+                         type_of_sums(product), product.points, begin);
+    for (int i = 1; i < product.points; ++i) text_ += fmt::format("s[{}] = s[0]; ", i);
     text_ += "\n";
   }
-  void add_columns(const ProductTile& product, const std::string& weights, int first, int depth, int lanes) {
-    if (product.points == 0) {
-      text_ += fmt::format(
-          "if (works) s = multiply_single(tile + {} + own_p * {}, {}, weights + {} + {} + first_c + own_c, "
-          "{}, s);\n",
-          product.columns.at, product.columns.pitch, depth, weights, first * lanes, lanes);
-      return;
-    }
+  void add_columns(const ProductTile& product, const std::string& weights, const std::string& first,
+                   const std::string& depth, int lanes) {
     text_ += fmt::format(
-        "if (works) multiply_{0}(tile + {1} + begin * {2}, apart * {2}, {3}, weights + {4} + {5} + 4 * q, "
-        "{6}, s);\n",
-        product.points, product.columns.at, product.columns.pitch, depth, weights, first * lanes, lanes);
+        "if (works) multiply_{0}_{1}(tile + {2} + begin * {3}, apart * {3}, {4}, weights + {5} + {6} * {7} + "
+        "c, {7}, s);\n",
+        product.points, product.outputs, product.columns.at, product.columns.pitch, depth, weights, first,
+        lanes);
   }
   void finish_sums(const TaskStep& one, const ProductTile& product, int pass) {
     const std::string inside = one.quads() * 4 < one.lanes() ? fmt::format("q < {}", one.quads()) : "";
-    if (product.points == 0) {
+    if (product.outputs < 4) {
+      text_ += "if (works) { ";
+      for (int i = 0; i < product.points; ++i)
+        text_ +=
+            fmt::format("*(local {}*)(tile + {} + (begin + {} * apart) * {} + {} * column) = s[{}]; ",
+                        type_of_sums(product), product.sums.at, i, product.sums.pitch, product.outputs, i);
       text_ += fmt::format(
-          "if (works) tile[{0} + own_p * {1} + own_c] = s;\nBARRIER\n"
+          "}}\nBARRIER\n"
           "FOR_QUADS({2}, {3}) if (p >= count) continue; const float4 v = READ_LOCAL({0} + p * {1} + 4 * q); "
           "const int quad = (first_c >> 2) + q; {{ const int q = quad; ",
           product.sums.at, product.sums.pitch, pass / 4, tile_.shift);
@@ -475,25 +480,29 @@ class TaskWriter {
       return;
     }
     text_ += fmt::format(
-        "if (works{}) {{ UNROLL_ALL for (int j = 0; j < {}; ++j) {{ const int p = begin + j * apart, "
-        "g = first + p; if (p < count) {{ const float4 v = s[j]; ",
+        "const int q = c >> 2; if (works{}) {{ UNROLL_ALL for (int j = 0; j < {}; ++j) {{ const int p = "
+        "begin "
+        "+ j * apart, g = first + p; if (p < count) {{ const float4 v = s[j]; ",
         inside.empty() ? "" : " && " + inside, product.points);
     pixel();
     finish(one);
     text_ += "} } } }\nBARRIER\n";
   }
 
+  // What of a product's columns is staged at once, as text.
+  struct Chunk {
+    std::string first_tap, taps, first_column, columns;
+  };
   // Columns of some taps, or some columns of one, to local memory.
-  void stage(const TaskStep& one, const ProductTile& product, int first_tap, int taps, int first_column,
-             int columns) {
+  void stage(const TaskStep& one, const ProductTile& product, const Chunk& chunk) {
     const DeviceOperand& x = one.operands[0];
     const bool is_quads = x.kind == DeviceOperand::Kind::quads;
-    text_ += fmt::format("{}({}, {}) ",
+    text_ += fmt::format("{}({} / 4, {}) ",
                          !is_quads            ? "FOR_POINTS"
                          : one.is_pointwise() ? "FOR_STAGED"
                                               : "FOR_QUADS",
-                         columns / 4, tile_.shift);
-    const std::string q = first_column == 0 ? "q" : fmt::format("(q + {})", first_column / 4);
+                         chunk.columns, tile_.shift);
+    const std::string q = chunk.first_column == "0" ? "q" : fmt::format("(q + {} / 4)", chunk.first_column);
     const std::string to =
         fmt::format("tile + {} + p * {} + 4 * q", product.columns.at, product.columns.pitch);
     if (one.is_pointwise()) {
@@ -504,10 +513,10 @@ class TaskWriter {
     }
     text_ += fmt::format("local float* to = {}; ", to);
     pixel();
-    text_ += fmt::format("const int ox = x, oy = y; int row = {}, column = {};\n",
-                         first_tap / one.window.kernel[1], first_tap % one.window.kernel[1]);
-    text_ += fmt::format("UNROLL_TAPS for (int t = 0; t < {}; ++t, to += {}) {{ {} float4 ", taps, columns,
-                         tap(one, "row", "column"));
+    text_ += fmt::format("const int ox = x, oy = y; int row = {0} / {1}, column = {0} % {1};\n",
+                         chunk.first_tap, one.window.kernel[1]);
+    text_ += fmt::format("UNROLL_TAPS for (int t = 0; t < {}; ++t, to += {}) {{ {} float4 ", chunk.taps,
+                         chunk.columns, tap(one, "row", "column"));
     std::string value = inside(one, filled_quad(x, q), "0", "v");
     const std::string condition = "if (INSIDE";
     value.replace(value.find(condition), condition.size(), "if (p < count && INSIDE");
@@ -619,15 +628,45 @@ class TaskWriter {
     const Fold fold = std::get<WindowFold>(one.step.node.primitive).fold;
     begin_quads(one);
     text_ += fmt::format("const int ox = x, oy = y; float4 v = {};\n", literal(initial<float>(fold)));
-    text_ += fmt::format(
-        "UNROLL_NONE for (int row = 0; row < {}; ++row) UNROLL_ALL for (int column = 0; column < {}; "
-        "++column) {{ {} float4 {} "
-        "v = {}; }}\n",
-        one.window.kernel[0], one.window.kernel[1], tap(one, "row", "column"),
-        inside(one, quad(one.operands[0], "q"), literal(initial<float>(fold)), "x0"),
-        folded_text(fold, "v", "x0"));
+    if (fold != Fold::sum && meets_map(one.window, {one.height, one.width})) {
+      // Places may be read twice, so that none is outside.
+      const std::string height = argument(one.height), width = argument(one.width);
+      text_ += places_of_window(one, 0, "y", height) + places_of_window(one, 1, "x", width);
+      text_ += fmt::format("const int g = y * {} + x; v = {}; }} }}\n", width,
+                           folded_text(fold, "v", quad(one.operands[0], "q")));
+    } else {
+      text_ += fmt::format(
+          "UNROLL_NONE for (int row = 0; row < {}; ++row) UNROLL_ALL for (int column = 0; column < {}; "
+          "++column) {{ {} float4 {} v = {}; }}\n",
+          one.window.kernel[0], one.window.kernel[1], tap(one, "row", "column"),
+          inside(one, quad(one.operands[0], "q"), literal(initial<float>(fold)), "x0"),
+          folded_text(fold, "v", "x0"));
+    }
     finish(one);
     end_quads();
+  }
+  // Whether each window has places side by side of which some lie in the map.
+  static bool meets_map(const Window& w, const Pair& sides) {
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      if (w.tap_step[axis] != 1 || w.before[axis] >= w.kernel[axis] ||
+          (w.out[axis] - 1) * w.step[axis] - w.before[axis] >= sides[axis])
+        return false;
+    }
+    return true;
+  }
+  // Begins a loop over rows or columns of a window: few of them without branches.
+  static std::string places_of_window(const TaskStep& one, std::size_t axis, const char* name,
+                                      const std::string& side) {
+    constexpr std::array<std::int64_t, 2> kFew{3, 5};
+    const Window& w = one.window;
+    const std::string first = fmt::format("o{} * {} - {}", name, w.step[axis], w.before[axis]);
+    if (w.kernel[axis] <= kFew[axis])
+      return fmt::format(
+          "UNROLL_ALL for (int to_{0} = 0; to_{0} < {1}; ++to_{0}) {{ const int {0} = clamp({2} + to_{0}, 0, "
+          "{3} - 1); ",
+          name, w.kernel[axis], first, side);
+    return fmt::format("{0} for (int {1} = max({2}, 0); {1} < min({2} + {3}, {4}); ++{1}) {{ ",
+                       axis == 0 ? "UNROLL_NONE" : "UNROLL_TAPS", name, first, w.kernel[axis], side);
   }
   static std::string folded_text(Fold fold, const std::string& a, const std::string& b) {
     if (fold == Fold::sum) return fmt::format("{} + {}", a, b);
@@ -941,7 +980,7 @@ DeviceLaunch launch_of(std::vector<TaskSource> tasks) {
   std::string parameters;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) parameters += fmt::format(", int b{}", i);
   launch.source = fmt::format(
-      "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run(global float* arena, long "
+      "kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void NAME(global float* arena, long "
       "frame_floats, "
       "global const float* restrict weights, global const int* restrict tables{}) {{\nBEGIN({}, {})\n{}}}\n",
       parameters, local_floats, groups, body);

@@ -28,9 +28,12 @@ namespace {
 
 constexpr int kPitchPad = 4;  // floats between points in local memory, against conflicts of banks
 constexpr int kLeastTile = 4, kLeastDense = 32;
-constexpr int kMostStaged = 10240;         // floats of a tile
-constexpr std::array kPoints{1, 2, 4, 8};  // of a work-item's part of a product
-constexpr int kOutputs = 4;
+constexpr int kMostStaged = 10240;  // floats of a tile
+// A work-item's part of a product, by rising size.
+struct ItemTile {
+  int points = 1, outputs = 1;
+};
+constexpr std::array<ItemTile, 6> kItemTiles{{{1, 1}, {2, 1}, {4, 1}, {4, 2}, {4, 4}, {8, 4}}};
 // Tasks are divided where tiles of this many points would be too few to keep the device busy.
 constexpr int kNarrowTile = 4;
 constexpr int kBlock = static_cast<int>(kLanes);
@@ -130,7 +133,8 @@ class TileFinder {
   // Sets the tile, and how many outputs of each point a work-group computes.
   void divide_outputs() {
     const auto outputs = static_cast<int>(task_.steps.back().lanes());
-    for (int made = shape_.group * kPoints.back() * kOutputs; made >= shape_.group / 2; made /= 2) {
+    for (int made = shape_.group * kItemTiles.back().points * kItemTiles.back().outputs;
+         made >= shape_.group / 2; made /= 2) {
       points_ = std::min(1 << (std::bit_width(static_cast<unsigned>(made)) / 2),
                          std::max(made / kBlock, kLeastTile));
       limit_points();
@@ -170,7 +174,7 @@ class TileFinder {
         if (!product) return false;
         ProductTile& own = tile_.products[i] = *product;
         if (!own.is_direct) take(own.columns.at, points_ * own.columns.pitch, i, i);
-        if (own.points == 0) take(own.sums.at, points_ * own.sums.pitch, i, i);
+        if (own.outputs < 4) take(own.sums.at, points_ * own.sums.pitch, i, i);
       }
       if (one.kind == StepKind::map_fold) {
         LocalPlace& own = tile_.lanes[i];
@@ -180,7 +184,7 @@ class TileFinder {
     }
     std::vector<Storage*> storages;
     for (auto& [at, storage] : all) storages.push_back(&storage);
-    tile_.local_floats = std::max(4, static_cast<int>(place_in_arena(storages) / 4));
+    tile_.local_floats = std::max(4, static_cast<int>(place_in_arena(storages, 0) / 4));
     for (const auto& [at, storage] : all) *at = static_cast<int>(storage.offset / 4);
     place_direct_columns();
     return tile_.local_floats <= shape_.local_floats;
@@ -194,11 +198,11 @@ class TileFinder {
     return last;
   }
 
-  // The fewest points of each work-item with which they all do; 0: one output of one; none: too many outputs.
-  std::optional<int> points_for(int outputs) const {
-    if (points_ * outputs <= shape_.group) return 0;
-    for (const int points : kPoints) {
-      if (points_ % points == 0 && points_ / points * (outputs / kOutputs) <= shape_.group) return points;
+  // The smallest part of each work-item with which they all do; none: there are too many outputs.
+  std::optional<ItemTile> item_tile(int outputs) const {
+    for (const ItemTile& one : kItemTiles) {
+      if (points_ % one.points == 0 && points_ / one.points * (outputs / one.outputs) <= shape_.group)
+        return one;
     }
     return {};
   }
@@ -209,16 +213,22 @@ class TileFinder {
     const bool is_divided = task_.divides_outputs && number + 1 == task_.steps.size();
     ProductTile made;
     made.pass = is_divided ? outputs / tile_.parts : outputs;
-    while (!points_for(made.pass) && made.pass > kBlock) made.pass = aligned_to(made.pass / 2, kBlock);
-    const std::optional<int> points = points_for(made.pass);
-    if (!points) return {};
-    made.points = *points;
+    while (!item_tile(made.pass) && made.pass > kBlock) made.pass = aligned_to(made.pass / 2, kBlock);
+    const std::optional<ItemTile> own = item_tile(made.pass);
+    if (!own) return {};
+    made.points = own->points;
+    made.outputs = own->outputs;
     made.is_direct = direct_columns(step) != nullptr;
-    const int most = std::max(staged_ / points_, kBlock), all = step.taps() * step.columns();
+    const int most = std::max(staged_ / points_, kBlock), columns = step.columns(),
+              all = step.taps() * columns;
     // A smaller tile costs less than staging the operand again for a second pass.
     if (!made.is_direct && !is_divided && made.pass < outputs && all > most && points_ > kLeastDense)
       return {};
-    made.staged = std::min(most, all);
+    // Even chunks of taps, or of a tap's columns.
+    const bool has_taps = columns <= most;
+    const int count = has_taps ? step.taps() : columns / 4, together = has_taps ? most / columns : most / 4;
+    const int chunks = (count + together - 1) / together;
+    made.staged = (count + chunks - 1) / chunks * (has_taps ? columns : 4);
     made.columns.pitch = aligned_to(made.staged, 8) + kPitchPad;
     made.sums.pitch = made.pass + kPitchPad;
     return made;

@@ -69,11 +69,11 @@ struct LocalPlace {
 
 /// How a work-group computes a step of kind product.
 struct ProductTile {
-  int points = 1;  ///< of a work-item, which has four outputs of each; 0: it has one output of one point
-  int pass = 0;    ///< outputs that are computed together
-  int staged = 0;  ///< columns that are in local memory at once
+  int points = 1, outputs = 4;  ///< of a work-item; sums of fewer than four outputs go through local memory
+  int pass = 0;                 ///< outputs that are computed together
+  int staged = 0;               ///< columns that are in local memory at once
   LocalPlace columns;
-  LocalPlace sums;         ///< where work-items have one output
+  LocalPlace sums;         ///< where work-items have fewer than four outputs
   bool is_direct = false;  ///< whether its columns are a tensor in local memory
 };
 
