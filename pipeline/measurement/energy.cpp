@@ -1,6 +1,7 @@
 #include "pipeline/measurement/energy.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sightline::pipeline {
 
@@ -65,10 +66,21 @@ double Energy::joules() {
 
 EnergyReading Energy::reading() {
   EnergyReading reading;
-  for (const auto& meter : meters_) reading.meters.push_back(meter->joules());
+  for (const auto& meter : meters_) {
+    reading.meters.push_back(meter->joules());
+    reading.megahertz.push_back(meter->megahertz());
+  }
   for (Meter* part : parts_) reading.parts.push_back(part->joules());
   for (const double joules : reading.meters) reading.joules += joules;
   return reading;
+}
+
+std::string clocks_text(const std::vector<double>& megahertz) {
+  std::string text;
+  for (const double clock : megahertz) {
+    if (clock > 0) text += (text.empty() ? "" : "/") + std::to_string(std::lround(clock));
+  }
+  return text;
 }
 
 }  // namespace sightline::pipeline

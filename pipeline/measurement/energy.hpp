@@ -12,10 +12,14 @@ namespace sightline::pipeline {
 
 /// Energy of an interval.
 struct EnergyReading {
-  double joules = 0;           ///< of all meters
-  std::vector<double> meters;  ///< of each
-  std::vector<double> parts;   ///< of parts that some meters report, included in their figures
+  double joules = 0;              ///< of all meters
+  std::vector<double> meters;     ///< of each
+  std::vector<double> parts;      ///< of parts that some meters report, included in their figures
+  std::vector<double> megahertz;  ///< clock of what each meter sees, when the interval ended; 0: not known
 };
+
+/// Clocks of several meters for people: "2400/1980"; those that are not known are left out.
+std::string clocks_text(const std::vector<double>& megahertz);
 
 /// The log where one is given; else the meters of processors where there are any, else any one: the ranges of
 /// others may overlap. One thread at a time.

@@ -3,15 +3,16 @@
 namespace sightline::pipeline {
 namespace {
 
-std::vector<double> mean_watts(const std::vector<EnergyWindow>& windows,
-                               std::vector<double> EnergyReading::*which) {
-  std::vector<double> watts((windows.front().energy.value().*which).size());
-  for (std::size_t i = 0; i < watts.size(); ++i) {
-    watts[i] = range_of(windows, [&](const EnergyWindow& w) {
-                 return (w.energy.value().*which)[i] / w.seconds;
+using Values = std::vector<double> EnergyReading::*;
+
+std::vector<double> means(const std::vector<EnergyWindow>& windows, Values which, bool per_second) {
+  std::vector<double> means((windows.front().energy.value().*which).size());
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    means[i] = range_of(windows, [&](const EnergyWindow& w) {
+                 return (w.energy.value().*which)[i] / (per_second ? w.seconds : 1);
                }).mean;
   }
-  return watts;
+  return means;
 }
 
 double joules_a_turn(const EnergyWindow& w) {
@@ -24,8 +25,12 @@ std::optional<Power> power_of(const std::vector<EnergyWindow>& windows) {
   if (!windows.front().energy) return std::nullopt;
   const WindowRange watts =
       range_of(windows, [](const EnergyWindow& w) { return w.energy->joules / w.seconds; });
-  return Power{watts.mean, watts.lowest, watts.highest, mean_watts(windows, &EnergyReading::meters),
-               mean_watts(windows, &EnergyReading::parts)};
+  return Power{watts.mean,
+               watts.lowest,
+               watts.highest,
+               means(windows, &EnergyReading::meters, true),
+               means(windows, &EnergyReading::parts, true),
+               means(windows, &EnergyReading::megahertz, false)};
 }
 
 FrameJoules joules_of(const std::vector<EnergyWindow>& windows, double idle_watts,

@@ -187,9 +187,11 @@ class Measurer {
     const TraceStatistics statistics =
         run_schedule(subject.schedule, subject.frames + 2 * static_cast<std::int64_t>(warm_up), warm_up);
     energy_.stop();
-    if (!energy_.empty()) subject.joules += energy_.joules() / static_cast<double>(results_.frames());
-
     ScheduleResult& result = subject.result;
+    const EnergyReading energy = energy_.reading();
+    subject.joules += energy.joules / static_cast<double>(results_.frames());
+    result.megahertz = energy.megahertz;
+
     result.peak_memory_bytes = std::max(result.peak_memory_bytes, peak_resident_bytes());
     result.frames += static_cast<std::int64_t>(statistics.frames().size());
     result.fps.push_back(subject.schedule.batch > 1 ? statistics.fps_of_bursts() : statistics.fps());

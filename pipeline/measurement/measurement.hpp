@@ -63,6 +63,7 @@ struct ScheduleResult {
   double bound_share = 0;  ///< fps_median / bound_fps
   std::int64_t peak_memory_bytes = 0;
   std::optional<double> joules_per_frame;
+  std::vector<double> megahertz;  ///< clock of what each meter sees, at the end of the last run; 0: not known
   std::vector<TracedFrame> timeline;  ///< some dozens of consecutive frames
 };
 

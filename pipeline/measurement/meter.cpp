@@ -65,6 +65,7 @@ class SampledMeter : public Meter {
 
   void stop() override {
     if (!running_) return;
+    megahertz_ = clock_now();  // first: clocks fall soon after the work ends
     end_thread();
     const std::lock_guard lock(mutex_);
     sample();
@@ -79,7 +80,17 @@ class SampledMeter : public Meter {
     return joules_;
   }
 
+  double megahertz() const override { return megahertz_; }
+
  private:
+  double clock_now() const {
+    try {
+      return sensor_.megahertz ? sensor_.megahertz() : 0;
+    } catch (const Error&) {
+      return 0;
+    }
+  }
+
   void end_thread() {
     thread_ = {};  // asks the thread to stop, which wakes it, and joins it
   }
@@ -119,6 +130,7 @@ class SampledMeter : public Meter {
   std::chrono::milliseconds period_{0};
   bool started_ = false;
   bool running_ = false;
+  double megahertz_ = 0;
 
   std::mutex mutex_;  // guards what follows while the thread runs
   double last_time_ = 0;

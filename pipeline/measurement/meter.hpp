@@ -65,6 +65,9 @@ class Meter {
   /// (failed) where the sensor failed on the way or there was no start(), and Error (input) where a log is
   /// not usable or does not cover the interval.
   virtual double joules() = 0;
+  /// Clock when the last interval ended, in MHz, of what the meter sees: of a GPU's multiprocessors, or the
+  /// mean of the CPU's cores. 0: not known.
+  virtual double megahertz() const { return 0; }
 
  protected:
   Meter(std::string name, std::string covers, Seen sees, std::string problem = {})
@@ -83,6 +86,7 @@ struct MeterOptions {
   std::filesystem::path powercap = "/sys/class/powercap";          ///< RAPL, Intel and AMD
   std::filesystem::path hwmon = "/sys/class/hwmon";                ///< chips with energy or power sensors
   std::filesystem::path power_supply = "/sys/class/power_supply";  ///< batteries
+  std::filesystem::path cpus = "/sys/devices/system/cpu";          ///< clocks of the cores (cpufreq)
   std::string nvml = "libnvidia-ml.so.1";  ///< NVIDIA's library, for dlopen; empty: do not look
   std::filesystem::path log;               ///< file of an external logger (see joules_of_log); empty: none
 

@@ -26,6 +26,7 @@ struct Sensor {
   std::function<double()> read;
   Seen sees = Seen::unknown;
   double range = 0;  ///< joules at which an energy counter starts again from 0; 0: it does not
+  std::function<double()> megahertz = {};  ///< clock of what it sees, now; empty: not known. As `read`
 };
 
 /// Reads the sensor once; the meter is not usable where that fails.

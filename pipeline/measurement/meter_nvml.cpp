@@ -26,6 +26,7 @@ class Nvml {
     find(name_, "nvmlDeviceGetName");
     find(energy_, "nvmlDeviceGetTotalEnergyConsumption");  // not in drivers before Volta
     find(power_, "nvmlDeviceGetPowerUsage");
+    find(clock_, "nvmlDeviceGetClockInfo");
     complete_ = init_ && shutdown_ && error_string_ && count_ && handle_ && name_ && power_;
   }
   ~Nvml() {
@@ -68,6 +69,13 @@ class Nvml {
     check(power_(device, &milliwatts));
     return milliwatts * 1e-3;
   }
+  // Of the multiprocessors; 0 where it is not known.
+  double megahertz(Device device) const {
+    constexpr int kMultiprocessors = 1;  // NVML_CLOCK_SM
+    unsigned megahertz = 0;
+    if (clock_) check(clock_(device, kMultiprocessors, &megahertz));
+    return megahertz;
+  }
 
  private:
   template <class Function>
@@ -89,6 +97,7 @@ class Nvml {
   Result (*name_)(Device, char*, unsigned) = nullptr;
   Result (*energy_)(Device, unsigned long long*) = nullptr;
   Result (*power_)(Device, unsigned*) = nullptr;
+  Result (*clock_)(Device, int, unsigned*) = nullptr;
 };
 
 bool counts_energy(const Nvml& nvml, Device device) {
@@ -105,11 +114,14 @@ Sensor sensor_of(const std::shared_ptr<Nvml>& nvml, unsigned index, bool only) {
   const Device device = nvml->device(index);
   const std::string name =
       "NVML " + nvml->name(device) + (only ? "" : " (GPU " + std::to_string(index) + ")");
-  const std::string covers = "the GPU and its circuitry, such as its memory";
-  if (counts_energy(*nvml, device)) {
-    return {name, covers, Sensor::Kind::energy, [nvml, device] { return nvml->joules(device); }, Seen::gpu};
-  }
-  return {name, covers, Sensor::Kind::power, [nvml, device] { return nvml->watts(device); }, Seen::gpu};
+  const bool counts = counts_energy(*nvml, device);
+  return {name,
+          "the GPU and its circuitry, such as its memory",
+          counts ? Sensor::Kind::energy : Sensor::Kind::power,
+          [nvml, device, counts] { return counts ? nvml->joules(device) : nvml->watts(device); },
+          Seen::gpu,
+          0,
+          [nvml, device] { return nvml->megahertz(device); }};
 }
 
 // People should know why a GPU is missing: that the library is there and its driver is not, say.

@@ -8,6 +8,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The mean of all cores; 0 where none tells its clock.
+double megahertz_of_cores(const fs::path& cpus) {
+  double sum = 0;
+  int cores = 0;
+  for (const fs::path& core : folders_in(cpus)) {
+    const fs::path kilohertz = core / "cpufreq" / "scaling_cur_freq";
+    std::error_code ignored;
+    if (!fs::exists(kilohertz, ignored)) continue;
+    sum += number_of(kilohertz) * 1e-3;
+    ++cores;
+  }
+  return cores > 0 ? sum / cores : 0;
+}
+
 // Null where there is no counter.
 std::unique_ptr<Meter> meter_of(const fs::path& zone, const std::string& name, const std::string& covers,
                                 Seen sees, const MeterOptions& options) {
@@ -21,6 +35,7 @@ std::unique_ptr<Meter> meter_of(const fs::path& zone, const std::string& name, c
   } catch (const Error&) {
     // Unknown: a measurement during which the counter wraps around fails.
   }
+  if (sees == Seen::cpu) sensor.megahertz = [cpus = options.cpus] { return megahertz_of_cores(cpus); };
   return make_sampled_meter(std::move(sensor), options);
 }
 

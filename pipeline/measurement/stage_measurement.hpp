@@ -19,6 +19,7 @@ struct Power {
   double lowest = 0, highest = 0;  ///< of the windows
   std::vector<double> meters;      ///< watts of each
   std::vector<double> parts;       ///< of the parts of meters, which are within these
+  std::vector<double> megahertz;   ///< clock of what each meter sees, mean of the windows; 0: not known
 };
 
 /// Joules of one frame.

@@ -12,6 +12,7 @@
 
 #include "base/json_text.hpp"
 #include "base/text.hpp"
+#include "pipeline/measurement/energy.hpp"
 #include "pipeline/report/document.hpp"
 #include "pipeline/report/kernel_output.hpp"
 #include "pipeline/report/sweep_output.hpp"
@@ -141,6 +142,8 @@ Section schedules_section(const Measurement& m) {
       {"frames\nin flight", &S::in_flight, In::page},
       {"MB", [](auto& s) { return megabytes(s.peak_memory_bytes); }},
       {"J/frame", [&m](auto& s) { return energy_text(m, s); }}};
+  if (std::ranges::any_of(m.schedules, [](auto& s) { return !clocks_text(s.megahertz).empty(); }))
+    columns.push_back({"MHz", [](auto& s) { return clocks_text(s.megahertz); }});
   Table table = table_of(m.schedules, columns);
   table.best = best_schedule(m);
   return {
@@ -475,6 +478,7 @@ Json as_json(const ScheduleResult& s) {
   json["overlap"] = s.overlap;
   json["peak_memory_bytes"] = s.peak_memory_bytes;
   json["joules_per_frame"] = s.joules_per_frame ? Json(*s.joules_per_frame) : Json();
+  json["megahertz"] = s.megahertz;
   return json;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/json_text.hpp"
 #include "base/text.hpp"
+#include "pipeline/measurement/energy.hpp"
 #include "pipeline/report/document.hpp"
 
 namespace sightline::pipeline {
@@ -131,6 +132,7 @@ Table alone_table(const StageMeasurement& m) {
       {"frames/s", of_stage([](auto& row) { return row.does_nothing() ? "-" : rate_text(row.fps()); })},
       {"busy", of_stage([](auto& row) { return whole_percent(row.utilisation); })},
       {"W", [](auto& row) { return watts_text(row->power); }},
+      {"MHz", [](auto& row) { return row->power ? clocks_text(row->power->megahertz) : ""; }},
       {"mJ/frame\t±", of_stage([&](auto& row) { return joules_cell(m, row.joules); })},
       {"above idle",
        of_stage([](auto& row) { return row.joules ? thousandths(row.joules->above_idle) : "-"; })}};
@@ -162,6 +164,7 @@ Table whole_table(const StageMeasurement& m, const std::vector<WholeRow>& rows, 
               },
               in_schedules},
              {"W", [](auto& row) { return watts_text(row.power); }},
+             {"MHz", [](auto& row) { return row.power ? clocks_text(row.power->megahertz) : ""; }},
              {"mJ/frame\t±", [&](auto& row) { return joules_cell(m, row.joules); }},
              {"above idle", [](auto& row) { return row.joules ? thousandths(row.joules->above_idle) : "-"; },
               In::page},
@@ -315,7 +318,8 @@ Json power_json(const StageMeasurement& m, const std::optional<Power>& power) {
           {"lowest", power->lowest},
           {"highest", power->highest},
           {"meters", named(m.meter_names, power->meters)},
-          {"parts", named(m.part_names, power->parts)}};
+          {"parts", named(m.part_names, power->parts)},
+          {"megahertz", named(m.meter_names, power->megahertz)}};
 }
 
 Json joules_json(const StageMeasurement& m, const std::optional<FrameJoules>& joules) {
@@ -429,6 +433,8 @@ std::string stages_as_csv(const StageMeasurement& m) {
     row.update(what);
     for (std::size_t i = 0; what["power"].is_object() && i < m.part_names.size(); ++i)
       row["watts of " + m.part_names[i]] = what["power"]["parts"][m.part_names[i]];
+    for (std::size_t i = 0; what["power"].is_object() && i < m.meter_names.size(); ++i)
+      row["MHz by " + m.meter_names[i]] = what["power"]["megahertz"][m.meter_names[i]];
   };
   if (m.idle_before) add("idle", {{"name", "before"}, {"power", power_json(m, m.idle_before)}});
   for (const AloneRow* row : by_stage(m)) add("", row_json(m, *row));
@@ -448,6 +454,7 @@ std::string stages_as_csv(const StageMeasurement& m) {
       "joules_idle=/explained/idle,joules_stages=/explained/stages,joules_rest=/explained/rest",
       ',');
   for (const std::string& part : m.part_names) columns.push_back("watts of " + part);
+  for (const std::string& meter : m.meter_names) columns.push_back("MHz by " + meter);
   for (const char* name : {"model", "machine", "program", "meter"}) columns.emplace_back(name);
   return to_csv(rows, columns);
 }

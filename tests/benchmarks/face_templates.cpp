@@ -14,21 +14,21 @@
 
 namespace sightline::benchmarks {
 
-std::vector<std::vector<std::uint8_t>> made_up_faces(int count, unsigned seed) {
-  constexpr int kBins = 59, kRegions = kFaceValues / kBins, kPixels = 378;
+std::vector<std::vector<std::uint8_t>> made_up_faces(int count, unsigned seed, int regions, int bins) {
+  const int pixels = 18'522 / regions;
   std::mt19937 random(seed);
   std::vector<std::vector<std::uint8_t>> faces(static_cast<std::size_t>(count));
   // How common a pattern is: alike in all faces, with differences.
-  std::vector<double> common(kFaceValues);
+  std::vector<double> common(static_cast<std::size_t>(regions) * bins);
   std::lognormal_distribution<double> spread(0, 1.1), difference(0, 0.5);
   for (double& c : common) c = spread(random);
   for (auto& face : faces) {
-    for (int region = 0; region < kRegions; ++region) {
-      std::array<double, kBins> shares;
-      for (int b = 0; b < kBins; ++b) shares[b] = common[region * kBins + b] * difference(random);
-      std::discrete_distribution<int> bins(shares.begin(), shares.end());
-      std::array<int, kBins> counts{};
-      for (int i = 0; i < kPixels; ++i) ++counts[bins(random)];
+    for (int region = 0; region < regions; ++region) {
+      std::vector<double> shares;
+      for (int b = 0; b < bins; ++b) shares.push_back(common[region * bins + b] * difference(random));
+      std::discrete_distribution<int> bin(shares.begin(), shares.end());
+      std::vector<int> counts(static_cast<std::size_t>(bins));
+      for (int i = 0; i < pixels; ++i) ++counts[bin(random)];
       for (const int c : counts) face.push_back(static_cast<std::uint8_t>(std::min(c, 255)));
     }
   }

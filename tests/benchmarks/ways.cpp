@@ -3,11 +3,14 @@
 // Architectures", section 4): plain code with and without the compiler's vectorisation, SIMD of each
 // instruction set in float and in exact 8-bit arithmetic, OpenCL, and OpenCV's filter2D for each filter.
 //
-//   bench_ways [--sizes WxH,...] [--filters N,...] [--threads N] [--device DEVICE] [--seconds S] [--svg FILE]
+//   bench_ways [--sizes WxH,...] [--filters N,...] [--threads N] [--device DEVICE] [--ways TEXT] [--seconds
+//   S]
+//              [--svg FILE]
 //
 // Each way's result is compared with plain scalar code in double precision before it is timed. One thread:
 // the least processor time of several frames. All threads: the least time by the clock; other programs
-// disturb it. A GPU's times are the kernel's alone. The first size and number of filters is the picture's.
+// disturb it. A GPU's times are the kernel's alone, and its share of the peak is of its own. `--ways OpenCL`
+// measures ways with this in their name alone. The first size and number of filters is the picture's.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,7 +35,7 @@ struct Arguments {
   std::vector<Size> sizes{{600, 416}, {768, 576}};
   std::vector<int> filters{100, 70, 150};
   int threads = hardware_threads();
-  std::string device = "cpu", svg;
+  std::string device = "cpu", ways, svg;
   double seconds = 0.3;  ///< that a way is timed for at least
 };
 
@@ -57,6 +60,8 @@ Arguments parse(int argc, char** argv) {
     const auto bad = [&] { return Error(ExitCode::usage, "'" + name + " " + value + "' is not understood"); };
     if (name == "--device") {
       a.device = value;
+    } else if (name == "--ways") {
+      a.ways = value;
     } else if (name == "--svg") {
       a.svg = value;
     } else if (name == "--seconds") {
@@ -110,9 +115,10 @@ double least_ms(const Run& run, int threads, double seconds) {
 
 // Checked, then timed. Throws Error (failed) where the result is wrong.
 double measured_ms(const Way& way, const Problem& problem, const Expected& expected, Form form, int threads,
-                   double seconds, int& other_indices) {
+                   double seconds, Times& times, int& other_indices) {
   Result result(problem, form, way.arithmetic);
   const Run run = way.prepare(problem, form, threads, result);
+  if (run.peak > 0) times.own_peak = run.peak;
   run.frame();
   run.fetch();
   int others = 0;
@@ -140,13 +146,12 @@ Times times_of(const Way& way, const Problem& problem, const Expected& expected,
   times.own_peak = own_peak(way);
   int others = 0;
   for (const Form form : way.forms) {
-    if (way.on_gpu && form != Form::magnitude) continue;
-    const double ms =
-        measured_ms(way, problem, expected, form, way.on_gpu ? a.threads : 1, a.seconds, others);
-    (way.on_gpu ? times.threads_ms : times.form_ms[static_cast<int>(form)]) = ms;
+    times.form_ms[static_cast<int>(form)] =
+        measured_ms(way, problem, expected, form, way.on_gpu ? a.threads : 1, a.seconds, times, others);
   }
   if (!way.on_gpu && a.threads > 1)
-    times.threads_ms = measured_ms(way, problem, expected, Form::magnitude, a.threads, a.seconds, others);
+    times.threads_ms =
+        measured_ms(way, problem, expected, Form::magnitude, a.threads, a.seconds, times, others);
   if (others > 0)
     std::fprintf(stderr, "%s: %d of %d indices are other ones, of responses as large but for rounding\n",
                  way.title().c_str(), others, problem.size.width * problem.size.height);
@@ -188,6 +193,8 @@ std::vector<Way> all_ways(const Arguments& a) {
       append(opencl_ways(chosen.device));
   }
   append(opencv_ways());
+  std::erase_if(ways, [&](const Way& way) { return way.title().find(a.ways) == std::string::npos; });
+  if (ways.empty()) throw Error(ExitCode::usage, "'--ways " + a.ways + "' names no way");
   return ways;
 }
 
@@ -215,7 +222,7 @@ void run(const Arguments& a) {
                           0};
       std::vector<Times> times;
       for (const Way& way : ways) times.push_back(times_of(way, problem, expected, a));
-      yardstick.scalar_ms = times.front().ms();
+      if (times.front().title.starts_with("plain")) yardstick.scalar_ms = times.front().ms();
       if (times.back().title.starts_with("OpenCV")) yardstick.opencv_ms = times.back().ms();
       std::printf("%s\n", table(times, yardstick).c_str());
       std::fflush(stdout);

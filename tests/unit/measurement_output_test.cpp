@@ -61,6 +61,14 @@ Measurement plain() {
   return m;
 }
 
+TEST(MeasurementText, ShowsTheClocksThatMetersTell) {
+  Measurement m = plain();
+  EXPECT_EQ(measurements_as_text({&m, 1}).find("MHz"), std::string::npos);
+  m.schedules[1].megahertz = {0, 1980.4};
+  EXPECT_NE(measurements_as_text({&m, 1}).find("MHz"), std::string::npos);
+  EXPECT_NE(measurements_as_text({&m, 1}).find("  1980"), std::string::npos);
+}
+
 TEST(MeasurementText, ShowsTheNumbers) {
   const Measurement m = plain();
   const std::vector<std::string> text = lines(measurements_as_text({&m, 1}));

@@ -41,6 +41,7 @@ class MeterTest : public ::testing::Test {
     options_.powercap = folder_ / "powercap";
     options_.hwmon = folder_ / "hwmon";
     options_.power_supply = folder_ / "power_supply";
+    options_.cpus = folder_ / "cpu";
     options_.nvml = "";
     options_.power_period = options_.counter_period = std::chrono::milliseconds(0);
     options_.log_wait = 0;
@@ -424,6 +425,29 @@ TEST_F(MeterTest, NvmlCountsEnergyOrSamplesPower) {
   EXPECT_EQ(fake_nvml.open, 1);
   meters.clear();
   EXPECT_EQ(fake_nvml.open, 0);
+}
+
+TEST_F(MeterTest, ClocksAreThoseOfTheIntervalsEnd) {
+  put_rapl("intel-rapl:0", "package-0", "1");
+  put_rapl("intel-rapl:0:0", "dram", "1");
+  put("cpu/cpu0/cpufreq/scaling_cur_freq", "2400000");
+  put("cpu/cpu1/cpufreq/scaling_cur_freq", "1200000");
+  put("cpu/cpu2/online", "0");
+  options_.nvml = FAKE_NVML;
+  fake_nvml.gpus.resize(2);
+  fake_nvml.gpus[0].megahertz = 1980;
+  const Meters meters = find_meters(options_);
+  ASSERT_EQ(meters.size(), 4u);
+  for (const auto& meter : meters) meter->start();
+  put("cpu/cpu0/cpufreq/scaling_cur_freq", "3600000");
+  fake_nvml.gpus[0].megahertz = 1755;
+  for (const auto& meter : meters) meter->stop();
+  fake_nvml.gpus[0].megahertz = 345;
+  EXPECT_EQ(meters[0]->megahertz(), 2400);
+  EXPECT_EQ(meters[1]->megahertz(), 0);  // memory
+  EXPECT_EQ(meters[2]->megahertz(), 1755);
+  EXPECT_EQ(meters[3]->megahertz(), 0);  // the driver does not tell
+  EXPECT_EQ(meters[3]->joules(), 0);
 }
 
 TEST_F(MeterTest, NvmlNeedsItsDriver) {

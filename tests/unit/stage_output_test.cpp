@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Power made_up_power(double watts) {
-  return {watts, watts - 1, watts + 1, {watts}, {}};
+  return {watts, watts - 1, watts + 1, {watts}, {}, {1980}};
 }
 
 StageMeasurement card_measurement() {
@@ -88,6 +88,7 @@ TEST(StageOutput, WhatNoMeterSeesIsNotZero) {
   EXPECT_EQ(unseen, 2);
   EXPECT_THAT(text, HasSubstr("filter: B is 10.0 times as fast as A\n")) << "and nothing of its energy";
   EXPECT_THAT(text, HasSubstr("<0.001"));
+  EXPECT_THAT(text, HasSubstr("1980"));
   EXPECT_THAT(text, HasSubstr("-10.0")) << "the whole takes less than the sum";
   const auto json = nlohmann::json::parse(stages_as_json(card_measurement()));
   EXPECT_TRUE(json.at("processors")[1].at("seen_by_meter").get<bool>());
@@ -105,6 +106,7 @@ TEST(StageOutput, WhatNoMeterSeesIsNotZero) {
 TEST(StageOutput, RowsOfTheCsvAreAsLongAsItsHeader) {
   StageMeasurement m = card_measurement();
   m.part_names = {"RAPL core"};
+  m.meter_names = {"NVML Card"};
   for (Power* power : {&*m.idle_before, &*m.idle_after}) power->parts = {1};
   for (AloneRow& row : m.rows) row.power->parts = {1};
   for (auto* rows : {&m.schedules, &m.mappings}) rows->front().power->parts = {1};

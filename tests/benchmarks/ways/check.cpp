@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/parallel.hpp"
 #include "detectors/filterbank/kernels.hpp"
 
 namespace sightline::ways {
@@ -20,16 +21,17 @@ Expected::Expected(const Problem& problem) : problem_(&problem) {
   for (const Arithmetic arithmetic : kArithmetics) {
     for (const Form form : {Form::magnitude, Form::value}) {
       std::vector<Best>& all = best_[static_cast<int>(arithmetic)][kind(form)];
-      for (int y = 0; y < problem.size.height; ++y) {
+      all.resize(static_cast<std::size_t>(problem.size.width) * problem.size.height);
+      parallel_for_isolated(problem.size.height, [&](int y) {
         for (int x = 0; x < problem.size.width; ++x) {
           Best best{form == Form::value ? 0.0 : -1.0, 0};
           for (int k = 0; k < problem.dictionary.size(); ++k) {
             const double size = size_of(response(arithmetic, k, x, y), form);
             if (size > best.response) best = {size, k};
           }
-          all.push_back(best);
+          all[static_cast<std::size_t>(y) * problem.size.width + x] = best;
         }
-      }
+      });
     }
   }
 }
@@ -43,6 +45,12 @@ double Expected::response(Arithmetic arithmetic, int k, int x, int y) const {
                          : static_cast<double>(problem_->dictionary.reference()[k][i]);
     sum += c * image.at(x + i % 3 - 1, y + i / 3 - 1);
   }
+  return sum;
+}
+
+double Expected::sum(Arithmetic arithmetic, int x, int y) const {
+  double sum = 0;
+  for (int k = 0; k < problem_->dictionary.size(); ++k) sum += response(arithmetic, k, x, y);
   return sum;
 }
 
@@ -66,6 +74,12 @@ std::string Expected::fault_at(const Result& result, Form form, Arithmetic arith
     return "";
   }
   const std::ptrdiff_t at = y * problem_->pitch() + x;
+  if (form == Form::sum) {
+    const double wanted = sum(arithmetic, x, y);
+    // The errors of `count` responses, and of as many additions of sums of 765 * `count` at most.
+    const bool close = std::fabs(got(at) - wanted) <= count * tolerance * (1 + count / 17.0);
+    return close ? "" : wrong("the sum", got(at), wanted);
+  }
   const Best& best =
       best_[static_cast<int>(arithmetic)][kind(form)][static_cast<std::size_t>(y) * problem_->size.width + x];
   // The library takes what is below kLeastResponse for a rounding error.
@@ -83,12 +97,22 @@ std::string Expected::fault_at(const Result& result, Form form, Arithmetic arith
 
 std::string Expected::fault(const Result& result, Form form, Arithmetic arithmetic,
                             int& other_indices) const {
-  other_indices = 0;
-  for (int y = 0; y < problem_->size.height; ++y) {
-    for (int x = 0; x < problem_->size.width; ++x) {
-      const std::string found = fault_at(result, form, arithmetic, x, y, other_indices);
-      if (!found.empty()) return found + " at " + std::to_string(x) + "," + std::to_string(y);
+  struct Row {
+    std::string fault;
+    int other_indices = 0;
+  };
+  std::vector<Row> rows(static_cast<std::size_t>(problem_->size.height));
+  parallel_for_isolated(problem_->size.height, [&](int y) {
+    Row& row = rows[static_cast<std::size_t>(y)];
+    for (int x = 0; x < problem_->size.width && row.fault.empty(); ++x) {
+      const std::string found = fault_at(result, form, arithmetic, x, y, row.other_indices);
+      if (!found.empty()) row.fault = found + " at " + std::to_string(x) + "," + std::to_string(y);
     }
+  });
+  other_indices = 0;
+  for (const Row& row : rows) {
+    if (!row.fault.empty()) return row.fault;
+    other_indices += row.other_indices;
   }
   return "";
 }

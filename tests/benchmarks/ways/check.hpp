@@ -27,6 +27,8 @@ class Expected {
   std::string fault_at(const Result& result, Form form, Arithmetic arithmetic, int x, int y,
                        int& other_indices) const;
 
+  double sum(Arithmetic arithmetic, int x, int y) const;
+
   struct Best {
     double response = 0;
     int index = 0;

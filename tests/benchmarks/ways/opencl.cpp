@@ -2,6 +2,7 @@
 #include <map>
 #include <memory>
 
+#include "characterisation/probe.hpp"
 #include "detectors/filterbank/opencl/slot.hpp"
 #include "detectors/filterbank/opencl/tuning.hpp"
 #include "opencl/data.hpp"
@@ -40,7 +41,7 @@ kernel void filter_float(global const uchar* restrict image, int stride, int wid
   intv index[ROWS];
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
-    best[r] = (floatv)(FORM == 1 ? 0.0f : -1.0f);
+    best[r] = (floatv)(FORM == 1 || FORM == 4 ? 0.0f : -1.0f);
     index[r] = (intv)(0);
   }
   for (int k = 0; k < FILTERS; ++k) {
@@ -60,6 +61,8 @@ kernel void filter_float(global const uchar* restrict image, int stride, int wid
       response = fma(p[r + 2][2], (floatv)(c), response);
 #if FORM == 3
       if (y + r < height) STORE(response, responses + ((y + r) * FILTERS + k) * pitch + x);
+#elif FORM == 4
+      best[r] += response;
 #else
       const floatv size = FORM == 1 ? response : fabs(response);
       const intv better = size > best[r];
@@ -73,7 +76,7 @@ kernel void filter_float(global const uchar* restrict image, int stride, int wid
   for (int r = 0; r < ROWS; ++r) {
     if (y + r < height) {
       STORE(best[r], responses + (y + r) * pitch + x);
-#if FORM != 2
+#if FORM < 2
       STORE(TO_BYTE(index[r]), indices + (y + r) * pitch + x);
 #endif
     }
@@ -86,9 +89,12 @@ kernel void filter_float(global const uchar* restrict image, int stride, int wid
 // of queue and device, only after whoever waited for the command has gone on, and fails where these are gone.
 struct Opened {
   Opened(const opencl::DeviceInfo& device, int units)
-      : context(opencl::ChosenDevice{device, units, ""}), queue(context) {}
+      : context(opencl::ChosenDevice{device, units, ""}),
+        queue(context),
+        peak(device.type == opencl::DeviceType::cpu ? 0 : characterisation::measure_multiply_adds(context)) {}
   opencl::Context context;
   opencl::Queue queue;
+  double peak;  ///< multiply-adds a second; 0: not measured
 };
 
 class Devices {
@@ -112,7 +118,8 @@ class Devices {
 
 // What a run has on a device.
 struct OnDevice {
-  OnDevice(Opened& opened, const Problem& problem) : context(opened.context), queue(opened.queue) {
+  OnDevice(Opened& opened, const Problem& problem)
+      : context(opened.context), queue(opened.queue), peak(opened.peak) {
     const GrayView view = problem.image.view();
     const auto bytes = static_cast<std::size_t>(PaddedImage::bytes_for(view.size()));
     image = opencl::Buffer(context, bytes + 64);
@@ -121,6 +128,7 @@ struct OnDevice {
 
   const opencl::Context& context;
   opencl::Queue& queue;
+  double peak;
   opencl::Program program;
   opencl::Kernel kernel;
   opencl::Buffer image, dictionary, levels, tiles, responses, indices;
@@ -152,6 +160,7 @@ Run run_of(const std::shared_ptr<OnDevice>& on) {
     on->last = on->kernel.enqueue(on->queue, on->range);
     on->queue.finish();
   };
+  run.peak = on->peak;
   if (on->context.device().type != opencl::DeviceType::cpu) {
     run.device_ms = [on] {
       const opencl::Event::Times times = on->last.times(on->context.name());
@@ -165,6 +174,7 @@ Way float_way(const std::shared_ptr<Devices>& devices) {
   Way way;
   way.name = "OpenCL, float";
   way.forms.assign(std::begin(kForms), std::end(kForms));
+  way.forms.push_back(Form::sum);
   way.prepare = [devices](const Problem& problem, Form form, int threads, Result& result) {
     KernelTuning tuning = filterbank::tuning_table().defaults(devices->device());
     tuning.filter = "vector";

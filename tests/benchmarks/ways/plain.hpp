@@ -14,6 +14,7 @@ enum class Form {
   value,      ///< the largest response above 0 and its index, as in the published algorithm
   largest,    ///< the largest magnitude alone
   every,      ///< nothing is chosen: each is stored
+  sum,        ///< all responses are added up: what the comparisons of the others cost (OpenCL alone)
 };
 
 /// Pixels and filters, and where results go. Rows of results are `result_pitch` elements apart; of every

@@ -70,21 +70,23 @@ std::string grid(const Axis& axis, double bottom) {
 }
 
 std::string bar(const Times& one, const Axis& axis, const Yardstick& yardstick, double y) {
-  const double ms = one.ms() > 0 ? one.ms() : one.threads_ms;
+  const double ms = one.ms();
   const double end = axis.place(ms);
   std::string svg =
       text(kLeft - 10, y + 14, "end", escape_markup(one.title), std::string(" fill=\"") + kInk + "\"");
   svg += "<path d=\"M" + at(axis.start) + ' ' + at(y + 3) + "H" + at(end) + "v15H" + at(axis.start) +
          "z\" fill=\"" + kColours[colour_of(one)] + "\"/>\n";
   double label = end + 7;
-  if (one.threads_ms > 0 && one.ms() > 0) {
+  if (one.threads_ms > 0) {
     const double x = axis.place(one.threads_ms);
     svg += "<path d=\"M" + at(x) + ' ' + at(y + 4.5) + "l6 6l-6 6l-6 -6z\" fill=\"#ffffff\" stroke=\"" +
            kInk + "\"/>\n";
     label = std::max(label, x + 11);
   }
-  return svg + text(label, y + 14, "start", digits(ms) + " ms, " + share(rate(ms, yardstick), yardstick.peak),
-                    std::string(" fill=\"") + kInk + "\"");
+  return svg +
+         text(label, y + 14, "start",
+              digits(ms) + " ms, " + share(rate(ms, yardstick), one.on_gpu ? one.own_peak : yardstick.peak),
+              std::string(" fill=\"") + kInk + "\"");
 }
 
 }  // namespace
@@ -98,7 +100,8 @@ std::string table(std::span<const Times> times, const Yardstick& yardstick) {
                                    "times filter2D",
                                    "r, index",
                                    "abs r alone",
-                                   "every r"};
+                                   "every r",
+                                   "sum of r"};
   if (yardstick.threads > 1) columns.push_back(std::to_string(yardstick.threads) + " threads");
   const auto row = [](const std::vector<std::string>& cells) {
     std::string line = "|";
@@ -109,11 +112,11 @@ std::string table(std::span<const Times> times, const Yardstick& yardstick) {
   for (const Times& one : times) {
     std::vector<std::string> cells{one.title,
                                    number(one.ms()),
-                                   share(rate(one.ms(), yardstick), yardstick.peak),
+                                   share(rate(one.ms(), yardstick), one.on_gpu ? 0 : yardstick.peak),
                                    share(rate(one.ms(), yardstick), one.own_peak),
                                    times_as_fast(yardstick.scalar_ms, one.ms()),
                                    times_as_fast(yardstick.opencv_ms, one.ms())};
-    for (const Form form : {Form::value, Form::largest, Form::every})
+    for (const Form form : {Form::value, Form::largest, Form::every, Form::sum})
       cells.push_back(number(one.form_ms[static_cast<int>(form)]));
     if (yardstick.threads > 1) cells.push_back(number(one.threads_ms));
     text += row(cells);
@@ -125,7 +128,7 @@ std::string picture(std::span<const Times> times, const Yardstick& yardstick) {
   std::vector<Times> shown;
   double least = 1e9, most = 0;
   for (const Times& one : times) {
-    const double ms = one.ms() > 0 ? one.ms() : one.threads_ms;
+    const double ms = one.ms();
     if (!one.picture || !(ms > 0)) continue;
     shown.push_back(one);
     least = std::min({least, ms, one.threads_ms > 0 ? one.threads_ms : ms});

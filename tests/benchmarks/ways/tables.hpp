@@ -13,11 +13,12 @@ namespace sightline::ways {
 struct Times {
   std::string title;
   Arithmetic arithmetic = Arithmetic::floating;
-  double form_ms[4] = {};  ///< one thread, by Form
+  double form_ms[5] = {};  ///< one thread, or a GPU, by Form
   double threads_ms = 0;   ///< Form::magnitude on all threads
-  double own_peak = 0;  ///< multiply-adds a second of one thread, in the way's instruction set; 0: not known
+  double own_peak =
+      0;  ///< multiply-adds a second of the GPU, or of one thread in the way's instruction set; 0: not known
   bool picture = true;
-  bool on_gpu = false;  ///< times are the device's, under `threads_ms`
+  bool on_gpu = false;  ///< times are the device's
 
   double ms() const { return form_ms[static_cast<int>(Form::magnitude)]; }
 };

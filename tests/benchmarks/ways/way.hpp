@@ -45,6 +45,7 @@ struct Run {
   std::function<void()> frame;
   std::function<void()> fetch = [] {};  ///< brings results into the Result, where they are elsewhere
   std::function<double()> device_ms;    ///< of the last frame by the device's clock; none: use the host's
+  double peak = 0;                      ///< multiply-adds a second of the device; 0: the processor's counts
 };
 
 struct Way {

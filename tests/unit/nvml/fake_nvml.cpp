@@ -37,5 +37,10 @@ int nvmlDeviceGetPowerUsage(FakeGpu* gpu, unsigned* milliwatts) {
   *milliwatts = gpu->milliwatts;
   return 0;
 }
+int nvmlDeviceGetClockInfo(FakeGpu* gpu, int kind, unsigned* megahertz) {
+  if (kind != 1 || gpu->megahertz == 0) return 3;
+  *megahertz = gpu->megahertz;
+  return 0;
+}
 
 }  // extern "C"

@@ -8,6 +8,7 @@ struct FakeGpu {
   bool counts_energy = true;  ///< else "Not Supported"
   unsigned long long millijoules = 0;
   unsigned milliwatts = 0;
+  unsigned megahertz = 0;  ///< of the multiprocessors; 0: "Not Supported"
 };
 
 struct FakeNvml {
