@@ -289,7 +289,7 @@ TEST_F(NetworkProgram, ExplainsANetworkAndAPicture) {
   const Outcome outcome =
       run({"network", "explain", model_, picture_, "--picture", input, "--times", "--graph", drawing});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* words : {"yolox", "64x64", "ball, box", "convolve + map", "rejected"})
+  for (const char* words : {"yolox", "64x64", "ball, box", "convolve 3x3 by 2x2, 3 to 16", "rejected"})
     EXPECT_THAT(outcome.out, HasSubstr(words));
   EXPECT_GT(load(input).size(), 100U);
   const std::vector<char> drawn = load(drawing);

@@ -10,6 +10,7 @@
 #include "network/opencl/task_source.hpp"
 #include "network/plan/arena.hpp"
 #include "network/plan/elements.hpp"
+#include "network/plan/node_text.hpp"
 #include "network/strided.hpp"
 
 namespace sightline::nn {
@@ -587,7 +588,7 @@ class DevicePlanBuilder {
       const std::string text = plan_.shape.mixes_tasks ? "" : source.text;
       Side& side = launches[{tasks_[t].launch, text}];
       side.sources.push_back(std::move(source));
-      side.name += name_of_task(tasks_[t], tiles_[t]);
+      side.name += (side.name.empty() ? "" : "; ") + name_of_task(tasks_[t], tiles_[t]);
       for (const TaskStep& step : tasks_[t].steps) {
         if (step.kind != StepKind::copy) side.multiply_adds += multiply_adds_of(graph_, step.step.node);
       }
@@ -603,15 +604,15 @@ class DevicePlanBuilder {
     if (plan_.weights.empty()) plan_.weights.push_back(0);
     if (plan_.tables.empty()) plan_.tables.push_back(0);
   }
-  static std::string name_of_task(const Task& task, const TaskTile& tile) {
-    std::string name = " | ";
+  // As "1600 points by 32: convolve 1x1, 64 to 64 + sigmoid".
+  std::string name_of_task(const Task& task, const TaskTile& tile) const {
+    std::string name;
     for (const TaskStep& step : task.steps) {
-      name += std::string(name_of(step.step.node.primitive)) + " " + std::to_string(step.channels);
-      if (step.step.finish) name += " finish";
-      name += ", ";
+      name += (name.empty() ? "" : " + ") +
+              (step.kind == StepKind::copy ? "copy" : text_of(graph_, step.step.node));
+      if (step.step.finish) name += " + " + text_of(graph_, *step.step.finish);
     }
-    return name + "[" + std::to_string(task.points) + " points, tile " + std::to_string(1 << tile.shift) +
-           ", parts " + std::to_string(tile.parts) + ", local " + std::to_string(tile.local_floats) + "]";
+    return std::to_string(task.points) + " points by " + std::to_string(1 << tile.shift) + ": " + name;
   }
 
   // A padded tensor is a copy.

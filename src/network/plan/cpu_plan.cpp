@@ -14,6 +14,7 @@
 #include "network/plan/finish.hpp"
 #include "network/plan/gathering.hpp"
 #include "network/plan/merge_maps.hpp"
+#include "network/plan/node_text.hpp"
 #include "network/reference.hpp"
 
 namespace sightline::nn {
@@ -44,8 +45,7 @@ class GroupWork : public Work {
     }
   }
   std::string name() const override {
-    return name_ + " [" + std::to_string(rows_) + "x" + std::to_string(row_) + " points, " +
-           std::to_string(items()) + " items]";
+    return std::to_string(row_) + "x" + std::to_string(rows_) + ": " + name_;
   }
 
  private:
@@ -552,7 +552,7 @@ class CpuPlanBuilder {
     for (const int node : group) {
       kernels.push_back(kernel_of(context, node));
       name += (name.empty() ? "" : " + ") +
-              (softmaxes_.contains(node) ? "softmax" : std::string(name_of(node_of(node).primitive)));
+              (softmaxes_.contains(node) ? "softmax" : text_of(graph_, node_of(node)));
       for (const int output : graph_.node(node).outputs)
         bytes += channel_count(planned(output).layout) * static_cast<std::int64_t>(sizeof(float));
     }
