@@ -116,6 +116,21 @@ TEST_F(DevicePlanParts, PoolsEqualTheReference) {
   EXPECT_EQ(wrong(b, shape()), "");
 }
 
+TEST_F(DevicePlanParts, RanksOfManyEqualTheReference) {
+  DeviceNetwork b;
+  const int rows = b.graph.add_input("rows", {DataType::f32, {2, 264}}),
+            row = b.graph.add_input("row", {DataType::f32, {299}});
+  // Many equal elements, zeros of both signs, NaN and infinities.
+  const auto coarse = [&](int x) {
+    const int whole = b.map(Function::round, {x});
+    return b.concat({b.map(Function::divide, {whole, whole}), b.map(Function::negate, {whole})}, 0);
+  };
+  for (const int top : b.graph.add("rows", TopK{1, 30, true}, {coarse(rows)})) b.graph.add_output(top);
+  for (const int top : b.graph.add("row", TopK{0, 598, false}, {coarse(row)})) b.graph.add_output(top);
+  EXPECT_EQ(wrong(b, shape()), "");
+  EXPECT_EQ(cpu_parts_, 0);
+}
+
 // Numbers of launches, and of different kernels.
 std::pair<std::size_t, std::size_t> counts_of(const Graph& graph, const DeviceShape& shape) {
   const DevicePlan plan = plan_for_device(graph, shape);

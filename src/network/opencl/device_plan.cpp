@@ -241,15 +241,26 @@ class DevicePlanBuilder {
     made.kind = std::holds_alternative<Product>(node.primitive)      ? StepKind::product_of_tensors
                 : std::holds_alternative<GridSample>(node.primitive) ? StepKind::grid_sample
                 : std::holds_alternative<Gather>(node.primitive)     ? StepKind::gather
+                : has_many_ranks(node)                               ? StepKind::top_k_of_many
                 : std::holds_alternative<TopK>(node.primitive)       ? StepKind::top_k
                                                                      : StepKind::copy;
-    const int counted = made.kind == StepKind::top_k ? node.inputs[0] : node.outputs[0];
+    const int counted = std::holds_alternative<TopK>(node.primitive) ? node.inputs[0] : node.outputs[0];
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const Shape shape = whole_shape(node, i);
       const Layout row_major{elements_of(shape), factored(shape, strides_of(shape)), false};
       made.operands.push_back(device_operand(graph_, stored_, node.inputs[i], shape, row_major, 0));
     }
     return {{std::move(made)}, elements_of(graph_.shape(counted)), 0, 0, false};
+  }
+  // Whether all work-items of a group compare elements of one row.
+  bool has_many_ranks(const GraphNode& node) const {
+    constexpr std::int64_t kMany = 256;
+    const auto* const top = std::get_if<TopK>(&node.primitive);
+    if (!top) return false;
+    const Shape& x = graph_.shape(node.inputs[0]);
+    const std::int64_t side = x[top->axis];
+    return side > kMany && elements_between(x, top->axis + 1, x.size()) == 1 &&
+           (side % kRankedTogether == 0 || elements_of(x) == side);
   }
   // Operands of products are repeated along the axes in front.
   Shape whole_shape(const GraphNode& node, std::size_t input) const {

@@ -39,7 +39,7 @@ struct DeviceShape {
   int most_points = 256;    ///< of a tile, a power of two
   int frames = 1;           ///< of one launch, by which tiles are chosen
   bool mixes_tasks = true;  ///< whether different tasks share a launch
-  int unrolled_few = 8,
+  int unrolled_few = 16,
       unrolled_many = 4;  ///< iterations of products: in launches with few groups, and others
 };
 

@@ -16,7 +16,8 @@ namespace {
 // groups.
 constexpr int kGroupOfOne = 256, kGroupOfSeveral = 128, kGroupOnCpu = 64;
 constexpr std::size_t kPrograms = 8;  // that are built side by side, each with some kernels
-constexpr std::uint64_t kLocalBytes = 44 << 10, kOtherLocalBytes = 4 << 10;
+// Less local memory lets more work-groups of several frames run on a compute unit.
+constexpr std::uint64_t kLocalOfOne = 44 << 10, kLocalOfSeveral = 32 << 10, kOtherLocalBytes = 4 << 10;
 
 bool is_cpu(const opencl::DeviceInfo& device) {
   return device.type == opencl::DeviceType::cpu;
@@ -56,7 +57,7 @@ DeviceShape shape_for(const opencl::DeviceInfo& device, int frames) {
   DeviceShape shape;
   shape.group = static_cast<int>(std::bit_floor(
       std::clamp<std::uint64_t>(device.largest_work_group, 1, static_cast<std::uint64_t>(wanted))));
-  shape.local_floats = static_cast<int>(std::min(local, kLocalBytes) / sizeof(float));
+  shape.local_floats = static_cast<int>(std::min(local, frames == 1 ? kLocalOfOne : kLocalOfSeveral) / sizeof(float));
   shape.groups = std::max(device.compute_units, 1);
   shape.frames = frames;
   // PoCL 3.1 makes wrong code of unrolled loops, and of barriers behind conditions.

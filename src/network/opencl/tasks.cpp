@@ -27,7 +27,7 @@ bool TaskStep::reads_local(int tensor) const {
 namespace {
 
 constexpr int kPitchPad = 4;  // floats between points in local memory, against conflicts of banks
-constexpr int kLeastTile = 4, kLeastDense = 32;
+constexpr int kLeastTile = 4, kLeastDense = 32, kLeastWhole = 16;
 constexpr int kMostStaged = 10240;  // floats of a tile
 // A work-item's part of a product, by rising size.
 struct ItemTile {
@@ -127,6 +127,7 @@ class TileFinder {
 
  private:
   void limit_points() {
+    if (task_.steps[0].kind == StepKind::top_k_of_many) points_ = kRankedTogether;
     while (points_ > kLeastTile && points_ / 2 >= task_.points) points_ /= 2;
   }
 
@@ -181,6 +182,11 @@ class TileFinder {
         own.pitch = static_cast<int>(std::min(one.lanes(), kFoldedChannels)) + kPitchPad;
         take(own.at, kBlock * own.pitch, i, i);
       }
+      if (one.kind == StepKind::top_k_of_many) {
+        LocalPlace& own = tile_.lanes[i];
+        own.pitch = shape_.group;
+        take(own.at, points_ * own.pitch, i, i);
+      }
     }
     std::vector<Storage*> storages;
     for (auto& [at, storage] : all) storages.push_back(&storage);
@@ -224,6 +230,8 @@ class TileFinder {
     // A smaller tile costs less than staging the operand again for a second pass.
     if (!made.is_direct && !is_divided && made.pass < outputs && all > most && points_ > kLeastDense)
       return {};
+    // And less than staging the columns of a tap in chunks.
+    if (!made.is_direct && columns > most && points_ > kLeastWhole) return {};
     // Even chunks of taps, or of a tap's columns.
     const bool has_taps = columns <= most;
     const int count = has_taps ? step.taps() : columns / 4, together = has_taps ? most / columns : most / 4;

@@ -23,7 +23,8 @@ enum class StepKind : std::uint8_t {
   product_of_tensors,
   grid_sample,
   gather,
-  top_k,  ///< by points of the operand
+  top_k,          ///< by points of the operand
+  top_k_of_many,  ///< the same, by tiles of kRankedTogether
 };
 
 struct TaskStep {
@@ -83,9 +84,10 @@ struct TaskTile {
   int local_floats = 4;
   std::map<int, LocalPlace> tensors;            ///< in local memory
   std::map<std::size_t, ProductTile> products;  ///< by step
-  std::map<std::size_t, LocalPlace> lanes;      ///< of map folds, by step
+  std::map<std::size_t, LocalPlace> lanes;      ///< of map folds, and numbers of top_k_of_many, by step
 };
 
+inline constexpr int kRankedTogether = 8;             ///< elements, of top_k_of_many
 inline constexpr std::int64_t kFoldedChannels = 256;  ///< of a map fold at once
 
 /// Divides a group into tasks: behind each product if it has too few points to keep the device busy. Tasks of
