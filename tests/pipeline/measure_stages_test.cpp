@@ -236,7 +236,7 @@ TEST(EnergyWindows, PartsAreCountedAsTheWholeIs) {
   std::vector<EnergyWindow> windows(2);
   for (EnergyWindow& window : windows) {
     window.turns = 10;
-    window.energy = EnergyReading{20, {20}, {10}};
+    window.energy = EnergyReading{20, {20}, {10}, {}};
   }
   windows[0].seconds = 1;
   windows[1].seconds = 3;
