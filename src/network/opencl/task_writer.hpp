@@ -57,7 +57,7 @@ class TaskWriter {
   void end_quads();
   void add_step(const TaskStep& one);
 
-  // --- windows
+  // --- windows and products
   // Declares row and column of a tap, from `ox` and `oy`.
   static std::string tap(const TaskStep& one, const std::string& row, const std::string& column);
   // What of an operand lies at (x, y), which may be outside.
@@ -99,9 +99,9 @@ class TaskWriter {
   // --- folds
   void add_point_fold(const TaskStep& one);
   void add_map_fold(const TaskStep& one);
-  void add_copy(const TaskStep& one);
 
   // --- whole tensors
+  void add_copy(const TaskStep& one);
   void begin_elements();
   void write_element(const TaskStep& one, const std::string& value);
   // Sets a variable to an element by its number.
@@ -114,6 +114,7 @@ class TaskWriter {
   void add_top_k(const TaskStep& one);
   // All work-items count for each element of the tile how many stand before it.
   void add_top_k_of_many(const TaskStep& one);
+
   const SourceContext& context_;
   const Task& task_;
   const TaskTile& tile_;
