@@ -109,7 +109,7 @@ TEST_F(DamagedVideos, WhatComesBeforeACutIsFound) {
     const Clip whole = clip(name);
     const Verdict all = check(whole.name, whole.bytes);
     std::size_t most = 0;
-    for (int part = 1; part < 8; part += test::is_thorough() ? 1 : 2) {
+    for (int part = 1; part < 8; part += test::is_thorough() ? 1 : 3) {
       Bytes cut = whole.bytes;
       cut.resize(cut.size() * static_cast<std::size_t>(part) / 8);
       const Verdict verdict = check(whole.name, cut);
@@ -126,7 +126,7 @@ TEST_F(DamagedVideos, WhatComesBeforeACutIsFound) {
 TEST_F(DamagedVideos, Seeds) {
   const std::vector<Clip>& clips = DamagedVideos::clips();
   // A step that goes through all clips and all kinds of damage, which follow one another in the seeds.
-  const std::size_t step = test::is_thorough() ? 1 : clips.size() % 3 != 0 ? 3 : 7;
+  const std::size_t step = test::is_thorough() ? 1 : clips.size() % 7 != 0 ? 7 : 11;
   const std::size_t count = clips.size() * kDamages / step;
   std::atomic<std::size_t> next = 0, searched = 0, refused = 0;
   const auto work = [&] {

@@ -127,7 +127,7 @@ Options some_options(int early_stages = 0) {
 // One in three forms, others for each model: every form is compared in every run, and with every model in a
 // thorough one. Most of the time goes into building the kernels.
 std::vector<KernelTuning> some_forms(std::span<const KernelTuning> forms, std::size_t model) {
-  const auto step = static_cast<std::size_t>(test::sampling_step(1));
+  const std::size_t step = test::is_thorough() ? 1 : 3;
   std::vector<KernelTuning> some;
   for (std::size_t i = model % step; i < forms.size(); i += step) some.push_back(forms[i]);
   return some;

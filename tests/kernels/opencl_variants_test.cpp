@@ -50,7 +50,7 @@ KernelTuning classify_variant(const std::string& variant, const std::string& dot
 // One in three of them, which are others for each model that is compared: all are seen in every run, and
 // every one with every model in a thorough one. Most of what they cost is to build them.
 std::vector<KernelTuning> some_variants(const std::vector<KernelTuning>& all, std::size_t first) {
-  const auto step = static_cast<std::size_t>(test::sampling_step(1));
+  const std::size_t step = test::is_thorough() ? 1 : 3;
   std::vector<KernelTuning> some;
   for (std::size_t i = first % step; i < all.size(); i += step) some.push_back(all[i]);
   return some;

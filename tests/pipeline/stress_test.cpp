@@ -65,7 +65,7 @@ class Deadline {
 int rounds() {
   const char* const asked = std::getenv("SIGHTLINE_STRESS");
   if (asked) return std::max(1, std::atoi(asked));
-  return sightline::test::is_thorough() ? 3000 : 300;
+  return sightline::test::is_thorough() ? 3000 : 150;
 }
 
 // Sets a flag from a thread of its own after some microseconds.
