@@ -78,7 +78,7 @@ Sweep::Sweep(Arguments arguments, std::string program, std::string caches, int c
   const FaultRun whole = run("", "whole");
   EXPECT_EQ(whole.outcome.exit_code, 0) << whole.outcome.err;
   calls_ = counts_of(whole.folder + "/report");
-  for (int again = 1; again < counts; ++again)
+  for (int again = 1; again < sampled(counts); ++again)
     for (const auto& [kind, count] : counts_of(run("", "again" + std::to_string(again)).folder + "/report"))
       calls_[kind] = std::min(calls_[kind], count);
 }

@@ -33,8 +33,7 @@ class Sweep {
   /// @param program  another one in place of `sightline`
   /// @param caches   folder of kernels that are built already
   /// @param counts   runs in which calls are counted, since their number depends on how threads meet: the
-  /// fewest
-  ///                 count. One will do where each run takes long.
+  ///                 fewest count. One if tests are not thorough, or where each run takes long.
   explicit Sweep(Arguments arguments, std::string program = {}, std::string caches = {}, int counts = 3);
   virtual ~Sweep() = default;
 
@@ -45,7 +44,7 @@ class Sweep {
   /// Where the run without a fault has left its outputs.
   std::string whole() const { return folder_ / "whole"; }
 
-  /// Runs it for each of the first and last 30 calls and some between, `points` in all, or a third of them
+  /// Runs it for each of the first and last 30 calls and some between, `points` in all, or a sixth of them
   /// where tests are not thorough; for all of them where SIGHTLINE_FAULT_POINTS is `all`. Each run must end
   /// as `check_run` wants it, and as `check` does.
   /// @param onwards  all calls from the n-th on fail
