@@ -20,9 +20,9 @@
 namespace sightline::pipeline {
 namespace {
 
-using test::BadInputs;
-using test::expect_error;
-using test::expect_errors;
+using sightline::test::BadInputs;
+using sightline::test::expect_error;
+using sightline::test::expect_errors;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
@@ -493,7 +493,7 @@ TEST_F(MeterTest, LogTimesInIso8601) {
 }
 
 TEST_F(MeterTest, LogTimesWithoutOffsetAreLocal) {
-  test::Variable zone("TZ", "AST+4ADT,M3.2.0,M11.1.0");  // UTC-4, in summer UTC-3
+  sightline::test::Variable zone("TZ", "AST+4ADT,M3.2.0,M11.1.0");  // UTC-4, in summer UTC-3
   tzset();
   const std::string winter = "time,watts\n2026-01-31T08:00:00,10\n2026-01-31T12:00:02Z,10\n";
   const std::string summer = "time,watts\n2026-07-31T09:00:00,10\n2026-07-31T12:00:02Z,10\n";
