@@ -199,6 +199,22 @@ TEST(CpuPlanParts, ProductsComputeTheMapsOfTheirSums) {
   expect_planned(b);
 }
 
+TEST(CpuPlanParts, ProductsScaleTheirSums) {
+  NetworkBuilder b;
+  const auto number = [&](float value) { return b.graph.add_constant("", Tensor::of<float>({1}, {value})); };
+  const int relu = b.map(Function::relu, {b.convolve(b.picture(30), 20, 3)});
+  const int first = b.map(Function::add, {b.map(Function::multiply, {relu, number(1.7F)}), number(-0.3F)});
+  const int second = b.map(Function::multiply, {number(-0.3F), b.convolve(first, 20, 3, 1, 0)});
+  b.graph.add_output(b.map(Function::add, {b.convolve(second, 20, 1), number(0.1F)}));
+  expect_planned(b);
+  for (const auto& wave : plan_for_cpu(b.graph).waves) {
+    for (const auto& work : wave) {
+      for (const char* const map : {"relu", "multiply", "add", "map"})
+        EXPECT_EQ(work->name().find(map), std::string::npos) << work->name();
+    }
+  }
+}
+
 TEST(CpuPlanParts, ShuffledChannelsAndUpsampledMapsAreRead) {
   NetworkBuilder b;
   const int x = b.layer(b.picture(12), 24, 3);

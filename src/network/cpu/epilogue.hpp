@@ -15,11 +15,22 @@ inline constexpr std::ptrdiff_t kBlock = 16;  ///< channels
 /// Whether the processor's instruction set in use has fused multiply-adds.
 bool has_fused_multiply_add();
 
-/// A function of one value, as the ONNX operator of that name defines it.
+/// A function of one value, as the ONNX operator of that name defines it, or a scaled one.
 struct Activation {
-  enum class Kind : std::uint8_t { none, relu, leaky_relu, clip, sigmoid, silu, hard_sigmoid, hard_swish };
+  enum class Kind : std::uint8_t {
+    none,
+    relu,
+    leaky_relu,
+    clip,
+    sigmoid,
+    silu,
+    hard_sigmoid,
+    hard_swish,
+    scaled,       ///< x * a + b, each rounded
+    scaled_relu,  ///< relu(x) * a + b
+  };
   Kind kind = Kind::none;
-  float a = 0, b = 0;  ///< slope; limits, of which b wins; alpha and beta
+  float a = 0, b = 0;  ///< slope; limits, of which b wins; alpha and beta; scale and offset
 
   bool operator==(const Activation&) const = default;
 };

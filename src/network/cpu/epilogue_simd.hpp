@@ -37,6 +37,9 @@ HWY_INLINE Reals<N> activated(Reals<N> x, const Activation& activation) {
   if constexpr (kind == Kind::silu) return functions::multiply(x, functions::logistic(x));
   if constexpr (kind == Kind::hard_sigmoid) return functions::hard_sigmoid(x, a, b);
   if constexpr (kind == Kind::hard_swish) return functions::hard_swish(x);
+  if constexpr (kind == Kind::scaled) return functions::add(functions::multiply(x, a), b);
+  if constexpr (kind == Kind::scaled_relu)
+    return functions::add(functions::multiply(functions::relu(x), a), b);
   return x;
 }
 
@@ -58,6 +61,10 @@ HWY_INLINE void with_kind(Kind kind, const Work& work) {
       return work(std::integral_constant<Kind, Kind::hard_sigmoid>());
     case Kind::hard_swish:
       return work(std::integral_constant<Kind, Kind::hard_swish>());
+    case Kind::scaled:
+      return work(std::integral_constant<Kind, Kind::scaled>());
+    case Kind::scaled_relu:
+      return work(std::integral_constant<Kind, Kind::scaled_relu>());
     case Kind::none:
       return work(std::integral_constant<Kind, Kind::none>());
   }
@@ -114,9 +121,17 @@ HWY_INLINE const float* one_register(const float* address) {
 
 // Whether a finish costs so little that sums get it while they are in registers.
 inline bool is_simple(const Finish& finish, bool is_added) {
-  const Kind kind = finish.activation.kind;
-  return !is_added &&
-         (kind == Kind::none || kind == Kind::relu || kind == Kind::clip || kind == Kind::leaky_relu);
+  switch (finish.activation.kind) {
+    case Kind::none:
+    case Kind::relu:
+    case Kind::leaky_relu:
+    case Kind::clip:
+    case Kind::scaled:
+    case Kind::scaled_relu:
+      return !is_added;
+    default:
+      return false;
+  }
 }
 
 // Stores a tile's sums of one vector a pixel, finished if the finish is simple.
@@ -131,10 +146,17 @@ HWY_INLINE void store_sums(const Vector (&sums)[P], const Finish& finish, bool i
   const Reals<1> a = functions::constants<1>(finish.activation.a);
   if (kind == Kind::leaky_relu)
     return store([&](Vector x) HWY_ATTR { return functions::leaky_relu(Reals<1>{{x}}, a).v[0]; });
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Reals<1> b = functions::constants<1>(finish.activation.b);
+  if (kind == Kind::scaled || kind == Kind::scaled_relu) {
+    const Reals<1> low = functions::constants<1>(kind == Kind::scaled ? -kInfinity : 0.0F);
+    return store([&](Vector x) HWY_ATTR {
+      return functions::add(functions::multiply(functions::greater(low, Reals<1>{{x}}), a), b).v[0];
+    });
+  }
   const bool is_clip = kind == Kind::clip;
   const Reals<1> low = is_clip ? a : functions::constants<1>(0.0F);
-  const Reals<1> high =
-      functions::constants<1>(is_clip ? finish.activation.b : std::numeric_limits<float>::infinity());
+  const Reals<1> high = is_clip ? b : functions::constants<1>(kInfinity);
   store([&](Vector x) HWY_ATTR { return functions::clip(Reals<1>{{x}}, low, high).v[0]; });
 }
 

@@ -18,8 +18,10 @@ class PointOffsets {
     for (std::size_t p = 0; p < points.size(); p += static_cast<std::size_t>(row))
       starts_.push_back(points[p]);
   }
-  std::int64_t operator[](std::int64_t point) const {
-    return starts_[static_cast<std::size_t>(point / row_)] + point % row_ * step_;
+  /// Points of a row.
+  std::int64_t width() const { return row_; }
+  std::int64_t at(std::int64_t row, std::int64_t column) const {
+    return starts_[static_cast<std::size_t>(row)] + column * step_;
   }
 
  private:

@@ -57,7 +57,7 @@ const float* TileOperand::At::channel(std::int64_t c) const {
   const Operand::Channel& lane = of->operand_.channels[static_cast<std::size_t>(c)];
   const auto source = static_cast<std::size_t>(lane.source);
   return bases[source] + lane.offset +
-         (of->is_linear_ ? of->offsets_[source][tile.first]
+         (of->is_linear_ ? of->offset(source, tile)
                          : of->operand_.sources[source].points[static_cast<std::size_t>(tile.first)]);
 }
 
@@ -79,7 +79,7 @@ Channels<const float> TileOperand::At::channels() const {
   if (of->is_linear_ && (of->step_ != 0 || tile.count == 1)) {
     std::size_t c = 0;
     for (const SourceChannels& run : of->runs_) {
-      const float* const start = bases[run.source] + of->offsets_[run.source][tile.first];
+      const float* const start = bases[run.source] + of->offset(run.source, tile);
       for (; c < run.end; ++c) first[c] = start + of->channel_offsets_[c];
     }
     return {first, of->step_ == 0 ? kLanes : of->step_};
@@ -116,7 +116,8 @@ TileResult::At TileResult::at(const Tile& tile, const WorkMemory& memory) const 
     at.first =
         reinterpret_cast<float*>(memory.scratch) + storage_.offset / static_cast<std::int64_t>(sizeof(float));
   } else if (!storage_.is_plain) {
-    at.first = memory.reals(tensor_) + storage_.address(tile.first, 0);
+    const auto [row, column] = tile.place(storage_.width);
+    at.first = memory.reals(tensor_) + row * storage_.row_step + (storage_.pad + column) * kLanes;
   } else {
     at.step = tile.count * kLanes;
     at.first = memory.spare->take<float>(static_cast<std::size_t>(at.step * blocks()));
@@ -133,7 +134,7 @@ void TileResult::At::finish() const {
     return of->store_plain({from, kLanes}, tile, *memory);
   }
   if (storage.pad == 0) return;
-  const std::int64_t column = tile.first % storage.width;
+  const std::int64_t column = tile.place(storage.width).column;
   const bool is_first = column == 0, is_last = column + tile.count == storage.width;
   for (std::int64_t b = 0; b < of->blocks(); ++b) {
     // Point by point: their number is constant, so no function is called.

@@ -18,6 +18,17 @@ struct KernelContext;
 struct Tile {
   std::int64_t first = 0;
   int count = 0;
+  std::int64_t width = 0, row = 0, column = 0;  ///< where `first` lies in rows of `width`; 0: not known
+
+  struct Place {
+    std::int64_t row, column;
+  };
+  /// Where `first` lies in rows of a width, usually without divisions: a tile asks dozens of times.
+  Place place(std::int64_t of) const {
+    return of == width ? Place{row, column} : first < of ? Place{0, first} : Place{first / of, first % of};
+  }
+  /// `points` of it from number `begin` on.
+  Tile part(int begin, int points) const { return {first + begin, points, width, row, column + begin}; }
 };
 
 /// What a kernel reads of a tensor at the points of tiles.
@@ -57,6 +68,12 @@ class TileOperand {
   At at(const Tile& tile, const WorkMemory& memory) const;
 
  private:
+  // Of a source's point at which a tile begins, if the operand is linear.
+  std::int64_t offset(std::size_t source, const Tile& tile) const {
+    const auto [row, column] = tile.place(offsets_[source].width());
+    return offsets_[source].at(row, column);
+  }
+
   Operand operand_;
   BlockPacker packer_;
   std::vector<PointOffsets> offsets_;  ///< by source, if the operand is linear
@@ -64,12 +81,11 @@ class TileOperand {
   std::vector<bool> is_direct_;        ///< by block: whether it lies as kernels read blocks
   bool is_linear_ = false, is_constant_ = false, is_single_ = false;
   std::int64_t step_ = 0;
-  /// Channels one after the other that have one source, and the offsets of all channels.
   struct SourceChannels {
-    std::size_t source, end;
+    std::size_t source, end;  ///< the first channel behind them
   };
-  std::vector<SourceChannels> runs_;
-  std::vector<std::int32_t> channel_offsets_;
+  std::vector<SourceChannels> runs_;           ///< channels one after the other that have one source
+  std::vector<std::int32_t> channel_offsets_;  ///< by channel
 };
 
 /// Where a kernel writes an output at the points of tiles: blocks [points][16].

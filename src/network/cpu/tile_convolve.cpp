@@ -19,12 +19,12 @@ struct WindowPlace {
   std::int64_t tap = 0;  ///< column of the part that is under the first column of the kernel
 };
 WindowPlace place_of(const Window& window, const Tile& tile) {
-  const std::int64_t row = tile.first / window.out[1], column = tile.first % window.out[1];
-  const std::int64_t y = row % window.out[0];
+  const auto [row, column] = tile.place(window.out[1]);
+  const std::int64_t y = row < window.out[0] ? row : row % window.out[0];
   const std::int64_t across = (window.kernel[1] - 1) * window.tap_step[1];
   const std::int64_t left = std::min<std::int64_t>(across, 0);
   WindowPlace place;
-  place.part.picture = row / window.out[0];
+  place.part.picture = row < window.out[0] ? 0 : row / window.out[0];
   place.part.row = window.position(0, y, 0);
   place.part.row_step = window.tap_step[0];
   place.part.rows = window.kernel[0];
@@ -93,7 +93,7 @@ class DenseTile : public TileKernel {
   // address
   void run_part(const Tile& whole, int begin, int count, bool is_apart, const TileResult::At& y,
                 const float* const* added, const WorkMemory& memory) const {
-    const Tile tile{whole.first + begin, count};
+    const Tile tile = whole.part(begin, count);
     const WindowPlace place = place_of(window_, tile);
     const WindowOperand::Rows x = is_apart ? WindowOperand::Rows() : x_.rows(place.part, false, memory);
     const std::int64_t columns = is_apart ? window_.kernel[1] : 1;  // that have addresses of their own
@@ -119,7 +119,7 @@ class DenseTile : public TileKernel {
     if (is_direct()) row.finish = finish_.finish();
     if (added) row.added = added_rows;
     for (std::int64_t g = 0; g < groups; ++g) {
-      if (is_apart) x_.find_taps(window_, tile.first, g * inputs_, inputs_, memory, taps);
+      if (is_apart) x_.find_taps(window_, tile, g * inputs_, inputs_, memory, taps);
       for (std::int64_t ky = 0; !is_apart && ky < window_.kernel[0]; ++ky) {
         for (std::int64_t c = 0; c < inputs_; ++c)
           taps[ky * inputs_ + c] = x.row(ky, g * inputs_ + c) + place.tap * x.step;

@@ -79,7 +79,8 @@ class MapTile : public TileKernel {
   static const float* const* constants_of(const TileOperand::At& at, std::size_t channels,
                                           const WorkMemory& memory) {
     auto* const first = memory.spare->take<const float*>(channels);
-    for (std::size_t c = 0; c < channels; ++c) first[c] = at.block(0) + c;
+    const float* const values = at.block(0);
+    for (std::size_t c = 0; c < channels; ++c) first[c] = values + c;
     return first;
   }
 

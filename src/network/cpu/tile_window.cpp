@@ -76,25 +76,24 @@ WindowOperand::Rows WindowOperand::rows(const Part& part, bool as_blocks, const 
     const std::int64_t y = part.row + r * part.row_step;
     is_outside[r] = y < 0 || y >= height_;
     if (is_outside[r]) continue;
-    const std::int64_t point = (part.picture * height_ + y) * width_;
     for (std::size_t s = 0; s < sources; ++s)
-      rows.starts[static_cast<std::size_t>(r) * sources + s] =
-          memory.reals(operand_.sources[s].tensor) + offsets_[s][point] + part.column * step_;
+      rows.starts[static_cast<std::size_t>(r) * sources + s] = memory.reals(operand_.sources[s].tensor) +
+                                                               offsets_[s].at(part.picture * height_ + y, 0) +
+                                                               part.column * step_;
   }
   return rows;
 }
 
-void WindowOperand::find_taps(const Window& window, std::int64_t point, std::int64_t first,
-                              std::int64_t count, const WorkMemory& memory, const float** taps) const {
-  const std::int64_t row = point / window.out[1], column = point % window.out[1];
+void WindowOperand::find_taps(const Window& window, const Tile& tile, std::int64_t first, std::int64_t count,
+                              const WorkMemory& memory, const float** taps) const {
+  const auto [row, column] = tile.place(window.out[1]);
   const std::int64_t picture = row / window.out[0];
   auto* const starts = memory.spare->take<const float*>(operand_.sources.size());
   for_each_pair(window.kernel, [&](std::int64_t ky, std::int64_t kx) {
     const std::int64_t y = window.position(0, row % window.out[0], ky), x = window.position(1, column, kx);
     const bool is_inside = y >= 0 && y < height_ && x >= 0 && x < width_;
     for (std::size_t s = 0; is_inside && s < operand_.sources.size(); ++s)
-      starts[s] =
-          memory.reals(operand_.sources[s].tensor) + offsets_[s][(picture * height_ + y) * width_ + x];
+      starts[s] = memory.reals(operand_.sources[s].tensor) + offsets_[s].at(picture * height_ + y, x);
     const Operand::Channel* const channels = operand_.channels.data() + first;
     for (std::int64_t c = 0; c < count; ++c)
       *taps++ = is_inside ? starts[channels[c].source] + channels[c].offset : memory.zeros;
@@ -112,7 +111,7 @@ void WindowOperand::prefetch_below(const Part& part, std::int64_t rows, const Wo
   const std::int64_t first = part.row + part.rows, column = std::max<std::int64_t>(part.column, 0),
                      floats = std::min(part.columns, width_ - column) * step_;
   for (std::int64_t y = std::max<std::int64_t>(first, 0); y < std::min(first + rows, height_); ++y) {
-    const float* const row = base + offsets_[0][(part.picture * height_ + y) * width_ + column];
+    const float* const row = base + offsets_[0].at(part.picture * height_ + y, column);
     for (const std::int32_t plane : planes_) {
       for (std::int64_t i = 0; i < floats; i += kLine) hwy::Prefetch(row + plane + i);
     }
@@ -121,7 +120,7 @@ void WindowOperand::prefetch_below(const Part& part, std::int64_t rows, const Wo
 
 std::pair<int, int> WindowOperand::outer_points(const Window& window, const Tile& tile) const {
   if (!is_linear_) return {0, 0};
-  const std::int64_t first = tile.first % window.out[1];
+  const std::int64_t first = tile.place(window.out[1]).column;
   const auto is_inside = [&](std::int64_t point) {
     const auto column = [&](std::int64_t tap) { return window.position(1, first + point, tap); };
     const auto [low, high] = std::minmax({column(0), column(window.kernel[1] - 1)});

@@ -49,10 +49,10 @@ class WindowOperand {
 
   /// Whether all points have addresses, so that taps() may be asked for.
   bool is_linear() const { return is_linear_; }
-  /// The taps of one point's window: by kernel row, kernel column and channel, the address of the value.
-  /// Zeros stand for what lies outside of the map.
+  /// The taps of the window of a tile's first point: by kernel row, kernel column and channel, the address of
+  /// the value. Zeros stand for what lies outside of the map.
   /// @param first  channel; @param count  of channels
-  void find_taps(const Window& window, std::int64_t point, std::int64_t first, std::int64_t count,
+  void find_taps(const Window& window, const Tile& tile, std::int64_t first, std::int64_t count,
                  const WorkMemory& memory, const float** taps) const;
 
   /// Asks for the rows below a part that the next tile reads, if they are an input's: the processor does not

@@ -36,9 +36,9 @@ class GroupWork : public Work {
 
   int items() const override { return static_cast<int>(rows_ * parts_); }
   void run(int item, const WorkMemory& memory) const override {
-    const std::int64_t row = item / parts_, part = item % parts_;
+    const std::int64_t row = parts_ == 1 ? item : item / parts_, part = item - row * parts_;
     const std::int64_t begin = row_ * part / parts_, end = row_ * (part + 1) / parts_;
-    const Tile tile{row * row_ + begin, static_cast<int>(end - begin)};
+    const Tile tile{row * row_ + begin, static_cast<int>(end - begin), row_, row, begin};
     for (const auto& kernel : kernels_) {
       memory.spare->reset();
       kernel->run(tile, memory);
@@ -219,7 +219,7 @@ class CpuPlanBuilder {
         const auto finish = reader == kNone || finishes_.contains(node) || finishes_.contains(reader) ||
                                     !can_finish(node, reader)
                                 ? std::nullopt
-                                : finish_of(node_of(reader), graph_.node(node).outputs[0]);
+                                : finish_of(graph_, node_of(reader), graph_.node(node).outputs[0]);
         if (finish && adds_rows(*finish, reader)) {
           GraphNode whole = node_of(node);
           whole.outputs = node_of(reader).outputs;

@@ -10,8 +10,8 @@ using Kind = Activation::Kind;
 
 class FinishFinder {
  public:
-  FinishFinder(const GraphNode& map, int sums)
-      : map_(map), expression_(std::get<Map>(map.primitive).expression), sums_(sums) {}
+  FinishFinder(const Graph& graph, const GraphNode& map, int sums)
+      : graph_(graph), map_(map), expression_(std::get<Map>(map.primitive).expression), sums_(sums) {}
 
   std::optional<SumFinish> find() const {
     const bool is_real =
@@ -54,8 +54,9 @@ class FinishFinder {
   template <typename IsArgument>
   std::optional<Activation> activation(int node, const IsArgument& is_argument) const {
     const auto [x, second, third] = at(node).arguments;
-    const auto number = [&](int one) { return at(one).constant.as<float>(); };
-    const auto are_constant = [&](auto... all) { return ((at(all).function == Function::constant) && ...); };
+    const auto number = [&](int one) { return *constant(one); };
+    const auto are_constant = [&](auto... all) { return (constant(all).has_value() && ...); };
+    if (const auto scaled = scaled_activation(node, is_argument)) return scaled;
     std::optional<Activation> found;
     switch (at(node).function) {
       case Function::relu:
@@ -89,10 +90,36 @@ class FinishFinder {
     }
     return found && is_argument(x) ? found : std::nullopt;
   }
+  // The value of a node that is one number.
+  std::optional<float> constant(int node) const {
+    if (at(node).function == Function::constant) return at(node).constant.as<float>();
+    const Tensor* const value = tensor_of(node) == kNone ? nullptr : graph_.constant(tensor_of(node));
+    return value && elements_of(value->shape()) == 1 ? std::optional(value->as<float>()[0]) : std::nullopt;
+  }
+  // Takes off the operation of a node on a number, and returns that number.
+  std::optional<float> take_number(Function function, int& node) const {
+    if (at(node).function != function) return {};
+    const auto [x, y, none] = at(node).arguments;
+    const std::optional<float> first = constant(x), second = constant(y);
+    if (first.has_value() == second.has_value()) return {};
+    node = first ? y : x;
+    return first ? first : second;
+  }
+  // x * a + b or relu(x) * a + b. Adding -0 and multiplying by 1 change nothing.
+  template <typename IsArgument>
+  std::optional<Activation> scaled_activation(int node, const IsArgument& is_argument) const {
+    const std::optional<float> added = take_number(Function::add, node),
+                               factor = take_number(Function::multiply, node);
+    if (!added && !factor) return {};
+    const bool is_relu = at(node).function == Function::relu;
+    if (!is_argument(is_relu ? at(node).arguments[0] : node)) return {};
+    return Activation{is_relu ? Kind::scaled_relu : Kind::scaled, factor.value_or(1), added.value_or(-0.0F)};
+  }
   bool is_sigmoid_of(int node, int x) const {
     return at(node).function == Function::sigmoid && at(node).arguments[0] == x;
   }
 
+  const Graph& graph_;
   const GraphNode& map_;
   const Expression& expression_;
   int sums_;
@@ -100,8 +127,8 @@ class FinishFinder {
 
 }  // namespace
 
-std::optional<SumFinish> finish_of(const GraphNode& map, int sums) {
-  return FinishFinder(map, sums).find();
+std::optional<SumFinish> finish_of(const Graph& graph, const GraphNode& map, int sums) {
+  return FinishFinder(graph, map, sums).find();
 }
 
 }  // namespace sightline::nn

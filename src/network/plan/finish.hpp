@@ -16,6 +16,6 @@ struct SumFinish {
 
 /// The finish that gives all bits of a Map, but for those of NaN. Nothing if there is none.
 /// @param sums  the Map's operand that the product makes
-std::optional<SumFinish> finish_of(const GraphNode& map, int sums);
+std::optional<SumFinish> finish_of(const Graph& graph, const GraphNode& map, int sums);
 
 }  // namespace sightline::nn
