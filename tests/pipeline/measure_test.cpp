@@ -214,7 +214,7 @@ TEST_F(MeasureTest, PreloadedFrames) {
   EXPECT_GT(decoding.at("decoders")[0].at("ms").get<double>(), 0);
   EXPECT_EQ(names_in(json), std::vector<std::string>{"cpu"}) << "all that there is without a device";
   expect_sensible(json.at("schedules")[0]);
-  EXPECT_EQ(json.at("schedules")[0].at("frames"), 80);
+  EXPECT_EQ(json.at("schedules")[0].at("frames"), 20);
   EXPECT_EQ(json.at("schedules")[0].at("bound_by"), "CPU");
 }
 

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "made_tensors.hpp"
-#include "network/opencl/partition_runner.hpp"
 #include "network/reference.hpp"
+#include "primitives/partition_runner.hpp"
 
 namespace sightline::nn {
 

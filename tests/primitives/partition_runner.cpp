@@ -1,4 +1,4 @@
-#include "network/opencl/partition_runner.hpp"
+#include "primitives/partition_runner.hpp"
 
 #include <optional>
 
