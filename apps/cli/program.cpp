@@ -224,7 +224,7 @@ int run_program(int argc, char** argv) try {
   } catch (const Error& e) {
     if (e.code() == ExitCode::done) return code_of(ExitCode::done);
     spdlog::error("{}", e.what());
-    // What a request to stop cut short has not failed for itself.
+    // A request to stop made this fail: its exit code says so.
     const int stopped = stop_exit_code();
     return stopped != 0 && e.code() == ExitCode::failed ? stopped : code_of(e.code());
   } catch (const std::bad_alloc&) {

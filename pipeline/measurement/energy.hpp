@@ -18,7 +18,7 @@ struct EnergyReading {
   std::vector<double> megahertz;  ///< clock of what each meter sees, when the interval ended; 0: not known
 };
 
-/// Clocks of several meters for people: "2400/1980"; those that are not known are left out.
+/// The known clocks of several meters, for people: "2400/1980".
 std::string clocks_text(const std::vector<double>& megahertz);
 
 /// The log where one is given; else the meters of processors where there are any, else any one: the ranges of

@@ -69,7 +69,7 @@ class Nvml {
     check(power_(device, &milliwatts));
     return milliwatts * 1e-3;
   }
-  // Of the multiprocessors; 0 where it is not known.
+  // Clock of the multiprocessors; 0: not known.
   double megahertz(Device device) const {
     constexpr int kMultiprocessors = 1;  // NVML_CLOCK_SM
     unsigned megahertz = 0;

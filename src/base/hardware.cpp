@@ -27,8 +27,8 @@ constexpr Target kTargets[] = {
     {HWY_NEON, "neon", "NEON"},
 };
 
-// Those that SIMD code was compiled for. SupportedTargets makes kernels choose among all targets, even disabled
-// ones; Update corrects that.
+// Instruction sets of the processor for which SIMD code was compiled. SupportedTargets lets kernels choose
+// disabled ones again; Update corrects that.
 std::int64_t supported_targets() {
   const std::int64_t supported = hwy::SupportedTargets();
   hwy::GetChosenTarget().Update(supported);

@@ -188,9 +188,7 @@ class Tensor {
 /// An element as a float or double, whatever its type.
 template <typename Number = float>
 Number number_at(const Tensor& tensor, std::int64_t i) {
-  return with_type(tensor.data(), [&]<typename T>() {
-    return static_cast<Number>(tensor.as<T>()[static_cast<std::size_t>(i)]);
-  });
+  return with_type(tensor.data(), [&]<typename T>() { return static_cast<Number>(tensor.raw<T>()[i]); });
 }
 
 /// One element of any type.

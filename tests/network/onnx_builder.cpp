@@ -87,6 +87,17 @@ onnx::NodeProto& OnnxBuilder::node(const std::string& op, const std::vector<std:
   return node;
 }
 
+void OnnxBuilder::branch(const std::string& condition, const OnnxBuilder& then, const OnnxBuilder& otherwise,
+                         const std::string& output) {
+  onnx::NodeProto& added = node("If", {condition}, {output});
+  for (const auto& [name, taken] : {std::pair{"then_branch", &then}, {"else_branch", &otherwise}}) {
+    onnx::AttributeProto& attribute = *added.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = taken->proto().graph();
+  }
+}
+
 std::string OnnxBuilder::convolution(const std::string& name, const std::string& input, std::int64_t inputs,
                                      std::int64_t outputs, std::int64_t kernel, std::int64_t stride,
                                      std::int64_t groups) {

@@ -55,6 +55,9 @@ class OnnxBuilder {
   onnx::NodeProto& node(const std::string& op, const std::vector<std::string>& inputs,
                         const std::vector<std::string>& outputs,
                         const std::vector<OnnxAttribute>& attributes = {});
+  /// Adds a node that takes one of two branches.
+  void branch(const std::string& condition, const OnnxBuilder& then, const OnnxBuilder& otherwise,
+              const std::string& output);
   /// A convolution with a bias, padded to keep the size at stride 1; returns the output's name.
   std::string convolution(const std::string& name, const std::string& input, std::int64_t inputs,
                           std::int64_t outputs, std::int64_t kernel, std::int64_t stride = 1,

@@ -154,7 +154,6 @@ std::int64_t work_of(const Graph& graph) {
 // Returns whether it ran.
 bool takes_or_refuses(const OnnxOperator& code, std::uint32_t seed) {
   RandomCase random(seed);
-  if (std::getenv("SHOW")) std::fprintf(stderr, "%s %u\n", std::string(code.name).c_str(), seed);
   try {
     const Graph graph = random.graph(code).imported(kSmallMemory);
     if (work_of(graph) > kMostWork) return false;

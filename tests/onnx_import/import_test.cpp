@@ -138,13 +138,7 @@ TEST(OnnxImport, TakesTheBranchOfAKnownCondition) {
     negated.output("then");
     same.node("Abs", {"x"}, {"else"});
     same.output("else");
-    onnx::NodeProto& node = builder.node("If", {"is_one"}, {"y"});
-    for (const auto& [name, branch] : {std::pair{"then_branch", &negated}, {"else_branch", &same}}) {
-      onnx::AttributeProto& attribute = *node.add_attribute();
-      attribute.set_name(name);
-      attribute.set_type(onnx::AttributeProto::GRAPH);
-      *attribute.mutable_g() = branch->proto().graph();
-    }
+    builder.branch("is_one", negated, same, "y");
     builder.output("y");
     const Tensor made = test::run_imported(builder.imported(), [](std::int64_t) { return 3.0F; })[0];
     EXPECT_EQ(number_at(made, 0), side == 1 ? -3 : 3);

@@ -550,13 +550,7 @@ OnnxBuilder branches_by(std::int64_t side) {
   twice.output("a");
   more.node("Add", {"x", more.reals("c", {1}, {10})}, {"b"});
   more.output("b");
-  onnx::NodeProto& node = builder.node("If", {"is_one"}, {"y"});
-  for (const auto& [name, branch] : {std::pair{"then_branch", &more}, {"else_branch", &twice}}) {
-    onnx::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(onnx::AttributeProto::GRAPH);
-    *attribute.mutable_g() = branch->proto().graph();
-  }
+  builder.branch("is_one", more, twice, "y");
   builder.output("y");
   return builder;
 }

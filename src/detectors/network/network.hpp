@@ -97,7 +97,7 @@ struct NetworkOutput {
   TensorType type;  ///< sides that each frame decides are kUnknown
 };
 
-/// What else a network's file tells.
+/// Other facts of a network's file.
 struct FileFacts {
   std::string producer;
   int opset = 0;
@@ -112,7 +112,7 @@ struct Network {
   std::string name;  ///< of its file
   FileFacts file;
   std::shared_ptr<const nn::Graph> graph;  ///< whose inputs have sizes
-  std::shared_ptr<const Parts> parts;      ///< null where nobody has planned the graph yet
+  std::shared_ptr<const Parts> parts;      ///< null until the graph is planned
   std::vector<NetworkInput> inputs;
   std::vector<NetworkOutput> outputs;
   std::size_t picture = 0;    ///< number of the input that takes the picture

@@ -8,7 +8,7 @@
 
 namespace sightline::network {
 
-/// What has made the outputs of an imported network.
+/// Finds the nodes of a file that make the outputs of its imported network.
 class OutputOrigins {
  public:
   explicit OutputOrigins(nn::OnnxOrigins origins);
@@ -25,7 +25,7 @@ class OutputOrigins {
   /// How many classes the finished rows of a scheme choose from, where the file tells; 0: unknown.
   std::int64_t classes_behind_labels(const Scheme& scheme) const;
 
-  /// Of tensors in the origins' graph.
+  /// The graph whose tensors the nodes read and make.
   const nn::Graph& graph() const { return origins_.graph; }
   const std::vector<nn::OnnxNode>& nodes() const { return origins_.nodes; }
   /// The node that makes a tensor; null for inputs and constants.

@@ -9,7 +9,7 @@
 
 namespace sightline::network {
 
-inline constexpr std::size_t kMostParts = 4;  ///< the last one of so many is for the CPU
+inline constexpr std::size_t kMostParts = 4;  ///< of a network; the fourth runs on the CPU
 
 /// Pools are pieces of memory that parts pass on: the picture, then the results of each part. The tensors of
 /// one lie side by side (nn::offsets_in_row).
@@ -17,7 +17,7 @@ inline constexpr std::size_t kPicturePool = 0, kFirstResultPool = 1;
 /// Inputs other than the picture: the size of frames decides them, so that they lie in no stage's memory.
 inline constexpr std::size_t kSizesPool = kFirstResultPool + kMostParts;
 
-/// Where a tensor lies.
+/// Place of a tensor in a pool.
 struct PoolPlace {
   std::size_t pool = 0;
   std::int64_t offset = 0;  ///< bytes

@@ -1,6 +1,5 @@
 #pragma once
-/// What readings of networks take from the network engine: tensors and their types; and problems that name
-/// options.
+/// Tensors of the network engine under their short names, and problems whose text names options.
 
 #include <memory>
 #include <stdexcept>
@@ -20,7 +19,7 @@ using nn::Tensor;
 using nn::TensorType;
 using nn::text_of;
 
-/// What is wrong with a network, as a predicate ("takes no picture").
+/// A problem of a network. Its text is a predicate: "takes no picture".
 class Problem : public std::runtime_error {
  public:
   explicit Problem(const Message& text)

@@ -88,9 +88,7 @@ void OpenClStages::enqueue_letterbox(OpenClSlot& slot, const NetworkWorkspace& w
 }
 
 nn::DeviceLaunches& OpenClSlot::launches_of(const DeviceParts::SharedVariant& variant, std::size_t part) {
-  Launches& own = launches_[variant.get()];
-  own.of = variant;
-  return own.by_part.try_emplace(part, variant->parts.at(part)->kernels).first->second;
+  return launches_.try_emplace({variant, part}, variant->parts.at(part)->kernels).first->second;
 }
 
 // One copy brings inputs that lie side by side in a pool, as they do on the device.

@@ -28,11 +28,7 @@ class OpenClSlot : public OpenClSlotBase {
   opencl::Buffer arena;  ///< memory of the frames that are submitted together with this one as the first
 
  private:
-  struct Launches {
-    DeviceParts::SharedVariant of;
-    std::map<std::size_t, nn::DeviceLaunches> by_part;
-  };
-  std::map<const DeviceParts::Variant*, Launches> launches_;
+  std::map<std::pair<DeviceParts::SharedVariant, std::size_t>, nn::DeviceLaunches> launches_;
 };
 
 /// Thread-safety: as DeviceStages.
