@@ -14,12 +14,30 @@ struct ChromaBytes {
       : x(chroma.x & ((1 << chroma.shift_x) - 1)),
         y(chroma.y & ((1 << chroma.shift_y) - 1)),
         row(((x + size.width - 1) >> chroma.shift_x) * chroma.step + chroma.step),
-        rows(((y + size.height - 1) >> chroma.shift_y) + 1) {}
+        rows(((y + size.height - 1) >> chroma.shift_y) + 1),
+        is_paired(chroma.step == 2) {}
   std::int64_t plane() const { return std::int64_t{row} * rows; }
+  std::size_t all() const { return static_cast<std::size_t>(is_paired ? plane() : 2 * plane()); }
+  void copy(const ChromaView& chroma, std::byte* to) const {
+    const auto copy_plane = [&](const auto& row_of) {
+      const auto row_bytes = static_cast<std::size_t>(row);
+      copy_rows(
+          0, static_cast<std::size_t>(rows), row_bytes,
+          [&](int r) { return row_of((r << chroma.shift_y) - y) + chroma.sample_of(-x); }, to, row_bytes);
+      to += plane();
+    };
+    if (is_paired) {
+      copy_plane([&](int r) { return std::min(chroma.u_row(r), chroma.v_row(r)); });
+    } else {
+      copy_plane([&](int r) { return chroma.u_row(r); });
+      copy_plane([&](int r) { return chroma.v_row(r); });
+    }
+  }
 
   int x, y;  // the picture's first pixel among those that the samples cover
   int row;   // bytes
   int rows;
+  bool is_paired;
 };
 
 }  // namespace
@@ -34,34 +52,25 @@ Program ColourInput::build(const Context& context, ProgramCache* cache) {
 void ColourInput::prepare(Queue& queue, const PictureView& frame, int stride) {
   const auto size = static_cast<std::size_t>(checked(std::int64_t{3} * stride * frame.height()));
   if (rgb_.bytes() < size) rgb_ = Buffer(queue.context(), size);
+  is_filled_ = false;
   if (!frame.chroma()) return;
   const auto bytes = static_cast<std::size_t>(2 * ChromaBytes(*frame.chroma(), frame.size()).plane());
   if (chroma_.bytes() < bytes) chroma_ = Buffer(queue.context(), bytes);
   if (!queue.context().maps_buffers() && staging_.bytes() < bytes) staging_ = StagingBuffer(queue, bytes);
 }
 
+void ColourInput::fill(const Context& context, const PictureView& frame) {
+  if (context.maps_buffers() || !frame.chroma()) return;
+  ChromaBytes(*frame.chroma(), frame.size()).copy(*frame.chroma(), staging_.data());
+  is_filled_ = true;
+}
+
 Event ColourInput::upload(Queue& queue, const PictureView& frame) {
   if (!frame.chroma()) return {};
-  const ChromaView& chroma = *frame.chroma();
-  const ChromaBytes place(chroma, frame.size());
-  const bool is_paired = chroma.step == 2;
-  const auto bytes = static_cast<std::size_t>(is_paired ? place.plane() : 2 * place.plane());
-  return queue.upload(chroma_, bytes, staging_, [&](std::byte* to) {
-    const auto copy = [&](const auto& row_of) {
-      const auto row_bytes = static_cast<std::size_t>(place.row);
-      copy_rows(
-          0, static_cast<std::size_t>(place.rows), row_bytes,
-          [&](int row) { return row_of((row << chroma.shift_y) - place.y) + chroma.sample_of(-place.x); }, to,
-          row_bytes);
-      to += place.plane();
-    };
-    if (is_paired) {
-      copy([&](int y) { return std::min(chroma.u_row(y), chroma.v_row(y)); });
-    } else {
-      copy([&](int y) { return chroma.u_row(y); });
-      copy([&](int y) { return chroma.v_row(y); });
-    }
-  });
+  const ChromaBytes sent(*frame.chroma(), frame.size());
+  if (is_filled_) return queue.write(chroma_, staging_.data(), sent.all());
+  return queue.upload(chroma_, sent.all(), staging_,
+                      [&](std::byte* memory) { sent.copy(*frame.chroma(), memory); });
 }
 
 Event ColourInput::convert(Queue& queue, const PictureView& frame, const Buffer& pixels, int stride) {

@@ -22,6 +22,8 @@ class ColourInput {
   /// Makes what the other functions need for such a frame, where it is not there yet. Throws DeviceError, and
   /// Error (failed) if the frame is too large for the kernels' indices.
   void prepare(Queue& queue, const PictureView& frame, int stride);
+  /// As FrameInput's, for chroma.
+  void fill(const Context& context, const PictureView& frame);
   /// Enqueues the copy of the frame's chroma; empty if it has none. The chroma must stay until the event is
   /// complete. Throws DeviceError.
   Event upload(Queue& queue, const PictureView& frame);
@@ -39,6 +41,7 @@ class ColourInput {
   Kernel from_yuv_, from_packed_;
   Buffer chroma_, rgb_;
   StagingBuffer staging_;
+  bool is_filled_ = false;  ///< whether `staging_` has the frame's chroma
 };
 
 }  // namespace sightline::opencl

@@ -10,9 +10,6 @@ namespace sightline::opencl {
 
 namespace {
 
-constexpr std::size_t kManyBytes = std::size_t{4} << 20;  // size from which a frame goes in parts
-constexpr std::size_t kParts = 8;
-
 // Whether the device can take the frame's rows from where they are.
 bool goes_as_it_is(const Context& context, const PictureView& frame, int stride) {
   if (!context.transfer_memory() || !frame.is_gray() || frame.gray().stride() != stride) return false;
@@ -20,49 +17,50 @@ bool goes_as_it_is(const Context& context, const PictureView& frame, int stride)
   return context.transfer_memory()->holds(frame.gray().data(), bytes);
 }
 
+// How a frame's pixels lie where the device reads them.
+struct SentRows {
+  SentRows(const PictureView& frame, int luma_stride)
+      : bytes(static_cast<std::size_t>(frame.width()) *
+              (frame.is_gray() ? 1 : bytes_per_pixel(frame.colour().format))),
+        stride(frame.is_gray() ? static_cast<std::size_t>(luma_stride) : bytes),
+        count(static_cast<std::size_t>(frame.height())) {}
+  std::size_t all() const { return stride * count; }
+  void copy(const PictureView& frame, std::byte* to) const {
+    const auto copy_of = [&](const auto& pixels) {
+      copy_rows(
+          0, count, bytes, [&](int y) { return pixels.row(y); }, to, stride);
+    };
+    frame.is_gray() ? copy_of(frame.gray()) : copy_of(frame.colour());
+  }
+
+  std::size_t bytes, stride, count;
+};
+
 }  // namespace
 
 void FrameInput::prepare(Queue& queue, const PictureView& frame, int stride) {
+  is_filled_ = false;
   if (goes_as_it_is(queue.context(), frame, stride)) return;
-  std::int64_t bytes = std::int64_t{stride} * frame.height();
-  if (!frame.is_gray())
-    bytes = std::int64_t{bytes_per_pixel(frame.colour().format)} * frame.width() * frame.height();
-  const auto size = static_cast<std::size_t>(checked(bytes));
+  const std::size_t size = SentRows(frame, stride).all();
+  checked(static_cast<std::int64_t>(size));
   // Never shrinks, so that streams that alternate between formats keep both buffers.
   if (!frame.is_gray() && colour_.bytes() < size) colour_ = Buffer(queue.context(), size);
   if (!queue.context().maps_buffers() && staging_.bytes() < size) staging_ = StagingBuffer(queue, size);
 }
 
-FrameUpload FrameInput::upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride) {
-  const auto copy = [&](const Buffer& to, std::size_t to_stride, std::size_t row_bytes, const auto& pixels) {
-    const auto height = static_cast<std::size_t>(frame.height());
-    const auto row = [&](int y) { return pixels.row(y); };
-    if (to_stride * height < kManyBytes || queue.context().maps_buffers()) {
-      const Event event = queue.upload(to, to_stride * height, staging_, [&](std::byte* memory) {
-        copy_rows(0, height, row_bytes, row, memory, to_stride);
-      });
-      return FrameUpload{event, event};
-    }
-    FrameUpload upload;
-    for (std::size_t part = 0; part < kParts; ++part) {
-      const std::size_t begin = part * height / kParts, end = (part + 1) * height / kParts;
-      copy_rows(begin, end, row_bytes, row, staging_.data(), to_stride);
-      upload.last =
-          queue.write(to, staging_.data() + begin * to_stride, (end - begin) * to_stride, begin * to_stride);
-      if (part == 0) upload.first = upload.last;
-      queue.flush();
-    }
-    return upload;
-  };
-  if (goes_as_it_is(queue.context(), frame, stride)) {
-    const auto bytes = static_cast<std::size_t>(stride) * static_cast<std::size_t>(frame.height());
-    const Event event = queue.write(luma, frame.gray().data(), bytes);
-    return {event, event};
-  }
-  const auto width = static_cast<std::size_t>(frame.width());
-  if (frame.is_gray()) return copy(luma, static_cast<std::size_t>(stride), width, frame.gray());
-  const std::size_t row_bytes = width * bytes_per_pixel(frame.colour().format);
-  return copy(colour_, row_bytes, row_bytes, frame.colour());
+void FrameInput::fill(const Context& context, const PictureView& frame, int stride) {
+  if (context.maps_buffers() || goes_as_it_is(context, frame, stride)) return;
+  SentRows(frame, stride).copy(frame, staging_.data());
+  is_filled_ = true;
+}
+
+Event FrameInput::upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride) {
+  const SentRows rows(frame, stride);
+  if (goes_as_it_is(queue.context(), frame, stride))
+    return queue.write(luma, frame.gray().data(), rows.all());
+  const Buffer& to = frame.is_gray() ? luma : colour_;
+  if (is_filled_) return queue.write(to, staging_.data(), rows.all());
+  return queue.upload(to, rows.all(), staging_, [&](std::byte* memory) { rows.copy(frame, memory); });
 }
 
 Event FrameInput::convert(Queue& queue, const PictureView& frame, const Buffer& luma, int stride) {

@@ -7,11 +7,6 @@
 
 namespace sightline::opencl {
 
-/// The commands that copy a frame, one after the other: the first and the last of them.
-struct FrameUpload {
-  Event first, last;
-};
-
 /// Upload state of one frame in flight. The luma is at the start of the caller's buffer, with `stride` bytes
 /// a row: at least the width rounded up to a multiple of 4. Thread-safety: one thread at a time.
 class FrameInput {
@@ -23,11 +18,13 @@ class FrameInput {
   /// Makes what `upload` needs for such a frame, where it is not there yet. Throws DeviceError, and Error
   /// (failed) where the frame is too large for the kernels' indices.
   void prepare(Queue& queue, const PictureView& frame, int stride);
+  /// Copies the frame to memory from which it is sent, after `prepare`: `upload` then only enqueues. Needs no
+  /// queue, so frames are filled side by side.
+  void fill(const Context& context, const PictureView& frame, int stride);
   /// Enqueues the copy of gray pixels to `luma`, or of colour to a buffer of this object's. The pixels must
-  /// stay until the last event is complete. Gray pixels of the context's transfer memory, in rows of the same
-  /// stride, go as they are; all others through memory of this object's, and in several parts where they are
-  /// many, each on its way while the next is made ready. Throws DeviceError.
-  FrameUpload upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
+  /// stay until the event is complete. Gray pixels of the context's transfer memory, in rows of the same
+  /// stride, go as they are; all others through memory of this object's. Throws DeviceError.
+  Event upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
   /// For a frame in colour that `upload` has copied: enqueues what makes its luma. Throws DeviceError.
   Event convert(Queue& queue, const PictureView& frame, const Buffer& luma, int stride);
   /// The pixels of a frame in packed colour, top-down, without gaps.
@@ -36,6 +33,7 @@ class FrameInput {
  private:
   Buffer colour_;
   StagingBuffer staging_;
+  bool is_filled_ = false;  ///< whether `staging_` has the frame
   GrayKernels gray_;
 };
 

@@ -202,17 +202,23 @@ class OpenClColour : public test::ExactDevicesTest {
     const Size size = picture.size();
     const int stride = (size.width + 63) / 64 * 64;
     const opencl::Buffer luma(queue.context(), static_cast<std::size_t>(stride) * size.height);
-    input.prepare(queue, picture, stride);
-    colour.prepare(queue, picture, stride);
-    input.upload(queue, picture, luma, stride);
-    colour.upload(queue, picture);
-    colour.convert(queue, picture, picture.is_gray() ? luma : input.packed(), stride);
-    std::vector<std::uint8_t> bytes(opencl::ColourInput::bytes_of(size, stride));
-    queue.wait(queue.read(colour.rgb(), bytes.data(), bytes.size()));
-    const GrayView found(bytes.data(), size.width, 3 * size.height, stride);
     Image<std::uint8_t> expected(size.width, 3 * size.height);
     to_planar_rgb_reference(picture, expected.view(), 0, size.height);
-    ASSERT_EQ(first_difference(found, std::as_const(expected).view(), 0, 3 * size.height), "");
+    for (const bool is_filled : {true, false}) {
+      input.prepare(queue, picture, stride);
+      colour.prepare(queue, picture, stride);
+      if (is_filled) {
+        input.fill(queue.context(), picture, stride);
+        colour.fill(queue.context(), picture);
+      }
+      input.upload(queue, picture, luma, stride);
+      colour.upload(queue, picture);
+      colour.convert(queue, picture, picture.is_gray() ? luma : input.packed(), stride);
+      std::vector<std::uint8_t> bytes(opencl::ColourInput::bytes_of(size, stride));
+      queue.wait(queue.read(colour.rgb(), bytes.data(), bytes.size()));
+      const GrayView found(bytes.data(), size.width, 3 * size.height, stride);
+      ASSERT_EQ(first_difference(found, std::as_const(expected).view(), 0, 3 * size.height), "");
+    }
   }
 };
 

@@ -78,16 +78,18 @@ TEST_F(TransferMemoryOf, FramesArriveFromWhereverTheyAre) {
         const PictureView frame = pixels.view();
         const auto bytes = static_cast<std::size_t>(own_stride) * static_cast<std::size_t>(size.height);
         const Buffer luma(context, bytes);
-        input.prepare(queue, frame, own_stride);
-        const FrameUpload upload = input.upload(queue, frame, luma, own_stride);
-        queue.wait(upload.last);
-        std::vector<std::uint8_t> arrived(bytes);
-        queue.wait(queue.read(luma, arrived.data(), bytes));
-        for (int y = 0; y < size.height; ++y) {
-          ASSERT_EQ(std::memcmp(arrived.data() + static_cast<std::size_t>(y) * own_stride,
-                                picture.view().row(y), static_cast<std::size_t>(size.width)),
-                    0)
-              << "row " << y;
+        for (const bool is_filled : {true, false}) {
+          input.prepare(queue, frame, own_stride);
+          if (is_filled) input.fill(context, frame, own_stride);
+          queue.wait(input.upload(queue, frame, luma, own_stride));
+          std::vector<std::uint8_t> arrived(bytes);
+          queue.wait(queue.read(luma, arrived.data(), bytes));
+          for (int y = 0; y < size.height; ++y) {
+            ASSERT_EQ(std::memcmp(arrived.data() + static_cast<std::size_t>(y) * own_stride,
+                                  picture.view().row(y), static_cast<std::size_t>(size.width)),
+                      0)
+                << "row " << y;
+          }
         }
       }
     }

@@ -110,6 +110,9 @@ void OpenClStageBase::make_memory(OpenClSlotBase& slot, Workspace& workspace) co
       make(resource, std::max(luma, slot.luma_bytes));
       slot.input_.prepare(slot.queue, frame, slot.luma_stride());
       if (reads_colour()) slot.colour_.prepare(slot.queue, frame, slot.luma_stride());
+      if (slot.shared_frame) return;  // which of its users sends it is not known yet
+      slot.input_.fill(*context_, frame, slot.luma_stride());
+      if (reads_colour()) slot.colour_.fill(*context_, frame);
     } else if (memory_of(workspace, resource)) {
       make(resource, call_bytes_of(slot, workspace, resource));
     } else if (slot.list_of_[resource]) {
@@ -235,10 +238,8 @@ void OpenClStageBase::bring_in_frame(OpenClSlotBase& slot, const PictureView& fr
     if (reads_colour()) copy(shared->rgb, slot.rgb(), opencl::ColourInput::bytes_of(frame.size(), stride));
     return;
   }
-  opencl::FrameUpload upload = slot.input_.upload(slot.queue, frame, slot.luma(), stride);
-  slot.add(DeviceSpan::Kind::upload, stage, "upload", std::move(upload.first));
-  slot.add(DeviceSpan::Kind::upload, stage, "upload", upload.last);
-  opencl::Event ready = std::move(upload.last);
+  opencl::Event ready = slot.input_.upload(slot.queue, frame, slot.luma(), stride);
+  slot.add(DeviceSpan::Kind::upload, stage, "upload", ready);
   const auto converted = [&](opencl::Event event) {
     ready = std::move(event);
     slot.add(DeviceSpan::Kind::stage, stage, processor_->stages()[stage].name, ready);
