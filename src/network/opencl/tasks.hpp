@@ -5,7 +5,7 @@
 
 #include "network/opencl/device_operand.hpp"
 #include "network/opencl/device_plan.hpp"
-#include "network/opencl/group_steps.hpp"
+#include "network/plan/group_steps.hpp"
 
 namespace sightline::nn {
 

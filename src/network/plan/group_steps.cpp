@@ -1,4 +1,4 @@
-#include "network/opencl/group_steps.hpp"
+#include "network/plan/group_steps.hpp"
 
 #include <algorithm>
 #include <map>
