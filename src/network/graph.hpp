@@ -1,6 +1,7 @@
 #pragma once
 /// Networks as graphs: nodes compute tensors from tensors by primitives.
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -57,6 +58,9 @@ class Graph {
 
   const std::vector<int>& inputs() const { return inputs_; }
   const std::vector<int>& outputs() const { return outputs_; }
+  bool is_output(int tensor_number) const {
+    return std::ranges::find(outputs_, tensor_number) != outputs_.end();
+  }
 
  private:
   int add_tensor(GraphTensor tensor);

@@ -209,8 +209,10 @@ TEST(CpuPlanParts, ProductsScaleTheirSums) {
   expect_planned(b);
   for (const auto& wave : plan_for_cpu(b.graph).waves) {
     for (const auto& work : wave) {
-      for (const char* const map : {"relu", "multiply", "add", "map"})
-        EXPECT_EQ(work->name().find(map), std::string::npos) << work->name();
+      for (const char* const map : {"relu", "multiply", "add", "map"}) {
+        for (const char* const before : {": ", " + "})
+          EXPECT_EQ(work->name().find(before + std::string(map)), std::string::npos) << work->name();
+      }
     }
   }
 }

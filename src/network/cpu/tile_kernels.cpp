@@ -3,27 +3,13 @@
 #include <algorithm>
 
 #include "network/cpu/epilogue.hpp"
+#include "network/plan/planned_node.hpp"
 
 namespace sightline::nn {
 namespace {
 
-bool has_usual_layout(const PlannedTensor& planned, const Shape& shape) {
-  const Layout usual = Layout::of(shape);
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (normalised(planned.layout.axes[i]) != normalised(usual.axes[i])) return false;
-  }
-  return planned.layout.points == usual.points;
-}
-
 /// Whether a node has a kernel, by its primitive.
-struct KernelChoice {
-  const Graph& graph;
-  std::span<const PlannedTensor> tensors;
-  const GraphNode& node;
-
-  const PlannedTensor& planned(int tensor) const { return tensors[static_cast<std::size_t>(tensor)]; }
-  const Shape& shape() const { return graph.shape(node.outputs[0]); }
-
+struct KernelChoice : PlannedNode {
   bool is_real() const {
     const auto is_usable = [&](int tensor) {
       return graph.type(tensor).data == DataType::f32 && !planned(tensor).is_last &&
@@ -36,52 +22,27 @@ struct KernelChoice {
                                [&](int output) { return is_usable(output) || !is_needed(output); });
   }
   bool is_needed(int tensor) const {
-    return !readers_of(graph)[static_cast<std::size_t>(tensor)].empty() ||
-           std::ranges::find(graph.outputs(), tensor) != graph.outputs().end();
+    return !readers_of(graph)[static_cast<std::size_t>(tensor)].empty() || graph.is_output(tensor);
   }
-  bool reads_at_points(std::size_t operand) const {
-    const auto followed = followed_axes(node.primitive, types_of(graph, node.inputs), operand, shape());
-    return access_of(followed, planned(node.inputs[operand]).layout, planned(node.outputs[0]).layout) ==
-           Access::point;
-  }
-  bool are_constant(std::size_t first) const {
-    for (std::size_t i = first; i < node.inputs.size(); ++i) {
-      if (!graph.constant(node.inputs[i])) return false;
-    }
-    return true;
-  }
-  // Whether a constant has elements on its last axes alone.
-  bool has_last_axes(std::size_t input, std::size_t axes, std::int64_t last) const {
-    const Shape& of = graph.shape(node.inputs[input]);
-    std::int64_t others = 1;
-    for (std::size_t i = 0; i + axes < of.size(); ++i) others *= of[i];
-    return others == 1 && of.size() >= axes && of.back() == last;
-  }
-  bool is_map() const { return shape().size() == 4 && has_usual_layout(planned(node.outputs[0]), shape()); }
 
   bool operator()(const Map&) const { return true; }
-  bool operator()(const Convolve& one) const {
-    return are_constant(1) &&
-           (reads_one_point(one.window, graph.shape(node.inputs[0])) && reads_at_points(0) ? true : is_map());
-  }
+  bool operator()(const Convolve& one) const { return has_constants() && (is_map() || is_pointwise(one)); }
   bool operator()(const Product&) const {
-    return is_point_product() ||
-           (node.inputs.size() == 2 && can_multiply_by_tiles(planned(node.outputs[0]).layout, shape()));
+    return is_point_product() || (node.inputs.size() == 2 && can_multiply_by_tiles(layout(), shape()));
   }
-  // Whether all points are multiplied by the same constant matrix.
-  bool is_point_product() const {
-    if (!are_constant(1) || !reads_at_points(0) || !has_last_axes(1, 2, shape().back())) return false;
-    return node.inputs.size() < 3 || has_last_axes(2, 1, shape().back());
+  // Whether a convolution of 1x1 reads each point alone.
+  bool is_pointwise(const Convolve& one) const {
+    return reads_one_point(one.window, graph.shape(node.inputs[0])) && reads_at_points();
   }
   bool operator()(const Gather& one) const {
     return !planned(node.inputs[1]).is_last && elements_of(graph.shape(node.inputs[1])) > 0 &&
-           !reads_at_points(0) && can_gather_by_tiles(one, planned(node.outputs[0]).layout, shape());
+           !reads_at_points() && can_gather_by_tiles(one, layout(), shape());
   }
   bool operator()(const TopK& one) const {
-    return node.inputs.size() == 1 && !is_needed(node.outputs[1]) && reads_at_points(0) &&
+    return node.inputs.size() == 1 && !is_needed(node.outputs[1]) && reads_at_points() &&
            can_take_by_tiles(one);
   }
-  bool operator()(const GridSample&) const { return can_sample_by_tiles(planned(node.outputs[0]).layout); }
+  bool operator()(const GridSample&) const { return can_sample_by_tiles(layout()); }
   bool operator()(const WindowFold&) const { return is_map(); }
   bool operator()(const Resample&) const { return is_map(); }
   bool operator()(const Pad& one) const {
@@ -89,8 +50,8 @@ struct KernelChoice {
     return is_map() && keeps(0) && keeps(1);
   }
   bool operator()(const Reduce& one) const {
-    return reads_at_points(0) || (one.fold != Fold::product && is_map() && one.axes == Axes{2, 3} &&
-                                  shape()[0] == 1 && graph.shape(node.inputs[0]).size() == 4);
+    return reads_at_points() || (one.fold != Fold::product && is_map() && one.axes == Axes{2, 3} &&
+                                 shape()[0] == 1 && graph.shape(node.inputs[0]).size() == 4);
   }
   template <typename Other>
   bool operator()(const Other&) const {
@@ -104,16 +65,15 @@ struct KernelMaker {
   const GraphNode& node;
   const SumFinish& finish;
 
-  KernelChoice choice() const { return {context.graph, context.stored.planned(), node}; }
+  KernelChoice choice() const { return {{context.graph, context.stored.planned(), node}}; }
 
   std::unique_ptr<TileKernel> operator()(const Map& one) const { return make_map_tile(context, node, one); }
   std::unique_ptr<TileKernel> operator()(const Convolve& one) const {
-    if (reads_one_point(one.window, context.graph.shape(node.inputs[0])) && choice().reads_at_points(0))
-      return make_point_product(context, node, one.groups, finish);
+    if (choice().is_pointwise(one)) return make_point_product(context, node, finish);
     return make_window_convolve(context, node, one, finish);
   }
   std::unique_ptr<TileKernel> operator()(const Product&) const {
-    return choice().is_point_product() ? make_point_product(context, node, 1, finish)
+    return choice().is_point_product() ? make_point_product(context, node, finish)
                                        : make_pair_product(context, node, finish);
   }
   std::unique_ptr<TileKernel> operator()(const Gather& one) const { return make_gather(context, node, one); }
@@ -129,8 +89,8 @@ struct KernelMaker {
   }
   std::unique_ptr<TileKernel> operator()(const Pad& one) const { return make_pad(context, node, one); }
   std::unique_ptr<TileKernel> operator()(const Reduce& one) const {
-    return choice().reads_at_points(0) ? make_point_reduce(context, node, one)
-                                       : make_map_reduce(context, node, one);
+    return choice().reads_at_points() ? make_point_reduce(context, node, one)
+                                      : make_map_reduce(context, node, one);
   }
   template <typename Other>
   std::unique_ptr<TileKernel> operator()(const Other&) const {
@@ -141,7 +101,7 @@ struct KernelMaker {
 }  // namespace
 
 bool has_tile_kernel(const Graph& graph, std::span<const PlannedTensor> tensors, int node) {
-  const KernelChoice choice{graph, tensors, graph.node(node)};
+  const KernelChoice choice{{graph, tensors, graph.node(node)}};
   return choice.is_real() && std::visit(choice, choice.node.primitive);
 }
 

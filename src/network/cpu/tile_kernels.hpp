@@ -8,7 +8,7 @@ namespace sightline::nn {
 std::unique_ptr<TileKernel> make_map_tile(KernelContext& context, const GraphNode& node, const Map& map);
 /// A convolution of 1x1 or a product with a constant right side, within a point.
 std::unique_ptr<TileKernel> make_point_product(KernelContext& context, const GraphNode& node,
-                                               std::int64_t groups, const SumFinish& finish);
+                                               const SumFinish& finish);
 /// A product of two computed tensors; whether there is a kernel for an output.
 std::unique_ptr<TileKernel> make_pair_product(KernelContext& context, const GraphNode& node,
                                               const SumFinish& finish);

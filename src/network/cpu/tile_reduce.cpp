@@ -4,8 +4,8 @@
 
 #include "network/cpu/reduce.hpp"
 #include "network/cpu/tile_kernels.hpp"
+#include "network/plan/within_points.hpp"
 #include "network/primitives/fold.hpp"
-#include "network/strided.hpp"
 
 namespace sightline::nn {
 namespace {
@@ -21,25 +21,7 @@ class PointReduce : public TileKernel {
                                   context.stored.planned(node.inputs[0]).layout),
            context.stored.planned(node.outputs[0]).layout.points, context.linear),
         y_(context.graph, context.stored, node.outputs[0], context.linear) {
-    // The elements of the operand's first point, in row-major order, by channel of the output.
-    const Layout &from = context.stored.planned(node.inputs[0]).layout,
-                 &to = context.stored.planned(node.outputs[0]).layout;
-    const FactoredAxes inputs = channels_of(from), outputs = channels_of(to);
-    std::vector<std::vector<std::int64_t>> channels, results;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      channels.push_back(offsets_of(inputs[i]));
-      results.push_back(offsets_of(outputs[i]));
-    }
-    terms_.resize(static_cast<std::size_t>(channel_count(to)));
-    for_each_place_of_first_point(context.graph.shape(node.inputs[0]), from, [&](const Shape& place) {
-      std::int64_t channel = 0, result = 0;
-      for (std::size_t i = 0; i < place.size(); ++i) {
-        const auto at = static_cast<std::size_t>(place[i]);
-        channel += channels[i][at];
-        if (results[i].size() > 1) result += results[i][at];
-      }
-      terms_[static_cast<std::size_t>(result)].push_back(static_cast<int>(channel));
-    });
+    terms_ = folded_channels({context.graph, context.stored.planned(), node});
     find_form();
   }
 

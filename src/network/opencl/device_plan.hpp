@@ -62,9 +62,6 @@ struct DevicePlan {
       outputs;  ///< bytes from a frame's start, by input and output of the graph; both as offsets_in_row
 };
 
-/// Whether devices have a kernel for a node.
-bool has_device_kernel(const Graph& graph, std::span<const PlannedTensor> tensors, int node);
-
 /// Throws Problem where a node has no kernel, or where a frame needs more memory than kernels' indices reach.
 DevicePlan plan_for_device(const Graph& graph, const DeviceShape& shape);
 

@@ -4,18 +4,23 @@
 #include <map>
 #include <utility>
 
+#include "network/opencl/device_kernels.hpp"
 #include "network/plan/fuse.hpp"
 #include "network/plan/rewrite.hpp"
 
 namespace sightline::nn {
 namespace {
 
+bool has_kernel(const Rewritten& of, int node) {
+  return has_device_tiles(of.graph, of.tensors, node) || has_device_whole(of.graph, of.tensors, node);
+}
+
 class Partitioner {
  public:
   Partitioner(const Graph& graph, std::size_t most)
       : rewritten_(rewritten(graph)), graph_(rewritten_.graph), most_(static_cast<int>(most)) {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n)
-      on_device_.push_back(has_device_kernel(graph_, rewritten_.tensors, static_cast<int>(n)));
+      on_device_.push_back(has_kernel(rewritten_, static_cast<int>(n)));
   }
 
   Partitions divide() {
@@ -94,11 +99,10 @@ class Partitioner {
     return part;
   }
   bool is_read_later(int tensor, int number) const {
-    if (std::ranges::find(graph_.outputs(), tensor) != graph_.outputs().end()) return true;
-    return std::ranges::any_of(graph_.nodes(), [&](const GraphNode& node) {
-      return std::ranges::find(node.inputs, tensor) != node.inputs.end() &&
-             number_[at(node.outputs[0])] > number;
-    });
+    return graph_.is_output(tensor) || std::ranges::any_of(graph_.nodes(), [&](const GraphNode& node) {
+             return std::ranges::find(node.inputs, tensor) != node.inputs.end() &&
+                    number_[at(node.outputs[0])] > number;
+           });
   }
 
   // Whether a part is large enough to go to a device again. Nodes of others are left to the CPU.
@@ -120,7 +124,7 @@ class Partitioner {
     bool fits = true;
     for (const int n : needed_nodes(own.graph)) {
       const GraphNode& node = own.graph.node(n);
-      if (is_view(node.primitive) || has_device_kernel(own.graph, own.tensors, n)) continue;
+      if (is_view(node.primitive) || has_kernel(own, n)) continue;
       for (const int one : nodes.at(node.name)) on_device_[at(one)] = false;
       fits = false;
     }

@@ -148,6 +148,10 @@ Layout Layout::of(const Shape& shape) {
   return layout;
 }
 
+Layout Layout::of_elements(const Shape& shape) {
+  return {elements_of(shape), factored(shape, strides_of(shape)), false};
+}
+
 bool Layout::has_points(std::size_t axis) const {
   return std::ranges::any_of(axes[axis], [](const Factor& one) { return one.stride != 0; });
 }
@@ -158,6 +162,12 @@ bool Layout::is_complete() const {
     for (const Factor& one : axis) count *= one.stride == 0 ? 1 : one.size;
   }
   return count == points;
+}
+
+bool is_map_layout(const Layout& layout, const Shape& shape) {
+  const Layout usual = Layout::of(shape);
+  return shape.size() == 4 && layout.points == usual.points &&
+         std::ranges::equal(layout.axes, usual.axes, {}, normalised, normalised);
 }
 
 std::vector<int> followed_axes(const Primitive& primitive, InputTypes inputs, std::size_t operand,

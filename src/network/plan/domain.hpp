@@ -23,10 +23,15 @@ struct Layout {
 
   /// N, H and W of maps [N, C, H, W], all but the last axis of others.
   static Layout of(const Shape& shape);
+  /// Each element of a tensor is a point.
+  static Layout of_elements(const Shape& shape);
   bool has_points(std::size_t axis) const;
   /// Whether the tensor has all points of the domain.
   bool is_complete() const;
 };
+
+/// Whether a tensor is a batch of maps whose points are the pixels.
+bool is_map_layout(const Layout& layout, const Shape& shape);
 
 /// Whether a window reads the place of the map [..., H, W] that it computes, alone, and computes all of them.
 bool reads_one_point(const Window& window, const Shape& map);

@@ -46,22 +46,4 @@ void for_each_element(const Shape& shape, const Layout& layout, const View& view
   }
 }
 
-/// Calls `f(place)` for all places of a shape that belong to the first point of a layout, in row-major order.
-template <typename F>
-void for_each_place_of_first_point(const Shape& shape, const Layout& layout, const F& f) {
-  std::vector<std::vector<std::int64_t>> places(shape.size());
-  Shape counts, place(shape.size());
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const std::vector<std::int64_t> points = offsets_of(layout.axes[i]);
-    for (std::int64_t k = 0; k < shape[i]; ++k) {
-      if (points[static_cast<std::size_t>(k)] == 0) places[i].push_back(k);
-    }
-    counts.push_back(static_cast<std::int64_t>(places[i].size()));
-  }
-  for_each_index(counts, [&](const Shape& at) {
-    for (std::size_t i = 0; i < at.size(); ++i) place[i] = places[i][static_cast<std::size_t>(at[i])];
-    f(std::as_const(place));
-  });
-}
-
 }  // namespace sightline::nn

@@ -56,8 +56,7 @@ class SoftmaxFinder {
     return fits ? std::optional(reduce->axes[0]) : std::nullopt;
   }
   bool are_readers(int tensor, const std::vector<int>& nodes) const {
-    return readers_[static_cast<std::size_t>(tensor)] == nodes &&
-           std::ranges::find(graph_.outputs(), tensor) == graph_.outputs().end();
+    return readers_[static_cast<std::size_t>(tensor)] == nodes && !graph_.is_output(tensor);
   }
 
   const Graph& graph_;

@@ -128,7 +128,10 @@ class FinishFinder {
 }  // namespace
 
 std::optional<SumFinish> finish_of(const Graph& graph, const GraphNode& map, int sums) {
-  return FinishFinder(graph, map, sums).find();
+  auto found = FinishFinder(graph, map, sums).find();
+  const int added = found ? found->added : kNone;
+  const bool adds_all = added == kNone || (!graph.constant(added) && graph.shape(added) == graph.shape(sums));
+  return adds_all ? found : std::nullopt;
 }
 
 }  // namespace sightline::nn

@@ -11,7 +11,7 @@ namespace sightline::nn {
 /// What a convolution or product does to its sums.
 struct SumFinish {
   Finish finish;
-  int added = kNone;  ///< a tensor of the output's shape that is added to the sums, or to their activation
+  int added = kNone;  ///< a computed tensor of their shape that is added to the sums, or to their activation
 };
 
 /// The finish that gives all bits of a Map, but for those of NaN. Nothing if there is none.

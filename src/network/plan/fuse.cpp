@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "network/plan/planned_node.hpp"
 #include "network/plan/rewrite.hpp"
 
 namespace sightline::nn {
@@ -92,13 +93,10 @@ class WavePlan {
 
   // Whether a node reads all that a wave made at its own points alone.
   bool reads_at_points(int node, int wave) const {
-    const GraphNode& reader = graph_.node(node);
-    const Types types = types_of(graph_, reader.inputs);
-    for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
-      const PlannedTensor& operand = planned(reader.inputs[i]);
-      const auto followed = followed_axes(reader.primitive, types, i, graph_.shape(reader.outputs[0]));
-      const bool at_points = access_of(followed, operand.layout, layout_of(node)) == Access::point;
-      for (const Source& source : operand.sources) {
+    const PlannedNode reader{graph_, tensors_, graph_.node(node)};
+    for (std::size_t i = 0; i < reader.node.inputs.size(); ++i) {
+      const bool at_points = reader.reads_at_points(i);
+      for (const Source& source : planned(reader.node.inputs[i]).sources) {
         const bool at_same_point =
             at_points && source.is_aligned && !is_alone(graph_.tensor(source.tensor).maker);
         if (wave_of(source.tensor) == wave && !at_same_point) return false;
