@@ -219,11 +219,6 @@ std::vector<int> Import::add_nodes(const OnnxGraph& from, std::vector<int> tenso
   return outputs;
 }
 
-Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit) {
-  OnnxOrigins origins;
-  return import_onnx(model, memory_limit, origins);
-}
-
 namespace {
 
 void remove_unneeded(std::vector<OnnxNode>& nodes, const std::vector<int>& outputs) {
@@ -241,17 +236,21 @@ void remove_unneeded(std::vector<OnnxNode>& nodes, const std::vector<int>& outpu
 
 }  // namespace
 
-Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit, OnnxOrigins& origins) {
+Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit, const Types& inputs,
+                  OnnxOrigins* origins) {
   Import import(memory_limit);
   import.opset = model.opset;
   std::vector<int> tensors(model.graph.values.size(), kNone);
-  for (const OnnxInput& input : model.graph.inputs)
-    tensors[static_cast<std::size_t>(input.value)] =
-        import.graph.add_input(model.graph.value(input.value).name, input.type);
+  for (std::size_t i = 0; i < model.graph.inputs.size(); ++i) {
+    const auto& [value, type] = model.graph.inputs[i];
+    tensors[static_cast<std::size_t>(value)] =
+        import.graph.add_input(model.graph.value(value).name, inputs.empty() ? type : inputs[i]);
+  }
   for (const int output : import.add_nodes(model.graph, tensors)) import.graph.add_output(output);
   Graph graph = Normaliser(import).normalised();
+  if (!origins) return graph;
   remove_unneeded(import.nodes, import.graph.outputs());
-  origins = {std::move(import.graph), std::move(import.nodes)};
+  *origins = {std::move(import.graph), std::move(import.nodes)};
   return graph;
 }
 

@@ -10,14 +10,6 @@
 
 namespace sightline::nn {
 
-/// Imports a model as a normalised graph: what is constant is computed, copies and nodes that nobody needs
-/// are left out, and a batch normalisation is part of the weights of the convolution before it, if nothing
-/// else reads that: in double precision, rounded once.
-/// Inputs and outputs stand in the model's order. Sides of inputs that are kUnknown stay so.
-/// @param memory_limit  bytes of all constants that are computed
-/// Throws Problem, with the node's name.
-Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit);
-
 /// A model's nodes by what has become of their values: to find out what made an output.
 struct OnnxOrigins {
   Graph graph;  ///< before it was normalised
@@ -25,8 +17,17 @@ struct OnnxOrigins {
   /// results are all constant. Inputs and outputs are tensors of `graph`.
   std::vector<OnnxNode> nodes;
 };
-/// The same. @param origins  is set
-Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit, OnnxOrigins& origins);
+
+/// Imports a model as a normalised graph: what is constant is computed, copies and nodes that nobody needs
+/// are left out, and a batch normalisation is part of the weights of the convolution before it, if nothing
+/// else reads that: in double precision, rounded once. Constants of the file are shared, not copied.
+/// Inputs and outputs stand in the model's order. Sides of inputs that are kUnknown stay so.
+/// @param memory_limit  bytes of all constants that are computed
+/// @param inputs        types of the inputs; {}: as the model has them
+/// @param origins       is set, if it is not null
+/// Throws Problem, with the node's name.
+Graph import_onnx(const OnnxModel& model, std::int64_t memory_limit, const Types& inputs = {},
+                  OnnxOrigins* origins = nullptr);
 
 /// Names of all operators, in alphabetical order, separated by commas.
 std::string onnx_operator_names();

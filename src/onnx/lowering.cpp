@@ -137,7 +137,7 @@ int Lowering::add(Primitive primitive, std::vector<int> tensors) {
   return add_all(std::move(primitive), std::move(tensors)).front();
 }
 
-int Lowering::constant(Tensor tensor) {
+int Lowering::constant(SharedTensor tensor) {
   return import_.graph.add_constant(node.title(), std::move(tensor));
 }
 

@@ -135,7 +135,8 @@ class Lowering {
 
   std::vector<int> add_all(Primitive primitive, std::vector<int> tensors);
   int add(Primitive primitive, std::vector<int> tensors);
-  int constant(Tensor tensor);
+  int constant(SharedTensor tensor);
+  int constant(Tensor tensor) { return constant(std::make_shared<const Tensor>(std::move(tensor))); }
   template <typename T>
   int scalar(T value) {
     return constant(Tensor::scalar(value));

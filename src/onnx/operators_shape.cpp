@@ -306,7 +306,7 @@ Made size(Lowering& c) {
 
 Made constant(Lowering& c) {
   const OnnxNode& node = c.node;
-  if (const SharedTensor value = node.tensor("value")) return c.constant(*value);
+  if (const SharedTensor value = node.tensor("value")) return c.constant(value);
   if (node.has("value_float")) return c.scalar(c.real("value_float", 0));
   if (node.has("value_int")) return c.scalar(node.integer("value_int", 0));
   if (node.has("value_ints")) return c.vector(node.integers("value_ints"));
@@ -317,7 +317,7 @@ Made constant(Lowering& c) {
 Made constant_of_shape(Lowering& c) {
   const SharedTensor value = c.node.tensor("value");
   if (value && value->size() != 1) throw Problem("has no value");
-  const int one = value ? c.element(c.constant(*value)) : c.scalar(0.0F), sizes = c.in(0);
+  const int one = value ? c.element(c.constant(value)) : c.scalar(0.0F), sizes = c.in(0);
   if (c.constant(sizes)) return c.expand(one, given_sizes(c, 0));
   return c.add(Expand{Shape(static_cast<std::size_t>(c.length(sizes)), kUnknown)}, {one, sizes});
 }

@@ -120,9 +120,10 @@ void fix_inputs(Network& network, const nn::OnnxGraph& graph, const Settings& se
 
 // The engine's graph of a model whose inputs have these sizes.
 void import_graph(Network& network, const nn::OnnxModel& model, nn::OnnxOrigins& origins) {
-  nn::OnnxModel sized = model;
-  for (std::size_t i = 0; i < network.inputs.size(); ++i) sized.graph.inputs[i].type = network.inputs[i].type;
-  auto graph = std::make_shared<const nn::Graph>(nn::import_onnx(sized, network.memory_limit, origins));
+  nn::Types inputs;
+  for (const NetworkInput& input : network.inputs) inputs.push_back(input.type);
+  auto graph =
+      std::make_shared<const nn::Graph>(nn::import_onnx(model, network.memory_limit, inputs, &origins));
   for (std::size_t i = 0; i < graph->outputs().size(); ++i)
     network.outputs.push_back(
         {model.graph.value(model.graph.outputs[i]).name, graph->type(graph->outputs()[i])});
