@@ -1,7 +1,7 @@
 #include "detectors/network/evidence.hpp"
 
-#include <charconv>
 #include <cmath>
+#include <cstdio>
 
 namespace sightline::network {
 namespace {
@@ -15,21 +15,28 @@ std::span<const ChannelRun> runs_of(const Evidence& evidence, const Sheet& sheet
   return sum == sheet.channels ? std::span<const ChannelRun>(runs) : std::span<const ChannelRun>();
 }
 
-// Numbers behind the classes that Ultralytics' metadata tell: of points, as in kpt_shape "[17, 3]".
+// Numbers behind the classes that Ultralytics' metadata tell: of points, as in kpt_shape "[17, 3]"; 0: none.
 std::int64_t point_numbers(const Evidence& evidence) {
+  int points = 0, numbers = 0;
   const std::string text = evidence.metadata("kpt_shape");
-  std::int64_t product = 0;
-  for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string::npos;) {
-    std::int64_t number = 0;
-    const auto read = std::from_chars(text.data() + at, text.data() + text.size(), number);
-    if (read.ec != std::errc() || number > 1000) return 0;
-    product = std::max<std::int64_t>(product, 1) * number;
-    at = static_cast<std::size_t>(read.ptr - text.data());
-  }
-  return product;
+  return std::sscanf(text.c_str(), "%*[^0-9]%4d%*[^0-9]%4d", &points, &numbers) == 2 ? points * numbers : 0;
 }
 
 }  // namespace
+
+Sheet Evidence::as_map(const Sheet& sheet) const {
+  const Shape& shape = *output_of(sheet).shape;
+  const bool is_map = shape.size() == 4 && shape[0] == 1;
+  const int stride = is_map ? stride_of(shape[1] * shape[2]) : 0;
+  if (stride == 0 || shape[2] != columns(stride) || stride_of(shape[2] * shape[3]) > 0) return sheet;
+  Sheet last = sheet;
+  last.is_last = true;
+  last.channels = last.place_step = shape[3];
+  last.channel_step = 1;
+  last.places = shape[1] * shape[2];
+  last.columns = shape[2];
+  return last;
+}
 
 Content Evidence::content(const Sheet& sheet, std::int64_t channel) const {
   std::int64_t end = 0;
@@ -47,12 +54,11 @@ bool Evidence::has_boundary(const Sheet& sheet, std::int64_t channel) const {
 }
 
 std::optional<Evidence::Range> Evidence::range(const Sheet& sheet, std::int64_t channel) const {
-  if (probe().empty() || sheet.places == 0) return {};
-  const Tensor& tensor = *probe()[static_cast<std::size_t>(sheet.output)];
-  if (tensor.size() < sheet.places * sheet.channels) return {};
+  const Tensor* const values = values_of(sheet);
+  if (!values || sheet.places == 0) return {};
   Range range;
   for (std::int64_t place = 0; place < sheet.places; ++place) {
-    const float value = number_at(tensor, channel * sheet.channel_step + place * sheet.place_step);
+    const float value = sheet.at(*values, place, channel);
     range.smallest = place == 0 ? value : std::min(range.smallest, value);
     range.largest = place == 0 ? value : std::max(range.largest, value);
     range.is_whole &= value == std::floor(value);

@@ -1,11 +1,11 @@
 #pragma once
-/// Evidence for the rules that infer the meaning of a network's outputs. Internal to choose*.cpp.
+/// Facts about a network's outputs that tell their meaning. Internal to choose.cpp and output_*.cpp.
 
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,19 +13,22 @@
 
 namespace sightline::network {
 
-/// An output as places times channels.
+/// An output, or a part of one, as places times channels, for each anchor of a cell if there are several.
 struct Sheet {
   int output = 0;
   std::int64_t places = 0, channels = 1;
-  std::int64_t place_step = 1, channel_step = 1;
+  std::int64_t start = 0, place_step = 1, channel_step = 1, anchor_step = 0;
   bool is_map = false;  ///< rows and columns of cells
   std::int64_t columns = 0;
   bool is_probability = false;
   bool is_last = true;  ///< whether channels are the output's last side, else its second one
 
-  /// The channels from one on, of the places from one on.
-  Field field(std::int64_t channel = 0, std::int64_t place = 0) const {
-    return {output, channel * channel_step + place * place_step, place_step, channel_step};
+  /// An anchor's channels from one on.
+  Field field(std::int64_t channel = 0, std::int64_t anchor = 0) const {
+    return {output, start + anchor * anchor_step + channel * channel_step, place_step, channel_step};
+  }
+  float at(const Tensor& values, std::int64_t place, std::int64_t channel) const {
+    return number_at(values, start + place * place_step + channel * channel_step);
   }
   Sheet turned() const {
     Sheet other = *this;
@@ -66,14 +69,15 @@ inline std::optional<Sheet> sheet_of(const NetworkOutputs::Output& output, int n
 struct Evidence {
   const NetworkOutputs& outputs;
   std::string wanted;         ///< word of `model_type` in lower case; empty: to be inferred
+  std::int64_t mask_numbers;  ///< of each place, for an output with masks that is left out
   std::vector<Sheet> sheets;  ///< all outputs, unless one has no known shape
   bool all_known = true;
-  std::int64_t mask_numbers = 0;  ///< of each place, for an output with masks that is left out
   mutable std::vector<const Tensor*> probed;
   mutable bool has_probed = false;
   static constexpr std::int64_t kMostKept = 1000;
 
-  Evidence(const NetworkOutputs& known, std::string word) : outputs(known), wanted(std::move(word)) {
+  Evidence(const NetworkOutputs& known, std::string word, std::int64_t masks = 0)
+      : outputs(known), wanted(std::move(word)), mask_numbers(masks) {
     for (std::size_t i = 0; i < known.all.size(); ++i) {
       if (const auto sheet = sheet_of(known.all[i], static_cast<int>(i))) {
         sheets.push_back(*sheet);
@@ -113,11 +117,26 @@ struct Evidence {
   }
   /// Its first class's channel: behind coordinates and objectness, and maybe points.
   std::int64_t first_class(std::int64_t channels) const { return has_points_in_row(channels) ? 15 : 5; }
+  /// A map whose channels may be last, as rows and columns of the cells of a stride tell.
+  Sheet as_map(const Sheet& sheet) const;
+  /// The head for cells of a stride.
+  Head with_cells(Head head, int stride, std::int64_t anchors = 1) const {
+    head.stride = static_cast<float>(stride);
+    head.columns = columns(stride);
+    head.anchors = anchors;
+    head.places = anchors * cells(stride);
+    return head;
+  }
   /// Values of the outputs for a test picture; empty where there are none.
   const std::vector<const Tensor*>& probe() const {
     if (!has_probed && outputs.probe) probed = outputs.probe();
     has_probed = true;
     return probed;
+  }
+  /// The same of one sheet; null where there are none, or too few.
+  const Tensor* values_of(const Sheet& sheet) const {
+    const Tensor* const values = probe().empty() ? nullptr : probe()[static_cast<std::size_t>(sheet.output)];
+    return values && values->size() >= sheet.places * sheet.channels ? values : nullptr;
   }
   /// The operator that made a channel of a sheet; `other` where that is not known.
   Content content(const Sheet& sheet, std::int64_t channel) const;
@@ -144,6 +163,10 @@ struct Evidence {
                                                      [&](auto n) { return !strides_for(places, n).empty(); });
   }
   bool has_operator(const char* name) const { return outputs.operators.contains(name); }
+  int count_of(const char* operator_name) const {
+    const auto found = outputs.operators.find(operator_name);
+    return found == outputs.operators.end() ? 0 : found->second;
+  }
   bool is_single() const { return all_known && sheets.size() == 1; }
   const NetworkOutputs::Output& output_of(const Sheet& sheet) const {
     return outputs.all[static_cast<std::size_t>(sheet.output)];
@@ -158,51 +181,7 @@ struct Evidence {
   }
 };
 
-inline Head head_of(const Evidence& evidence, std::int64_t places, int stride, std::int64_t anchors = 1) {
-  Head head;
-  head.places = places;
-  head.stride = static_cast<float>(stride);
-  head.columns = evidence.columns(stride);
-  head.anchors = anchors;
-  return head;
-}
-
-inline Preprocessing usual(Fit fit, double pad, bool rgb, std::array<double, 3> mean,
-                           std::array<double, 3> scale) {
-  Preprocessing p;
-  p.fit = fit;
-  p.pad = pad;
-  p.rgb = rgb;
-  p.mean = mean;
-  p.scale = scale;
-  return p;
-}
-inline Preprocessing as_ultralytics() {
-  return usual(Fit::fit_to_window_letterbox, 114, true, {0, 0, 0}, {255, 255, 255});
-}
-inline Preprocessing as_bytes_in_bgr(double pad) {
-  return usual(Fit::fit_to_window, pad, false, {0, 0, 0}, {1, 1, 1});
-}
-/// RTMDet's, with its fit and padding, and NanoDet's.
-inline Preprocessing as_openmmlab(Fit fit, double pad) {
-  return usual(fit, pad, false, {103.53, 116.28, 123.675}, {57.375, 57.12, 58.395});
-}
-inline Preprocessing as_image_net() {
-  return usual(Fit::standard, 0, true, {123.675, 116.28, 103.53}, {58.395, 57.12, 57.375});
-}
-
 using Match = std::optional<Scheme>;
-
-/// Places of one output, cut into heads by strides, and filled in by `fill(head, place)`.
-template <typename Fill>
-void add_heads(Scheme& scheme, const Evidence& evidence, const std::vector<int>& strides, const Fill& fill) {
-  std::int64_t start = 0;
-  for (const int stride : strides) {
-    scheme.heads.push_back(head_of(evidence, evidence.cells(stride), stride));
-    fill(scheme.heads.back(), start);
-    start += evidence.cells(stride);
-  }
-}
 
 /// Coordinates are fractions of the input.
 inline void set_fractions(Scheme& scheme, const Evidence& evidence) {
@@ -210,70 +189,23 @@ inline void set_fractions(Scheme& scheme, const Evidence& evidence) {
   scheme.unit_y = static_cast<float>(evidence.outputs.input.height);
 }
 
-/// Reads classes from all channels of a sheet. `function` makes scores probabilities that are none yet.
-inline void set_classes(Scheme& scheme, Head& head, const Sheet& sheet,
-                        ScoreFunction function = ScoreFunction::sigmoid) {
-  head.classes = sheet.field();
-  scheme.classes = static_cast<int>(sheet.channels);
-  scheme.activation = sheet.is_probability ? ScoreFunction::none : function;
-}
-
 inline std::string in_lower_case(std::string text) {
   std::ranges::transform(text, text.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return text;
 }
-/// Words are in lower case; the name in any.
-inline bool has_word(const std::string& name, std::initializer_list<const char*> words) {
+/// Whether a name, in any case, contains one of several words in lower case, which blanks separate.
+inline bool has_word(const std::string& name, std::string_view words) {
   const std::string lower = in_lower_case(name);
-  return std::ranges::any_of(words, [&](const char* word) { return lower.find(word) != std::string::npos; });
+  for (std::size_t at = 0, end = 0; at < words.size(); at = end + 1) {
+    end = std::min(words.find(' ', at), words.size());
+    if (lower.find(words.substr(at, end - at)) != std::string::npos) return true;
+  }
+  return false;
 }
 
 /// Takes the first way of reading boxes (corners or centres, in pixels or in parts of the input) that shows
 /// no sign of an error for the test picture, and says so. Leaves the scheme where there is no such picture.
 void settle_boxes(Scheme& scheme, const Evidence& evidence);
-
-/// PaddleDetection's networks tell their input by their activation: PP-YOLOE and RT-DETR have a smooth one.
-inline Preprocessing as_paddle(const Evidence& evidence) {
-  constexpr int kFew = 16;  // of those that make scores alone
-  const auto sigmoids = evidence.outputs.operators.find("Sigmoid");
-  const bool is_smooth = sigmoids != evidence.outputs.operators.end() && sigmoids->second > kFew;
-  return is_smooth ? usual(Fit::standard, 0, true, {0, 0, 0}, {255, 255, 255}) : as_image_net();
-}
-
-/// Square priors in each cell, as RetinaFace and UltraFace have them; empty unless there are `count`.
-std::vector<Prior> face_priors(const Evidence& evidence, std::int64_t count);
-
-/// Rules for one output with a row for each place, or with several of each.
-Match match_yolox(const Evidence& evidence);
-Match match_yolov5(const Evidence& evidence);
-Match match_yolov8(const Evidence& evidence);
-Match match_end_to_end(const Evidence& evidence);
-/// Anchors for YOLOv5 and YOLOv7 by stride, width and height in turn, with the name of their origin.
-std::pair<std::span<const double>, std::string> anchors_for(const Evidence& evidence, std::size_t strides,
-                                                            bool is_face);
-
-/// The rule for networks that classify whole pictures.
-Match match_classification(const Evidence& evidence);
-
-/// Rules for boxes and scores in outputs of their own.
-Match match_box_pair(const Evidence& evidence);
-Match match_detr(const Evidence& evidence);
-Match match_ssd(const Evidence& evidence);
-
-/// Rules for groups of outputs, one for each stride.
-Match match_fastestdet(const Evidence& evidence);
-Match match_yolo_fastest(const Evidence& evidence);
-Match match_mediapipe(const Evidence& evidence);
-Match match_raw_yolov5(const Evidence& evidence);
-Match match_darknet(const Evidence& evidence);
-Match match_yolov2(const Evidence& evidence);
-Match match_retinaface(const Evidence& evidence);
-Match match_yunet(const Evidence& evidence);
-Match match_scrfd(const Evidence& evidence);
-Match match_nanodet(const Evidence& evidence);
-Match match_fcos(const Evidence& evidence);
-Match match_centerface(const Evidence& evidence);
-Match match_centernet(const Evidence& evidence);
 
 }  // namespace sightline::network

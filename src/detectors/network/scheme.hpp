@@ -44,6 +44,8 @@ struct Head {
   float anchor_width = 0, anchor_height = 0;  ///< of BoxForm::anchor and darknet, in pixels of the input
   float spread = 1;                           ///< of BoxForm::darknet: range of centres, in cells
   Field classes, objectness, box, points, label;
+
+  std::array<Field*, 5> fields() { return {&classes, &objectness, &box, &points, &label}; }
 };
 
 enum class ScoreFunction {
@@ -71,16 +73,16 @@ enum class BoxForm {
 
 /// How an output is read.
 struct Scheme {
-  std::string type;                 ///< word of `model_type`
-  std::string reason;               ///< why it was chosen, for people
-  std::string doubt;                ///< sign that it is wrong, as "scores up to 68"; empty: none
-  std::vector<std::string> others;  ///< words of `model_type` that fit the shapes, too
+  std::string type{};                 ///< word of `model_type`
+  std::string reason{};               ///< why it was chosen, for people
+  std::string doubt{};                ///< sign that it is wrong, as "scores up to 68"; empty: none
+  std::vector<std::string> others{};  ///< words of `model_type` that fit the shapes, too
   bool is_certain =
       false;  ///< whether the file's structure alone tells; otherwise a test picture is looked at
-  std::vector<Head> heads;
-  std::vector<Prior> priors;
+  std::vector<Head> heads{};
+  std::vector<Prior> priors{};
   int classes = 1;
-  std::string object;           ///< name of the only class, where the kind of network tells it
+  std::string object{};         ///< name of the only class, where the kind of network tells it
   bool has_background = false;  ///< the first class is none
   bool has_no_object = false;   ///< a class behind the last one is none; for softmax
   ScoreFunction activation = ScoreFunction::none;
@@ -92,12 +94,12 @@ struct Scheme {
   int bins = 0;         ///< of a distribution
   /// Units of coordinates: 1, or the input's width and height for fractions; for points likewise.
   float unit_x = 1, unit_y = 1;
-  int points = 0;               ///< of each place
-  bool in_picture = false;      ///< coordinates are pixels of the frame, not of the input
-  bool rows_first = false;      ///< corners are y1, x1, y2, x2
-  bool suppresses = true;       ///< whether neighbours have to be suppressed
-  bool coco91 = false;          ///< labels are COCO's numbers with gaps
-  Preprocessing preprocessing;  ///< that such networks usually have; its size is not set
+  int points = 0;                 ///< of each place
+  bool in_picture = false;        ///< coordinates are pixels of the frame, not of the input
+  bool rows_first = false;        ///< corners are y1, x1, y2, x2
+  bool suppresses = true;         ///< whether neighbours have to be suppressed
+  bool coco91 = false;            ///< labels are COCO's numbers with gaps
+  Preprocessing preprocessing{};  ///< that such networks usually have; its size is not set
   double threshold = 0.3;
   double iou = 0.6;
 };
