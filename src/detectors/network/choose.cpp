@@ -34,7 +34,7 @@ std::vector<std::string> other_readings(const NetworkOutputs& outputs, std::stri
   known.probe = nullptr;
   const Evidence evidence(known, "");
   std::vector<std::string> names;
-  for (const Row& row : output_rows()) {
+  for (const OutputRow& row : output_rows()) {
     if (row.type != chosen && (names.empty() || names.back() != row.type) && match(row, evidence))
       names.emplace_back(row.type);
   }
@@ -46,7 +46,7 @@ std::vector<std::string> other_readings(const NetworkOutputs& outputs, std::stri
 Match first_match(const Evidence& evidence, std::string_view wanted_type) {
   Match doubtful;
   std::string_view seen;
-  for (const Row& row : output_rows()) {
+  for (const OutputRow& row : output_rows()) {
     if (row.type == seen || (!wanted_type.empty() && row.type != wanted_type)) continue;
     Match scheme = match(row, evidence);
     if (!scheme) continue;
@@ -168,7 +168,7 @@ Match match_any(const NetworkOutputs& outputs, const std::string& word, std::str
 
 std::vector<std::string_view> scheme_names() {
   std::vector<std::string_view> names;
-  for (const Row& row : output_rows()) {
+  for (const OutputRow& row : output_rows()) {
     if (names.empty() || names.back() != row.type) names.push_back(row.type);
   }
   return names;
@@ -177,7 +177,7 @@ std::vector<std::string_view> scheme_names() {
 Scheme choose_scheme(const NetworkOutputs& outputs, const std::string& wanted) {
   const std::string word = in_lower_case(wanted);
   std::string_view type;
-  for (const Row& row : output_rows()) {
+  for (const OutputRow& row : output_rows()) {
     if (word.empty()) break;
     if (word == row.type ||
         fmt::format(" {} ", row.also).find(fmt::format(" {} ", word)) != std::string::npos)

@@ -141,7 +141,7 @@ bool is_of_darknet(const Evidence& evidence, bool has_mish) {
 }  // namespace
 
 // YOLOv5 and YOLOv7 without their last step.
-bool maps_of_yolov5(Reading& reading, const Row&) {
+bool maps_of_yolov5(Reading& reading, const OutputRow&) {
   const Evidence& evidence = reading.evidence;
   const std::size_t outputs = evidence.outputs.all.size(), given = evidence.outputs.anchors.size();
   if (outputs == 0 || given % (2 * outputs) != 0) return false;
@@ -160,7 +160,7 @@ bool maps_of_yolov5(Reading& reading, const Row&) {
 }
 
 // YOLOv3, YOLOv4 and the small ones without their last step, as converters of Darknet's files leave them.
-bool maps_of_darknet(Reading& reading, const Row&) {
+bool maps_of_darknet(Reading& reading, const OutputRow&) {
   const Evidence& evidence = reading.evidence;
   const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
   const bool is_small = all.size() == 2, is_told = !evidence.wanted.empty();
@@ -189,7 +189,7 @@ bool maps_of_darknet(Reading& reading, const Row&) {
 }
 
 // YOLOv2 without its last step: one map, whose classes exclude each other.
-bool map_of_yolov2(Reading& reading, const Row&) {
+bool map_of_yolov2(Reading& reading, const OutputRow&) {
   constexpr std::int64_t kAnchors = 5, kVocChannels = kAnchors * 25;
   constexpr int kStride = 32;
   const Evidence& evidence = reading.evidence;

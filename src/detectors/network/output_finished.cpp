@@ -74,7 +74,7 @@ constexpr char kNotSuppressed[] = ", one for each place, which are not suppresse
 }  // namespace
 
 // Their number may be known at run time alone.
-bool finished_boxes(Reading& reading, const Row&) {
+bool finished_boxes(Reading& reading, const OutputRow&) {
   const Evidence& evidence = reading.evidence;
   Finished found = finished_by_name(evidence);
   if (!found.is_whole()) found = finished_by_values(evidence);
@@ -157,7 +157,7 @@ bool fits_rows(const Evidence& evidence, const Scheme& scheme) {
 
 }  // namespace
 
-bool finished_rows(Reading& reading, const Row&) {
+bool finished_rows(Reading& reading, const OutputRow&) {
   const Evidence& evidence = reading.evidence;
   const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
   // PaddleDetection's have the number of rows beside them.

@@ -7,28 +7,29 @@ namespace sightline::network {
 namespace {
 
 // Channels of a part; 0: those that the other parts leave.
-std::int64_t fixed_channels(const Evidence& evidence, const Part& part) {
+std::int64_t fixed_channels(const Evidence& evidence, const OutputPart& part) {
   constexpr int kCoco = 80;
   if (part.channels == kNamed) return evidence.outputs.classes.value_or(kCoco);
   return part.channels > 0 && part.channels < kNamed ? part.channels : 0;
 }
 
-bool fits(const Evidence& evidence, const Part& part, std::int64_t channels) {
+bool fits(const Evidence& evidence, const OutputPart& part, std::int64_t channels) {
   constexpr std::int64_t kMostBins = 64;
-  if (part.channels == kSides) return channels >= 4 && channels % 4 == 0 && channels <= 4 * kMostBins;
+  if (part.channels == kFourSides) return channels >= 4 && channels % 4 == 0 && channels <= 4 * kMostBins;
   const std::int64_t fixed = fixed_channels(evidence, part);
-  return fixed > 0 ? channels == fixed : evidence.fits_classes(channels) && part.channels != but(channels);
+  return fixed > 0 ? channels == fixed
+                   : evidence.fits_classes(channels) && part.channels != any_but(channels);
 }
 
 // Gives channels of a sheet to a part.
-void put(Reading& reading, Head& head, const Part& part, const Sheet& sheet, std::int64_t first,
+void put(Reading& reading, Head& head, const OutputPart& part, const Sheet& sheet, std::int64_t first,
          std::int64_t channels) {
   if (!part.field) return;
   Scheme& scheme = reading.scheme;
   head.*part.field = sheet.field(first);
   if (part.field == &Head::box) reading.boxes = sheet;
   if (part.field == &Head::points) scheme.points = static_cast<int>(channels / 2);
-  if (part.channels == kSides && channels != 4) {
+  if (part.channels == kFourSides && channels != 4) {
     scheme.box = BoxForm::distribution;
     scheme.bins = static_cast<int>(channels / 4);
   }
@@ -39,11 +40,11 @@ void put(Reading& reading, Head& head, const Part& part, const Sheet& sheet, std
 }
 
 // All parts in turn from one output.
-bool take_joined(Reading& reading, const Row& row, const Sheet& sheet, Head& head) {
+bool take_joined(Reading& reading, const OutputRow& row, const Sheet& sheet, Head& head) {
   const Evidence& evidence = reading.evidence;
   std::int64_t rest = sheet.channels, next = 0;
-  for (const Part& part : row.parts) rest -= part.is_optional ? 0 : fixed_channels(evidence, part);
-  for (const Part& part : row.parts) {
+  for (const OutputPart& part : row.parts) rest -= part.is_optional ? 0 : fixed_channels(evidence, part);
+  for (const OutputPart& part : row.parts) {
     if (part.is_optional) continue;
     const std::int64_t fixed = fixed_channels(evidence, part);
     Evidence::Classes taken{next, fixed > 0 ? fixed : rest};
@@ -58,10 +59,10 @@ bool take_joined(Reading& reading, const Row& row, const Sheet& sheet, Head& hea
 }
 
 // Each part from an output of its own: the first that fits it and no part before.
-bool take_apart(Reading& reading, const Row& row, std::vector<Sheet> sheets, Head& head) {
+bool take_apart(Reading& reading, const OutputRow& row, std::vector<Sheet> sheets, Head& head) {
   const Evidence& evidence = reading.evidence;
   ScoreFunction& activation = reading.scheme.activation;
-  for (const Part& part : row.parts) {
+  for (const OutputPart& part : row.parts) {
     if (part.field && (head.*part.field).is_there()) continue;
     const auto found = std::ranges::find_if(sheets, [&](const Sheet& sheet) {
       return fits(evidence, part, sheet.channels) &&
@@ -75,7 +76,7 @@ bool take_apart(Reading& reading, const Row& row, std::vector<Sheet> sheets, Hea
     put(reading, head, part, *found, 0, found->channels);
     sheets.erase(found);
   }
-  return sheets.empty() && std::ranges::all_of(row.parts, [&](const Part& part) {
+  return sheets.empty() && std::ranges::all_of(row.parts, [&](const OutputPart& part) {
            return part.is_optional || (head.*part.field).is_there();
          });
 }
@@ -100,7 +101,7 @@ std::vector<Grid> mediapipe_grids(const Evidence& evidence, std::int64_t places)
 }
 
 // Adds heads for the places of `head`, one for each stride unless they are not cut.
-bool cut(Reading& reading, const Row& row, Head head, std::int64_t places) {
+bool cut(Reading& reading, const OutputRow& row, Head head, std::int64_t places) {
   const Evidence& evidence = reading.evidence;
   std::vector<Grid> grids;
   if (row.cells == Cells::mediapipe) {
@@ -126,7 +127,7 @@ bool cut(Reading& reading, const Row& row, Head head, std::int64_t places) {
 
 }  // namespace
 
-Match match(const Row& row, const Evidence& evidence) {
+Match match(const OutputRow& row, const Evidence& evidence) {
   Reading reading{evidence, row.scheme};
   reading.scheme.type = row.type;
   reading.scheme.is_certain = !row.is_doubtful;
@@ -136,7 +137,7 @@ Match match(const Row& row, const Evidence& evidence) {
   return reading.scheme;
 }
 
-bool one_sheet(Reading& reading, const Row& row) {
+bool one_sheet(Reading& reading, const OutputRow& row) {
   const Evidence& evidence = reading.evidence;
   const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
   const auto maps_beside = std::ranges::count_if(
@@ -152,7 +153,7 @@ bool one_sheet(Reading& reading, const Row& row) {
   return take_joined(reading, row, rows, head) && cut(reading, row, head, rows.places);
 }
 
-bool groups(Reading& reading, const Row& row) {
+bool groups(Reading& reading, const OutputRow& row) {
   const Evidence& evidence = reading.evidence;
   std::map<std::int64_t, std::vector<Sheet>, std::greater<>> by_places;
   for (const Sheet& one : evidence.sheets) {
@@ -176,7 +177,7 @@ bool groups(Reading& reading, const Row& row) {
   return true;
 }
 
-bool box_pair(Reading& reading, const Row& row) {
+bool box_pair(Reading& reading, const OutputRow& row) {
   const Evidence& evidence = reading.evidence;
   if (!evidence.all_known || evidence.sheets.size() != 2) return false;
   const auto is_named = [&](const Sheet& sheet) {

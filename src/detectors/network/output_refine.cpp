@@ -338,7 +338,7 @@ const char* set_classifier_input(const Evidence& evidence, Preprocessing& p) {
 }  // namespace
 
 // 1xN, or 1xNx1x1. What is joined of several parts is one detection.
-bool whole_picture(Reading& reading, const Row&) {
+bool whole_picture(Reading& reading, const OutputRow&) {
   const NetworkOutputs& outputs = reading.evidence.outputs;
   if (outputs.all.size() != 1 || !outputs.all[0].shape) return false;
   const NetworkOutputs::Output& output = outputs.all[0];

@@ -2,7 +2,7 @@
 
 namespace sightline::network {
 
-const std::vector<Row>& output_rows() {
+const std::vector<OutputRow>& output_rows() {
   using enum BoxForm;
   using enum Cells;
   using enum ScoreFunction;
@@ -15,11 +15,14 @@ const std::vector<Row>& output_rows() {
                  kQueries[] = "boxes and class scores of at most 1000 queries",
                  kMediaPipe[] = "boxes relative to cells, as in MediaPipe, with scores";
   // Of two outputs that could be distances, the one with the name of them, or the only one of four.
-  const std::vector<Part> classes_and_sides = {
-      {classes, kNamed}, {box, kSides, "dis box reg"}, {classes, but(4)}, {classes, kAny}, {box, kSides}};
+  const std::vector<OutputPart> classes_and_sides = {{classes, kNamed},
+                                                     {box, kFourSides, "dis box reg"},
+                                                     {classes, any_but(4)},
+                                                     {classes, kAny},
+                                                     {box, kFourSides}};
   // A row is a few lines.
   // clang-format off
-  static const std::vector<Row> kRows = {
+  static const std::vector<OutputRow> kRows = {
   {.type = "classification", .also = "classify", .look = whole_picture, .is_in_fractions = true,
    .scheme = {.box = picture, .suppresses = false, .threshold = 0}},
 
@@ -82,7 +85,7 @@ const std::vector<Row>& output_rows() {
   {.type = "end_to_end", .also = "deepstream yolo26 ppyoloe yolov10", .look = finished_rows,
    .scheme = {.preprocessing = as_ultralytics()}},
   {.type = "nanodet", .also = "gfl nanodet-plus picodet", .look = one_sheet,
-   .parts = {{classes, kNamed}, {box, kSides}}, .cells = strides,
+   .parts = {{classes, kNamed}, {box, kFourSides}}, .cells = strides,
    .scheme = {.reason = "each row is a cell of an 8, 16, 32 ... pixel grid, with class scores and distances",
     .box = distances, .preprocessing = as_openmmlab(kLetterbox, 0)}, .refine = refine_nanodet},
   {.type = "nanodet", .look = groups, .parts = classes_and_sides, .cells = stride, .groups = {4, 4},
@@ -121,8 +124,9 @@ const std::vector<Row>& output_rows() {
     .activation = sigmoid, .box = log_size_at_cell,
     .preprocessing = usual(kTopLeft, 0, true, {0, 0, 0}, {1, 1, 1}), .threshold = 0.35, .iou = 0.3}},
   {.type = "centernet", .look = groups,
-   .parts = {{objectness, 2, "off reg", kOptional}, {classes, kAny, "hm heat"}, {box, 2}, {classes, but(2)},
-    {classes, kAny}, {objectness, 2, "", kOptional}}, .cells = stride, .are_maps = true,
+   .parts = {{objectness, 2, "off reg", kOptional}, {classes, kAny, "hm heat"}, {box, 2},
+    {classes, any_but(2)}, {classes, kAny}, {objectness, 2, "", kOptional}},
+   .cells = stride, .are_maps = true,
    .scheme = {.reason = "maps of classes, sizes and offsets", .activation = sigmoid, .only_peaks = true,
     .box = size_at_cell, .suppresses = false,
     .preprocessing = usual(kLetterbox, 0, false, {104.04, 113.985, 119.85}, {73.695, 69.87, 70.89})}},

@@ -18,7 +18,7 @@
 namespace sightline::network {
 
 /// Channels that mean one thing.
-struct Part {
+struct OutputPart {
   Field Head::*field = nullptr;  ///< null: not read
   std::int64_t channels = 0;     ///< how many, or one of the numbers below
   const char* words = "";        ///< one of which the output's name has, separated by blanks; "": any name
@@ -28,9 +28,9 @@ inline constexpr std::int64_t kAny = 0,  ///< classes
     kNamed = 1001,                       ///< as many classes as there are names, or COCO's 80
     kAmong = 1002,                       ///< classes, with other numbers in front or behind
     kBefore = 1003,                      ///< classes, with points or masks behind where the file tells so
-    kSides = 1004;                       ///< distances to four sides: each a number, or a distribution
+    kFourSides = 1004;                   ///< distances to four sides: each a number, or a distribution
 /// Any number of classes but this one.
-constexpr std::int64_t but(std::int64_t classes) {
+constexpr std::int64_t any_but(std::int64_t classes) {
   return -classes;
 }
 
@@ -51,15 +51,15 @@ struct Reading {
   std::int64_t first_class = 0;  ///< its channel
 };
 
-struct Row;
-using Look = bool(Reading& reading, const Row& row);
+struct OutputRow;
+using Look = bool(Reading& reading, const OutputRow& row);
 using Refine = bool(Reading& reading);
 
-struct Row {
+struct OutputRow {
   std::string_view type;       ///< word of `model_type`; of several rows the first that fits counts
   std::string_view also = "";  ///< other words for it, separated by blanks
   Look* look;                  ///< predicate, which adds heads
-  std::vector<Part> parts = {};
+  std::vector<OutputPart> parts = {};
   Cells cells = Cells::any;
   std::int64_t anchors = 1;                 ///< places of a cell
   std::array<std::size_t, 2> groups{1, 1};  ///< how many at least and at most, each of other places
@@ -73,10 +73,10 @@ struct Row {
   Scheme scheme = {};         ///< common to all such networks
   Refine* refine = nullptr;   ///< checks the rest, and adds what depends on the file
 };
-const std::vector<Row>& output_rows();
+const std::vector<OutputRow>& output_rows();
 
 /// The reading of a row; nothing where the outputs do not fit.
-Match match(const Row& row, const Evidence& evidence);
+Match match(const OutputRow& row, const Evidence& evidence);
 
 /// One output whose rows (or columns) hold all parts in turn; of several anchors, their raw maps may be
 /// beside it. Groups of outputs of as many places, each of which holds all parts. Two outputs: four
