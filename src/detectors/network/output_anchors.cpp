@@ -79,9 +79,9 @@ AnchorMaps anchor_maps(const Evidence& evidence, std::int64_t anchors) {
     sheet.anchor_step = sheet.places * sheet.channels;
     const int stride = evidence.stride_of(sheet.places);
     // Maps of distributions have as many channels as other classes would: COCO's 80 and VOC's 20 are told.
-    constexpr std::int64_t kDistributions = 64, kCoco = 255, kVoc = 75;
-    const bool is_unsure = !is_last && shape[1] > kDistributions && shape[1] != kCoco && shape[1] != kVoc &&
-                           evidence.wanted.empty() && !evidence.outputs.classes;
+    constexpr std::int64_t kDistributions = 64, kCocoChannels = 255, kVoc = 75;
+    const bool is_unsure = !is_last && shape[1] > kDistributions && shape[1] != kCocoChannels &&
+                           shape[1] != kVoc && evidence.wanted.empty() && !evidence.outputs.classes;
     if (stride == 0 || shape[3] != evidence.columns(stride) ||
         shape[1] != (is_last ? anchors : anchors * sheet.channels) || is_unsure ||
         !evidence.fits_classes(sheet.channels - evidence.first_class(sheet.channels)) ||
@@ -190,19 +190,19 @@ bool maps_of_darknet(Reading& reading, const OutputRow&) {
 
 // YOLOv2 without its last step: one map, whose classes exclude each other.
 bool map_of_yolov2(Reading& reading, const OutputRow&) {
-  constexpr std::int64_t kAnchors = 5, kVocChannels = kAnchors * 25;
+  constexpr std::int64_t kPerCell = 5, kVocChannels = kPerCell * 25;
   constexpr int kStride = 32;
   const Evidence& evidence = reading.evidence;
   if (!evidence.is_single() || !evidence.sheets[0].is_map || !evidence.output_of(evidence.sheets[0]).is_raw ||
       (evidence.wanted.empty() && !evidence.has_operator("LeakyRelu")))
     return false;
   const Evidence known = known_as_darknet(evidence);
-  const AnchorMaps maps = anchor_maps(known, kAnchors);
+  const AnchorMaps maps = anchor_maps(known, kPerCell);
   std::vector<double> sizes = evidence.outputs.anchors;
   for (const double side : evidence.sheets[0].channels == kVocChannels ? kYolov2Voc : kYolov2) {
     if (evidence.outputs.anchors.empty()) sizes.push_back(kStride * side);
   }
-  if (!maps.contains(kStride) || sizes.size() != 2 * kAnchors) return false;
+  if (!maps.contains(kStride) || sizes.size() != 2 * kPerCell) return false;
   reading.scheme.reason = darknet_reason("YOLOv2", add_anchors(reading.scheme, known, maps, sizes));
   return true;
 }

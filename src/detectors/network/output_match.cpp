@@ -8,8 +8,8 @@ namespace {
 
 // Channels of a part; 0: those that the other parts leave.
 std::int64_t fixed_channels(const Evidence& evidence, const OutputPart& part) {
-  constexpr int kCoco = 80;
-  if (part.channels == kNamed) return evidence.outputs.classes.value_or(kCoco);
+  constexpr int kCocoClasses = 80;
+  if (part.channels == kNamed) return evidence.outputs.classes.value_or(kCocoClasses);
   return part.channels > 0 && part.channels < kNamed ? part.channels : 0;
 }
 

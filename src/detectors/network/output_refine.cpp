@@ -98,7 +98,7 @@ namespace {
 // Whether rows of one place a cell hold objectness in front of the classes: YOLOX decodes sizes with
 // exponentials, or leaves them raw, and YOLOv6 has an objectness of 1. YOLOv8 has neither.
 bool has_objectness(const Evidence& evidence, const Sheet& sheet) {
-  constexpr std::int64_t kObjectness = 4, kFirstClass = 5, kCoco = 85;
+  constexpr std::int64_t kObjectness = 4, kFirstClass = 5, kCocoColumns = 85;
   if (evidence.output_of(sheet).is_raw || evidence.has_operator("Exp") || !evidence.wanted.empty())
     return true;
   const Content objectness = evidence.content(sheet, kObjectness);
@@ -108,7 +108,7 @@ bool has_objectness(const Evidence& evidence, const Sheet& sheet) {
       values && values->smallest == 1 && values->largest == 1)
     return true;
   return evidence.outputs.classes ? sheet.channels == *evidence.outputs.classes + kFirstClass
-                                  : sheet.channels == kCoco;
+                                  : sheet.channels == kCocoColumns;
 }
 
 }  // namespace
@@ -244,8 +244,8 @@ constexpr std::int64_t kMostQueries = 1000;
 bool refine_queries(Reading& reading) {
   const Evidence& evidence = reading.evidence;
   const Sheet& sheet = reading.scores;
-  constexpr std::int64_t kCoco = 84;  // of others, the file says that it is one, or the user
-  const bool is_unsure = sheet.channels != kCoco && !evidence.outputs.classes;
+  constexpr std::int64_t kCocoColumns = 84;  // of others, the file says that it is one, or the user
+  const bool is_unsure = sheet.channels != kCocoColumns && !evidence.outputs.classes;
   return sheet.places <= kMostQueries &&
          (!evidence.wanted.empty() || (!is_unsure && !evidence.has_all_places(sheet.places)));
 }
