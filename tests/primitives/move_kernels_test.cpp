@@ -29,18 +29,6 @@ TEST_P(NetworkMoveKernel, CopiesChannelsBetweenAllLayouts) {
   }
 }
 
-TEST_P(NetworkMoveKernel, FillsLanes) {
-  for (const int points : kAwkwardPoints) {
-    const Tensor x = made_odd({points});
-    std::vector<float> block(static_cast<std::size_t>(points * 16), 1);
-    clear_lanes(block.data(), 11, points);
-    for (int i = 0; i < points * 16; ++i) EXPECT_EQ(block[static_cast<std::size_t>(i)], i % 16 < 11 ? 1 : 0);
-    spread_points(x.as<float>().data(), points, block.data());
-    const Tensor wanted = run(Expand{{points, 16}}, {run(Reshape{{points, 1}}, {x})});
-    EXPECT_TRUE(same(Tensor::of({points, 16}, block), wanted));
-  }
-}
-
 TEST_P(NetworkMoveKernel, PicksPointsAndLanes) {
   const std::vector<std::int32_t> points{32, 0, 16, 16, 80, 64};
   const Tensor x = made_odd({100});
@@ -78,41 +66,6 @@ TEST_P(NetworkMoveKernel, PicksLanesOfFewFloats) {
   pick_lanes({end.data(), points.data(), 3, 3}, places.data(), keys.data(), 0, block.data());
   for (std::size_t i = 0; i < 48; ++i)
     EXPECT_EQ(block[i], static_cast<float>(points[i / 16] + places[i % 16])) << i;
-}
-
-TEST_P(NetworkMoveKernel, CopiesViews) {
-  const auto check = [](const Tensor& x, const Primitive& view) {
-    const Shape shape = infer(view, std::array{x.type()}).at(0).shape;
-    const View whole = View::of(0, x.shape());
-    const View* const operands[] = {&whole};
-    const nn::Run shown = view_of(view, operands, shape).value().runs.at(0);
-    Tensor y(x.data(), shape);
-    std::memset(y.bytes().data(), 1, y.bytes().size());
-    copy_view(bytes_of(x.data()),
-              x.bytes().data() + shown.offset * static_cast<std::int64_t>(bytes_of(x.data())), shown.axes,
-              y.bytes().data(), strides_of(shape));
-    EXPECT_TRUE(same(y, run(view, {x}))) << name_of(view) << text_of(x.type());
-  };
-  for_all_numbers([&]<typename T>() {
-    const Tensor x = made<T>({3, 17, 5, 6});
-    check(x, Reshape{{51, 30}});
-    check(x, Transpose{{0, 2, 3, 1}});
-    check(x, Transpose{{3, 1, 0, 2}});
-    check(x, Slice{{1, 16, 0, 5}, {1, -3, 2, -1}, {2, 5, 3, 6}});
-    check(made<T>({7, 1}), Expand{{4, 7, 5}});
-    check(made<T>({40, 70}), Transpose{{1, 0}});
-  });
-  copy_view(8, nullptr, {{{3, 1}}, {{0, 1}}}, nullptr, {0, 1});  // of nothing
-  // An axis with two factors, as a channel shuffle has, into a part of a larger tensor.
-  const Tensor x = made_odd({4, 3, 2});
-  std::vector<float> y(6 * 12, 1);
-  copy_view(4, x.bytes().data(), {{{3, 2}, {4, 6}}, {{2, 1}}}, y.data() + 1, {6, 2});
-  for (int i = 0; i < 12; ++i) {
-    for (int k = 0; k < 6; ++k) {
-      const float wanted = k == 1 || k == 3 ? at<float>(x, {i % 4, i / 4, k / 2}) : 1;
-      EXPECT_EQ(Scalar(y[static_cast<std::size_t>(i * 6 + k)]), Scalar(wanted)) << i << " " << k;
-    }
-  }
 }
 
 }  // namespace

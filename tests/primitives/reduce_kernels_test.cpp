@@ -9,7 +9,6 @@ namespace {
 KERNEL_TEST_SUITE(NetworkReduceKernel);
 
 constexpr Fold kFolds[] = {Fold::sum, Fold::product, Fold::minimum, Fold::maximum};
-constexpr ArgReduce kPlaces[] = {{true, 1, false}, {true, 1, true}, {false, 1, false}, {false, 1, true}};
 
 // Points with elements [points, count]: odd ones, many equal ones, and rows of NaN.
 std::vector<Tensor> made_points(int points, int count) {
@@ -64,32 +63,12 @@ TEST_P(NetworkReduceKernel, FoldsWithinPoints) {
   });
 }
 
-TEST_P(NetworkReduceKernel, FindsWithinPoints) {
-  for_points([](const PointElements& elements, const Tensor& x) {
-    for (const ArgReduce& how : kPlaces) {
-      Tensor y(DataType::i64, {elements.points, 1});
-      find_within_points(how, elements, y.as<std::int64_t>().data());
-      EXPECT_TRUE(same(y, run(how, {x}))) << text_of(x.shape()) << how.largest << how.last;
-    }
-  });
-}
-
 TEST_P(NetworkReduceKernel, FoldsAcrossRows) {
   for_rows([](const RowElements& elements, const Tensor& x) {
     for (const Fold fold : kFolds) {
       Tensor y(DataType::f32, {elements.width, 1});
       fold_across_rows(fold, elements, y.as<float>().data());
       EXPECT_TRUE(same(y, run(Reduce{fold, {1}}, {x}))) << text_of(x.shape()) << static_cast<int>(fold);
-    }
-  });
-}
-
-TEST_P(NetworkReduceKernel, FindsAcrossRows) {
-  for_rows([](const RowElements& elements, const Tensor& x) {
-    for (const ArgReduce& how : kPlaces) {
-      Tensor y(DataType::i64, {elements.width, 1});
-      find_across_rows(how, elements, y.as<std::int64_t>().data());
-      EXPECT_TRUE(same(y, run(how, {x}))) << text_of(x.shape()) << how.largest << how.last;
     }
   });
 }
@@ -110,28 +89,6 @@ TEST_P(NetworkReduceKernel, FoldsChannelsWhereverTheyLie) {
             return folds[static_cast<std::size_t>(place[1] * step)];
           });
           EXPECT_TRUE(same(got, wanted)) << count << " " << static_cast<int>(lay);
-        }
-      }
-      Tensor places(DataType::i64, {1, kPoints});
-      find_channels({true, 0}, laid.channels(), count, kPoints, places.as<std::int64_t>().data(),
-                    scratch.data());
-      EXPECT_TRUE(same(places, run(ArgReduce{true, 0}, {x}))) << count << " " << static_cast<int>(lay);
-    }
-  }
-}
-
-TEST_P(NetworkReduceKernel, FoldsMapsWhoseRowsHaveEnds) {
-  for (const int width : {1, 3, 15, 16, 17, 37}) {
-    for (const int height : {1, 2, 5, 17}) {
-      for (const int ends : {0, 1}) {
-        for (const Tensor& x : {made({16, height, width}), made_odd({16, height, width}, 2)}) {
-          Blocks map(x, ends);
-          for (const Fold fold : kFolds) {
-            Tensor y(DataType::f32, {16, 1, 1});
-            fold_map(fold, {map.row(0, 0), map.row_step(), height, width}, y.as<float>().data());
-            EXPECT_TRUE(same(y, run(Reduce{fold, {1, 2}}, {x})))
-                << text_of(x.shape()) << static_cast<int>(fold);
-          }
         }
       }
     }

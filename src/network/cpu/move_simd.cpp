@@ -48,13 +48,6 @@ HWY_INLINE void transpose_rows(std::int64_t rows, std::int64_t columns, const Fr
   }
 }
 
-void transpose(const float* from, std::int64_t from_row, float* to, std::int64_t to_row, std::int64_t rows,
-               std::int64_t columns) {
-  transpose_rows(
-      rows, columns, [&](std::int64_t i) { return from + i * from_row; },
-      [&](std::int64_t j) { return to + j * to_row; });
-}
-
 // --- channels
 
 // How many channels from `c` on, before `end`, have their points side by side.
@@ -141,23 +134,6 @@ void pick_some(const PointVectors& vectors, const std::int32_t* places, const st
   }
 }
 
-void clear(float* block, int first, int points) {
-  const Floats d;
-  for (int p = 0; p < points; ++p, block += kBlock) {
-    for (int lane = first; lane < kBlock; lane += kLanes)
-      store_first(hn::Zero(d), block + lane, kBlock - lane);
-  }
-}
-
-void repeat(const float* values, int points, float* out) {
-  const Floats d;
-  for (int p = 0; p < points; ++p, out += kBlock) {
-    const Vector value = constant(values[p]);
-#pragma GCC unroll 4
-    for (int lane = 0; lane < kBlock; lane += kLanes) hn::StoreU(value, d, out + lane);
-  }
-}
-
 }  // namespace
 }  // namespace sightline::nn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -165,17 +141,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sightline::nn {
 
-HWY_EXPORT(transpose);
 HWY_EXPORT(copy);
 HWY_EXPORT(pick_whole);
 HWY_EXPORT(pick_some);
-HWY_EXPORT(clear);
-HWY_EXPORT(repeat);
 
-void transpose_matrix(const float* from, std::int64_t from_row, float* to, std::int64_t to_row,
-                      std::int64_t rows, std::int64_t columns) {
-  HWY_DYNAMIC_DISPATCH(transpose)(from, from_row, to, to_row, rows, columns);
-}
 void copy_channels(const Channels<const float>& from, const Channels<float>& to, int channels, int points) {
   HWY_DYNAMIC_DISPATCH(copy)(from, to, channels, points);
 }
@@ -185,12 +154,6 @@ void pick_points(const float* from, const std::int32_t* points, int count, float
 void pick_lanes(const PointVectors& vectors, const std::int32_t* places, const std::int32_t* keys,
                 std::int32_t key, float* to) {
   HWY_DYNAMIC_DISPATCH(pick_some)(vectors, places, keys, key, to);
-}
-void clear_lanes(float* block, int first, int points) {
-  HWY_DYNAMIC_DISPATCH(clear)(block, first, points);
-}
-void spread_points(const float* values, int points, float* out) {
-  HWY_DYNAMIC_DISPATCH(repeat)(values, points, out);
 }
 
 }  // namespace sightline::nn

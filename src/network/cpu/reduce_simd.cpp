@@ -1,11 +1,9 @@
-// Folds and places of extremes, compiled once for each instruction set.
+// Folds, compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "network/cpu/reduce_simd.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 #include <hwy/highway.h>
 
-#include <algorithm>
-#include <bit>
 #include <type_traits>
 
 #include "network/cpu/fold_simd.hpp"
@@ -81,51 +79,6 @@ void fold_points(Fold fold, const PointElements& elements, float* out, std::ptrd
   });
 }
 
-// Bit l: whether lane l is set.
-HWY_INLINE unsigned bits_of(hn::Mask<Floats> mask) {
-  std::uint8_t bytes[8] = {};  // StoreMaskBits may write all
-  hn::StoreMaskBits(Floats(), mask, bytes);
-  return bytes[0] | static_cast<unsigned>(bytes[1]) << 8;
-}
-
-// The larger or smaller element of a point. NaN is the largest; if all are NaN, infinity is the smallest.
-float extreme_of_point(bool is_largest, const PointElements& elements, std::ptrdiff_t offset) {
-  const Vector infinity = constant(Extreme::kInitial);
-  const Extreme op(is_largest);
-  Vector all[kVectors];
-  for (Vector& one : all) one = infinity;
-  for (int c = 0; c < elements.count; c += kBlock) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      Vector x =
-          seen_first(op, elements.blocks[c / kBlock] + offset + v * kLanes, elements.count - c - v * kLanes);
-      if (!is_largest) x = hn::IfThenElse(hn::Eq(x, x), x, infinity);
-      all[v] = op.both(all[v], x);
-    }
-  }
-  return folded_lanes(op, all);
-}
-
-std::int64_t place_in_point(const ArgReduce& how, const PointElements& elements, std::ptrdiff_t offset) {
-  const float extreme = extreme_of_point(how.largest, elements, offset);
-  const Vector wanted = constant(extreme);
-  int last = -1;
-  for (int c = 0; c < elements.count; c += kLanes) {
-    const int rest = elements.count - c;
-    const Vector x = load_first(elements.blocks[c / kBlock] + offset + c % kBlock, rest);
-    const auto is_wanted = extreme == extreme ? hn::Eq(x, wanted) : hn::Not(hn::Eq(x, x));
-    const unsigned bits = bits_of(hn::And(first_lanes(rest), is_wanted));
-    if (bits == 0) continue;
-    if (!how.last) return c + std::countr_zero(bits);
-    last = c + static_cast<int>(std::bit_width(bits)) - 1;
-  }
-  return last >= 0 ? last : how.last ? elements.count - 1 : 0;  // without any, all are NaN
-}
-
-void find_in_points(const ArgReduce& how, const PointElements& elements, std::int64_t* out) {
-  for (int p = 0; p < elements.points; ++p) out[p] = place_in_point(how, elements, p * elements.point_step);
-}
-
 // --- elements in rows
 
 constexpr int kTogether = kLanes == 16 ? 4 : 2;  // vectors of places
@@ -179,81 +132,6 @@ void fold_rows(Fold fold, const RowElements& elements, float* out) {
   });
 }
 
-// is_before of primitives/rows.hpp
-HWY_INLINE hn::Mask<Floats> are_before(Vector a, Vector b) {
-  return hn::Or(hn::Gt(a, b), hn::AndNot(hn::Eq(a, a), hn::Eq(b, b)));
-}
-
-void find_in_rows(const ArgReduce& how, const RowElements& elements, std::int64_t* out) {
-  const hn::RebindToSigned<Floats> whole;
-  for (int i = 0; i < elements.width; i += kLanes) {
-    const int rest = std::min(elements.width - i, kLanes);
-    Vector best = load_first(elements.rows[0] + i, rest);
-    auto places = hn::Zero(whole);
-    for (int e = 1; e < elements.count; ++e) {
-      const Vector x = load_first(elements.rows[e] + i, rest);
-      const Vector &above = how.largest != how.last ? x : best, &below = how.largest != how.last ? best : x;
-      const auto is_before = are_before(above, below);
-      const auto is_better = how.last ? hn::Not(is_before) : is_before;
-      best = hn::IfThenElse(is_better, x, best);
-      places = hn::IfThenElse(hn::RebindMask(whole, is_better), hn::Set(whole, e), places);
-    }
-    HWY_ALIGN std::int32_t lanes[kLanes];
-    hn::Store(places, whole, lanes);
-    std::copy_n(lanes, rest, out + i);
-  }
-}
-
-// --- maps
-
-void sum_map(const BlockMap& map, float* out) {
-  const Floats d;
-  for (int lane = 0; lane < kBlock; lane += kLanes) {
-    Vector sums[kTreeLanes];
-    for (Vector& sum : sums) sum = hn::Zero(d);
-    unsigned i = 0;
-    for (int y = 0; y < map.height; ++y) {
-      const float* const row = map.points + y * map.row_step + lane;
-      for (int x = 0; x < map.width; ++x, ++i)
-        sums[i % kTreeLanes] = hn::Add(sums[i % kTreeLanes], hn::LoadU(d, row + x * kBlock));
-    }
-    for (int half = kTreeLanes / 2; half > 0; half /= 2) {
-      for (int l = 0; l < half; ++l) sums[l] = hn::Add(sums[l], sums[l + half]);
-    }
-    hn::StoreU(sums[0], d, out + lane);
-  }
-}
-
-// Extremes have two chains, so that none waits for the last one's result.
-template <typename Op>
-HWY_INLINE Vector folded_row(const Op& op, const float* row, int width, Vector all) {
-  const Floats d;
-  const auto at = [&](int x) HWY_ATTR { return op.seen(hn::LoadU(d, row + x * kBlock)); };
-  int x = 0;
-  if constexpr (std::is_same_v<Op, Extreme>) {
-    Vector other = all;
-    for (; x + 2 <= width; x += 2) {
-      all = op.both(all, at(x));
-      other = op.both(other, at(x + 1));
-    }
-    all = op.both(all, other);
-  }
-  for (; x < width; ++x) all = op.both(all, at(x));
-  return all;
-}
-
-void fold_block(Fold fold, const BlockMap& map, float* out) {
-  with_fold(fold, [&]<typename Op>(const Op& op) HWY_ATTR {
-    if constexpr (std::is_same_v<Op, Sum>) return sum_map(map, out);
-    for (int lane = 0; lane < kBlock; lane += kLanes) {
-      Vector all = constant(Op::kInitial);
-      for (int y = 0; y < map.height; ++y)
-        all = folded_row(op, map.points + y * map.row_step + lane, map.width, all);
-      hn::StoreU(op.seen(all), Floats(), out + lane);
-    }
-  });
-}
-
 }  // namespace
 }  // namespace sightline::nn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -262,25 +140,13 @@ HWY_AFTER_NAMESPACE();
 namespace sightline::nn {
 
 HWY_EXPORT(fold_points);
-HWY_EXPORT(find_in_points);
 HWY_EXPORT(fold_rows);
-HWY_EXPORT(find_in_rows);
-HWY_EXPORT(fold_block);
 
 void fold_within_points(Fold fold, const PointElements& elements, float* out, std::ptrdiff_t out_step) {
   HWY_DYNAMIC_DISPATCH(fold_points)(fold, elements, out, out_step);
 }
-void find_within_points(const ArgReduce& how, const PointElements& elements, std::int64_t* out) {
-  HWY_DYNAMIC_DISPATCH(find_in_points)(how, elements, out);
-}
 void fold_across_rows(Fold fold, const RowElements& elements, float* out) {
   HWY_DYNAMIC_DISPATCH(fold_rows)(fold, elements, out);
-}
-void find_across_rows(const ArgReduce& how, const RowElements& elements, std::int64_t* out) {
-  HWY_DYNAMIC_DISPATCH(find_in_rows)(how, elements, out);
-}
-void fold_map(Fold fold, const BlockMap& map, float* out) {
-  HWY_DYNAMIC_DISPATCH(fold_block)(fold, map, out);
 }
 
 }  // namespace sightline::nn
