@@ -227,6 +227,17 @@ int Lowering::along(int vector, std::size_t axis, std::size_t rank) {
   return reshape(vector, sides);
 }
 
+int Lowering::places(std::int64_t count, std::size_t axis, std::size_t rank) {
+  return along(add(Iota{std::int64_t{0}, std::int64_t{1}, count}, {}), axis, rank);
+}
+
+int Lowering::without(int x, const Axes& axes) {
+  Shape sides = shape(x);
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis)
+    sides.erase(sides.begin() + static_cast<std::ptrdiff_t>(*axis));
+  return reshape(x, sides);
+}
+
 int Lowering::mean(int x, const Axes& axes) {
   int count = scalar(std::int64_t{1});
   for (const std::size_t axis : axes)

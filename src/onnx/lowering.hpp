@@ -179,6 +179,10 @@ class Lowering {
   int sizes(int x);
   /// A vector that broadcasts along an axis of tensors of some rank.
   int along(int vector, std::size_t axis, std::size_t rank);
+  /// Numbers from 0 on along an axis.
+  int places(std::int64_t count, std::size_t axis, std::size_t rank);
+  /// A tensor without axes of side 1, which rise.
+  int without(int x, const Axes& axes);
 
   /// What another operator makes of tensors, with this node's attributes.
   int run(std::string_view op, std::vector<int> tensors);

@@ -257,12 +257,7 @@ Made reduced(Lowering& c) {
   if (is_boolean) x = c.cast(x, DataType::u8);
   int made = f(c, x, axes);
   if (is_boolean) made = c.cast(made, DataType::boolean);
-  if (c.is_set("keepdims", true)) return made;
-  Shape shape = c.shape(made);
-  for (std::size_t axis = rank; axis-- > 0;) {
-    if (is_reduced[axis]) shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-  }
-  return c.reshape(made, shape);
+  return c.is_set("keepdims", true) ? made : c.without(made, axes);
 }
 
 template <Fold fold>
@@ -323,12 +318,12 @@ Made hardmax(Lowering& c) {
   for (std::size_t i = 1; i < axes.size(); ++i) joined[axes[0]] *= shape[axes[i]];
   joined.insert(joined.end(), shape.begin() + static_cast<std::ptrdiff_t>(axes.back()) + 1, shape.end());
   const int x = c.reshape(c.in(0), joined);
-  const int places = c.add(Iota{std::int64_t{0}, std::int64_t{1}, joined[axes[0]]}, {});
+  const int places = c.places(joined[axes[0]], axes[0], joined.size());
   const auto is_best = [](const Term& best, const Term& place) {
     return (best == place).cast(DataType::f32);
   };
   const int best = c.add(ArgReduce{true, axes[0], false}, {x});
-  return c.reshape(c.map(is_best, best, c.along(places, axes[0], joined.size())), shape);
+  return c.reshape(c.map(is_best, best, places), shape);
 }
 
 Made cumulative_sum(Lowering& c) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "network/primitives/indices.hpp"
 #include "onnx/operators.hpp"
@@ -75,15 +76,14 @@ Made flatten(Lowering& c) {
 Made squeeze(Lowering& c) {
   const Shape from = c.shape(c.in(0));
   const bool all = !c.has(1) && !c.node.has("axes");
-  std::vector<bool> drops(from.size(), false);
-  for (const std::int64_t axis : c.integers(1, "axes")) drops[Lowering::axis(axis, from.size())] = true;
-  Shape shape;
+  std::set<std::size_t> dropped;
+  for (const std::int64_t axis : c.integers(1, "axes")) dropped.insert(Lowering::axis(axis, from.size()));
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (drops[i] && from[i] != 1 && from[i] != kUnknown)
+    if (all && from[i] == 1) dropped.insert(i);
+    if (dropped.contains(i) && from[i] != 1 && from[i] != kUnknown)
       throw Problem("drops a dimension of " + std::to_string(from[i]));
-    if (!drops[i] && !(all && from[i] == 1)) shape.push_back(from[i]);
   }
-  return c.reshape(c.in(0), shape);
+  return c.without(c.in(0), {dropped.begin(), dropped.end()});
 }
 
 Made unsqueeze(Lowering& c) {
@@ -351,10 +351,9 @@ Made range(Lowering& c) {
 // What constant indices that rise or fall evenly take is a slice.
 std::optional<int> evenly_gathered(Lowering& c, int x, std::size_t axis, int indices) {
   const Tensor* const values = c.constant(indices);
-  Shape shape = c.shape(x);
-  const std::int64_t side = shape[axis];
+  const std::int64_t side = c.shape(x)[axis];
   if (!values || values->rank() > 1 || values->size() == 0 || side == kUnknown ||
-      std::ranges::count(shape, kUnknown) > 1)
+      std::ranges::count(c.shape(x), kUnknown) > 1)
     return {};
   std::vector<std::int64_t> places = values->integers();
   for (std::int64_t& place : places) place = checked_index(place, side);
@@ -362,9 +361,7 @@ std::optional<int> evenly_gathered(Lowering& c, int x, std::size_t axis, int ind
   const auto is_uneven = [&](std::int64_t a, std::int64_t b) { return b - a != step; };
   if (step == 0 || std::ranges::adjacent_find(places, is_uneven) != places.end()) return {};
   const int made = c.slice(x, axis, places[0], values->size(), step);
-  if (values->rank() == 1) return made;
-  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-  return c.reshape(made, shape);
+  return values->rank() == 1 ? made : c.without(made, {axis});
 }
 
 Made gather(Lowering& c) {
@@ -404,12 +401,11 @@ Made one_hot(Lowering& c) {
   const std::size_t axis = Lowering::axis(c.node.integer("axis", -1), shape.size() + 1);
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   const int index = c.reshape(c.cast(c.in(0), DataType::i64), shape);
-  const int places = c.add(Iota{std::int64_t{0}, std::int64_t{1}, depth}, {});
+  const int places = c.places(depth, axis, shape.size());
   const auto chosen = [=](const Term& i, const Term& place, const Term& off, const Term& on) {
     return Term::select(Term::select(i < 0, i + depth, i) == place, on, off);
   };
-  return c.map(chosen, index, c.along(places, axis, shape.size()), c.element(c.in(2), 0),
-               c.element(c.in(2), 1));
+  return c.map(chosen, index, places, c.element(c.in(2), 0), c.element(c.in(2), 1));
 }
 
 Made triangle(Lowering& c) {
@@ -417,9 +413,7 @@ Made triangle(Lowering& c) {
   const Shape shape = c.known_shape(x);
   if (shape.size() < 2) throw Problem("has an input of " + text_of(shape));
   const bool upper = c.is_set("upper", true);
-  const auto places = [&](std::size_t axis) {
-    return c.along(c.add(Iota{std::int64_t{0}, std::int64_t{1}, shape[axis]}, {}), axis, shape.size());
-  };
+  const auto places = [&](std::size_t axis) { return c.places(shape[axis], axis, shape.size()); };
   const auto kept = [=](const Term& one, const Term& row, const Term& column, const Term& diagonal) {
     const Term right = column - row;
     return Term::select(upper ? diagonal <= right : right <= diagonal, one, Term(0));
@@ -447,10 +441,7 @@ template <bool largest>
 Made arg_reduce(Lowering& c) {
   const std::size_t axis = c.axis(0);
   const int made = c.add(ArgReduce{largest, axis, c.is_set("select_last_index")}, {c.in(0)});
-  if (c.is_set("keepdims", true)) return made;
-  Shape shape = c.shape(made);
-  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-  return c.reshape(made, shape);
+  return c.is_set("keepdims", true) ? made : c.without(made, {axis});
 }
 
 Made suppress(Lowering& c) {
