@@ -16,7 +16,7 @@ readonly SIGHTLINE_PACKAGES=(
 # presses keys there, ffmpeg serves streams.
 readonly SIGHTLINE_TEST_PACKAGES=(
   liblinear-dev libonnx-testdata libgtest-dev libgmock-dev libbenchmark-dev xvfb xdotool ffmpeg mold
-  libopencv-dev python3-numpy python3-pil
+  libopencv-dev python3-numpy python3-pil mypy abigail-tools
 )
 
 # Besides, for `tools/test --thorough`: Chromium opens the report page, PyTorch trains a network,
