@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -58,6 +59,8 @@ void check(const sl_image& image, const std::string& where) {
                     fmt::format("{}x{} pixels, more than {}", image.width, image.height, kMostPixels), where,
                     "search parts of the picture"};
   }
+  if (!std::isfinite(image.time))
+    throw CallError{SL_E_ARGUMENT, "the time is not a finite number", where, "give seconds, or 0"};
   for (int i = 0; i < format->planes; ++i) {
     if (!image.plane[i])
       throw CallError{SL_E_ARGUMENT, fmt::format("plane {} of {} is NULL", i, format->name), where};

@@ -41,6 +41,8 @@ extern "C" {
 #define SL_ABI_MAJOR 0
 #define SL_ABI_MINOR 1
 
+/* --- errors ------------------------------------------------------------------------------------------------------- */
+
 /* What a function returns. */
 typedef enum sl_status {
   SL_OK = 0,
@@ -117,7 +119,7 @@ typedef struct sl_image {
   int32_t height;
   const void* plane[3]; /* first row of each plane; those that the format lacks are ignored */
   ptrdiff_t stride[3];  /* bytes from row to row; negative: the picture is stored from the bottom up */
-  double time;          /* seconds; the results have it */
+  double time;          /* seconds, finite; the results have it */
 } sl_image;
 
 /* --- results ------------------------------------------------------------------------------------------------------ */
@@ -242,13 +244,13 @@ SL_API sl_status sl_tracker_open(const char* options, sl_tracker** tracker, sl_e
  * time:   seconds, rising from call to call.
  * in:     a result of any detector; it stays the caller's.
  * out:    a new result, for sl_result_free.
- * Errors: SL_E_STATE if another thread is in a call of the tracker. */
+ * Errors: SL_E_ARGUMENT for a time that does not rise, SL_E_STATE if another thread is in a call of the tracker. */
 SL_API sl_status sl_tracker_update(sl_tracker* tracker, double time, const sl_result* in, sl_result** out,
                                    sl_error* error);
 /* Predicts the objects at a time after the last update, for a frame that was not searched.
  * time:   seconds.
  * out:    a new result, for sl_result_free.
- * Errors: SL_E_STATE if another thread is in a call of the tracker. */
+ * Errors: SL_E_ARGUMENT for a time before the last update, SL_E_STATE if another thread is in a call of the tracker. */
 SL_API sl_status sl_tracker_predict(sl_tracker* tracker, double time, sl_result** out, sl_error* error);
 /* Frees a tracker. Its results stay valid. */
 SL_API void sl_tracker_free(sl_tracker* tracker);

@@ -89,7 +89,9 @@ StreamOptions stream_options(const std::string& url, const TomlOptions& options)
   capture.every = options.whole_number("every", 1, 1'000'000).value_or(1);
   const std::optional<double> pace = options.number("pace", 0, 1000);
   if (!capture.live) capture.pace = pace.value_or(stream.keeps_all ? 0 : 1);
-  capture.give_up_after = options.number("give_up", 0, kMostOptionSeconds);
+  for (const char* name : {"give_up", "give_up_after"}) {  // the second, as messages of the program name it
+    if (const auto seconds = options.number(name, 0, kMostOptionSeconds)) capture.give_up_after = seconds;
+  }
   capture.reopen_after = options.number("timeout", 0.1, kMostOptionSeconds).value_or(capture.reopen_after);
   if (capture.live) {
     for (const char* key : {"pace", "loop", "start"}) {

@@ -1,5 +1,7 @@
 #include "apps/bindings/c/tracker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -48,12 +50,22 @@ ResultPtr ResultTracker::tracked(FrameResult result, const std::vector<Detection
   return ResultPtr(new sl_result(facts_, std::move(result), flags, tracker_->predicted()));
 }
 
-ResultPtr ResultTracker::update(double time, const std::shared_ptr<const DetectorFacts>& facts,
-                                FrameResult result) {
+void ResultTracker::expect_later(double time) const {
   if (!std::isfinite(time))
     throw CallError{SL_E_ARGUMENT, "the time is not a finite number", {}, "give the frame's time in seconds"};
+  if (time_ && time <= *time_) {
+    throw CallError{SL_E_ARGUMENT,
+                    fmt::format("the time does not rise: {} s after {} s", time, *time_),
+                    {},
+                    "give each frame's own time in seconds, and open another tracker for another video"};
+  }
+}
+
+ResultPtr ResultTracker::update(double time, const std::shared_ptr<const DetectorFacts>& facts,
+                                FrameResult result) {
   Tracker& tracker = tracker_for(*facts);
   facts_ = facts;
+  time_ = time;
   width_ = result.width;
   height_ = result.height;
   result.time = time;
@@ -65,6 +77,12 @@ ResultPtr ResultTracker::update(double time, const std::shared_ptr<const Detecto
 
 ResultPtr ResultTracker::predict(double time) {
   if (!std::isfinite(time)) throw CallError{SL_E_ARGUMENT, "the time is not a finite number"};
+  if (time_ && time < *time_) {
+    throw CallError{SL_E_ARGUMENT,
+                    fmt::format("the time {} s is before the last update at {} s", time, *time_),
+                    {},
+                    "give a time after it, in seconds"};
+  }
   FrameResult result;
   result.time = time;
   result.width = width_;
@@ -97,6 +115,7 @@ sl_status sl_tracker_update(sl_tracker* tracker, double time, const sl_result* i
     checked(out, "out") = nullptr;
     const sl_result& found = checked(in, "in");
     const OneAtATime alone(checked(tracker, "tracker").is_busy, "tracker");
+    tracker->tracker.expect_later(time);
     *out = tracker->tracker.update(time, found.facts, found.result).release();
   });
 }

@@ -16,8 +16,13 @@ class ResultTracker {
   /// Throws Error (usage) for unknown options and values out of range.
   explicit ResultTracker(const apps::TomlOptions& options);
 
+  /// Throws CallError for a time that is not finite, or not after that of the last update. For callers whose
+  /// mistake it would be: a stream may go back, which ends all tracks.
+  void expect_later(double time) const;
+
   /// The tracked objects of a result; of one that was not searched, predicted ones.
   ResultPtr update(double time, const std::shared_ptr<const DetectorFacts>& facts, FrameResult result);
+  /// Throws CallError for a time that is not finite, or before that of the last update.
   ResultPtr predict(double time);
 
  private:
@@ -27,6 +32,7 @@ class ResultTracker {
   TrackerOptions options_;
   std::shared_ptr<const DetectorFacts> facts_;  ///< of the last result
   std::optional<Tracker> tracker_;
+  std::optional<double> time_;  ///< of the last update
   int width_ = 0, height_ = 0;  ///< of the last frame
 };
 

@@ -1,9 +1,14 @@
 /* The interface from C99: sizes and places of members, which other languages rely on, and every function
- * once. Usage: test_c_api PICTURE */
+ * once; and what the process is left as. Usage: test_c_api PICTURE */
+#define _POSIX_C_SOURCE 200809L
+#include <locale.h>
 #include <sightline.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                                             \
   do {                                                                                               \
@@ -14,6 +19,27 @@
   } while (0)
 
 static sl_error error;
+
+/* What belongs to the process: signal handlers and mask, locale, file mode mask, folder. */
+struct process {
+  struct sigaction handlers[32];
+  sigset_t blocked;
+  char locale[64];
+  mode_t mode;
+  char folder[4096];
+};
+
+static struct process before, after; /* with zeros where nothing is written */
+
+static void look_at(struct process* state) {
+  int i;
+  for (i = 1; i < 32; ++i) sigaction(i, NULL, &state->handlers[i]);
+  sigprocmask(SIG_BLOCK, NULL, &state->blocked);
+  strncpy(state->locale, setlocale(LC_ALL, NULL), sizeof state->locale - 1);
+  state->mode = umask(0);
+  umask(state->mode);
+  if (!getcwd(state->folder, sizeof state->folder)) state->folder[0] = '\0';
+}
 
 static int check_null(void) {
   sl_detector_free(NULL);
@@ -109,6 +135,7 @@ static int check_search(const char* picture) {
 
 int main(int argc, char** argv) {
   char* text = NULL;
+  look_at(&before);
   error.struct_size = sizeof error;
   CHECK(argc == 2);
   CHECK(sl_abi() == ((uint32_t)SL_ABI_MAJOR << 16 | SL_ABI_MINOR));
@@ -117,5 +144,8 @@ int main(int argc, char** argv) {
   CHECK(sl_log(-1, -1) == SL_OK);
   CHECK(sl_devices(&text, &error) == SL_OK);
   sl_text_free(text);
-  return check_null() || check_search(argv[1]);
+  if (check_null() || check_search(argv[1])) return 1;
+  look_at(&after);
+  CHECK(memcmp(&before, &after, sizeof before) == 0);
+  return 0;
 }

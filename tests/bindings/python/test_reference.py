@@ -42,7 +42,8 @@ class Reference(unittest.TestCase):
     def test_every_name_of_the_package_is_in_it(self):
         page = self.tool.python_page(ROOT / "apps/bindings/python/sightline")
         for name in sightline.__all__:
-            self.assertIn(f"\n## `{name}`\n", page)
+            self.assertRegex(page, rf"\n##+ `{name}`\n")
+            self.assertIn(f"[`{name}`](#{name.lower()})", page)
             kind = getattr(sightline, name)
             for member in vars(kind) if isinstance(kind, type) and name[-5:] != "Error" else ():
                 if not member.startswith("_") and callable(getattr(kind, member)):

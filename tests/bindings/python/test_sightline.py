@@ -152,9 +152,40 @@ class Arrays(Case):
             self.assertIsInstance(caught.exception, sl.Error)
         with self.assertRaises(ValueError):
             self.detector(self.street, color="hsv")
+        for time in ("x", "3", None, [1]):
+            with self.subTest(time=time), self.assertRaisesRegex(TypeError, "is no time; give a number of seconds"):
+                self.detector(self.street, time=time)
+        for time in (float("nan"), float("inf")):
+            with self.subTest(time=time), self.assertRaisesRegex(sl.ArgumentError, "not a finite number"):
+                self.detector(self.street, time=time)
+        self.assertEqual(self.detector(self.street, time=np.float32(0.5)).time, 0.5)
         with self.assertRaisesRegex(ValueError, "stream"):
             self.detector(self.clip)
         self.assertEqual(self.detector([]), [])
+
+
+    def test_tensors(self):
+        """Of a class as torch's, which tests cannot rely on."""
+
+        class Tensor:
+            __module__ = "torch"
+            device, is_cuda, requires_grad = "cpu", False, False
+
+            def __array__(_, *args, **kwargs):
+                if _.requires_grad or _.is_cuda:
+                    raise RuntimeError("torch refuses")
+                return self.street
+
+            def detach(_):
+                return Tensor()
+
+        tensor = Tensor()
+        self.assertEqual(self.detector(tensor).digest, self.detector(self.street).digest)
+        tensor.requires_grad = True
+        self.assertEqual(self.detector(tensor).digest, self.detector(self.street).digest)
+        tensor.device, tensor.is_cuda = "cuda:0", True
+        with self.assertRaisesRegex(TypeError, r"on a device; pass image.cpu\(\)"):
+            self.detector(tensor)
 
 
 class Results(Case):
@@ -218,10 +249,15 @@ class Results(Case):
         self.assertEqual(len(self.result[len(self.result) :]), 0)
         self.assertEqual(self.result.with_classes("person").digest, self.result.digest)
         self.assertEqual(len(self.result.with_classes([5])), 0)
+        self.assertEqual(len(self.result.with_classes(0)), len(self.result))
         with self.assertRaisesRegex(ValueError, "person"):
             self.result.with_classes(["persn"])
-        with self.assertRaises(IndexError):
-            self.result[1000]
+        n = len(self.result)
+        for index in (1000, -1000, n, -n - 1):
+            with self.subTest(index=index), self.assertRaisesRegex(IndexError, f"no object {index}: the result has {n}"):
+                self.result[index]
+        with self.assertRaisesRegex(TypeError, "with_classes"):
+            self.result["person"]
         self.assertEqual(len(sl.Tracker(hits=1).update(some, 0)), len(some))
 
     def test_crops(self):
@@ -309,6 +345,20 @@ class Streams(Case):
         with self.assertRaisesRegex(ValueError, "tracker"):
             sl.Counter(zones={"all": everywhere}).update(self.detector(self.street))
 
+    def test_times_of_a_tracker_rise(self):
+        found = self.detector(self.street)
+        tracker = sl.Tracker(hits=1)
+        tracker.update(found)
+        with self.assertRaisesRegex(ValueError, "time does not rise: 0 s after 0 s; give each frame's own time"):
+            tracker.update(found)  # pictures have the time 0 unless it is given
+        first = tracker.update(found, 0.5).tracker_id.tolist()
+        with self.assertRaisesRegex(ValueError, "does not rise"):
+            tracker.update(found, time=0.25)
+        with self.assertRaisesRegex(ValueError, "before the last update"):
+            tracker.predict(0.25)
+        self.assertEqual(len(tracker.predict(0.5)), len(found))
+        self.assertEqual(tracker.update(self.detector(self.street, time=1)).tracker_id.tolist(), first)
+
     def test_several_streams(self):
         names = [name for name, _ in sl.gather({i: self.detector.stream(self.clip) for i in range(3)})]
         self.assertEqual(sorted(names), sorted(list(range(3)) * 30))
@@ -325,6 +375,7 @@ class Streams(Case):
             (lambda: self.detector.stream(self.clip, policy="x"), sl.ConfigError, "newest"),
             (lambda: self.detector.stream(self.clip, trak=1), sl.ConfigError, "track"),
             (lambda: sl.Stream(self.clip, "people"), TypeError, "no detector"),
+            (lambda: self.detector.stream(None), TypeError, "NoneType is no input; give a path"),
             (lambda: sl.Tracker(hits=0), sl.ConfigError, "1 to 1000"),
             (lambda: sl.Counter(), sl.ConfigError, "no line"),
             (lambda: sl.Counter(lines={"a": ((0, 0), (0, 0))}), sl.ConfigError, "no length"),
@@ -337,6 +388,11 @@ class Streams(Case):
             (lambda: sl.Counter(zones={"a": [(0, 0), (1, 1), (1, 0)]}).update(None), TypeError, "no result"),
             (lambda: next(sl.gather([self.detector.stream(self.clip)])), TypeError, "dict"),
             (lambda: self.detector.stream(self.clip, vid_stride=2), sl.ConfigError, "every"),
+            (
+                lambda: self.detector.stream(self.clip, lines={"a": {"from": (0, 0), "to": (1, 1), "labels": ["persn"]}}),
+                sl.ArgumentError,
+                "no label 'persn'; there are: person",
+            ),
             (lambda: self.detector.stream(9999), sl.InputError, "/dev/video9999"),
         ]:
             with self.subTest(words=words), self.assertRaises(kind) as caught:
@@ -478,6 +534,18 @@ class Processes(Case):
         )
         self.assertEqual(run_python("-c", code).stdout, "[] False\n")
 
+    def test_pip_installs_a_wheel_of_the_package(self):
+        folder, wheel = self.folder.name, "sightline-" + sl.__version__ + "-py3-none-any.whl"
+        code = f"import wheel_of_sightline; print(wheel_of_sightline.build_wheel({folder!r}))"
+        self.assertEqual(run_python("-c", code, cwd=ROOT / "apps/bindings/python").stdout, wheel + "\n")
+        code = (
+            f"import sys; sys.path.insert(0, {os.path.join(folder, wheel)!r}); import sightline\n"
+            "import importlib.metadata as m\n"
+            "print(sightline.__file__.split('/')[-3], m.version('sightline'), m.requires('sightline'))\n"
+            "sightline.devices()\n"
+        )
+        self.assertEqual(run_python("-c", code).stdout, f"{wheel} {sl.__version__} ['numpy']\n")
+
     def test_the_program_runs_as_a_module(self):
         self.assertIn("sightline", run_python("-m", "sightline", "--version").stdout)
         run_python("-m", "sightline", "detect", "/nothing.mkv", code=3)
@@ -487,6 +555,11 @@ class Processes(Case):
             "-c", "import sightline; sightline.devices()", code=1, env={**os.environ, "SIGHTLINE_LIBRARY": "/nothing.so"}
         )
         self.assertIn("/nothing.so", done.stderr)
+        other = "libc.so.6"
+        done = run_python(
+            "-c", "import sightline; sightline.devices()", code=1, env={**os.environ, "SIGHTLINE_LIBRARY": other}
+        )
+        self.assertIn(f"{other} is no libsightline; set SIGHTLINE_LIBRARY", done.stderr)
 
 
 class Examples(Case):

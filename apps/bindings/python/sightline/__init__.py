@@ -69,6 +69,10 @@ __all__ = [
     "log",
 ]
 
+for _name in __all__:  # tracebacks and pickles name them as users do
+    if _name not in ("devices", "log"):
+        globals()[_name].__module__ = __name__
+
 _LEVELS = {"off": -1, "error": 0, "warning": 1, "info": 2, "debug": 3}
 _log_file: _Optional[_IO[_Any]] = None
 

@@ -12,9 +12,10 @@ import numpy as np
 from . import _library as lib
 from ._errors import Error, StateError, wrong_argument, wrong_type
 from ._image import to_image
-from ._options import to_toml
+from ._options import seconds, to_toml
 from ._result import Result
 from ._stream import Stream
+from ._tracking import check_labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,12 +84,13 @@ class Detector:
             object with ``__array_interface__`` or a buffer; a picture of PIL; a path; or the bytes of a JPEG or PNG
             file. Rows may have any stride; other layouts are copied once (``explain()["copied"]``).
         color: order of the channels, "bgr" or "rgb"; PIL's pictures are RGB anyway.
-        time: seconds; the results have it.
+        time: seconds, of arrays; their results have it.
 
         Raises ArgumentError, which is a ValueError, and for wrong types a TypeError, too; InputError for files.
         """
         if color not in ("bgr", "rgb"):
             raise wrong_argument(f"there is no color {color!r}", "give 'bgr' or 'rgb'")
+        time = seconds(time)
         if isinstance(images, np.ndarray):
             return self._search([images], color, time)[0]
         if not isinstance(images, (list, tuple)):
@@ -131,11 +133,20 @@ class Detector:
         rate: searches per second at most.
         lines, zones: as of Counter; ``Result.crossings`` has what happened. They track the objects.
         images: keep the frames for ``Result.image``.
-        options: see sl_stream_open in sightline.h, such as ``give_up=30``, ``every=2``, ``decoder="auto"``.
+        every: search every n-th frame.
+        start, duration: seconds of a file. ``loop`` repeats it (-1: for ever). ``pace`` is the speed (0: as fast as it
+            can be searched; 1: as it was recorded).
+        decoder: "software", "auto", "cuda" or "vaapi". ``threads`` are those of the decoder.
+        give_up: seconds after which a lost live source is an error (default: never). It is lost after ``timeout``
+            seconds without data (3), and opened again. ``live=True`` says that a source is live.
+        options: ``importance`` (share of the detector among its streams), ``size="1280x720"``, ``fps`` and
+            ``pixel_format`` of a camera, ``recursive`` and ``keep_going`` of a folder, ``netrc``, ``max_pixels``,
+            ``allow_playlists``.
 
         Raises InputError and ConfigError.
         """
         counts = {"lines": lines, "zones": zones} if lines or zones else None
+        check_labels([lines, zones], self._names)
         if counts and track is False:
             track = True
         options.update(track=track or None, policy=policy, queue=queue, rate=rate)

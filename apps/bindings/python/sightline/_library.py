@@ -168,7 +168,7 @@ def library() -> Any:
         opened.sl_abi.restype = c_uint32
         abi = opened.sl_abi()
     except AttributeError:
-        abi = -1
+        raise ImportError(f"{opened._name} is no libsightline; set SIGHTLINE_LIBRARY to the path of libsightline.so.0") from None
     if abi >> 16 != ABI_MAJOR or (abi & 0xFFFF) < ABI_MINOR:
         raise ImportError(
             f"libsightline has interface {abi >> 16}.{abi & 0xFFFF}, and this package needs "

@@ -65,6 +65,16 @@ def _value(name: str, value: Any) -> str:
     raise wrong_type(f"option {name!r} is {type(value).__name__}", "give a number, a text, a list or a dict")
 
 
+def seconds(time: Any) -> float:
+    """A time that a caller gave."""
+    try:
+        if not isinstance(time, (str, bytes, bytearray)):
+            return float(time)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise wrong_type(f"{time!r} is no time", "give a number of seconds")
+
+
 def to_toml(options: Mapping[str, Any]) -> bytes:
     """The options as TOML in UTF-8. None means that an option is not given."""
     for key in options:

@@ -362,16 +362,20 @@ class Result:
 
     def __getitem__(self, key: Any) -> Union[Object, Result]:
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
-            return self._object(range(len(self))[int(key)])
+            if not -len(self) <= key < len(self):
+                raise IndexError(f"there is no object {key}: the result has {len(self)}")
+            return self._object(int(key) % len(self))
+        if isinstance(key, str):
+            raise wrong_type(f"{key!r} is no index", "choose by label with result.with_classes")
         try:
             indices = np.atleast_1d(np.arange(len(self))[key])
         except IndexError as error:
             raise IndexError(f"objects of a result of {len(self)}: {error}") from None
         return self._select(indices)
 
-    def with_classes(self, names: Sequence[Union[str, int]]) -> Result:
-        """The objects with some labels, given by name or index. Raises ArgumentError for unknown names."""
-        if isinstance(names, str):
+    def with_classes(self, names: Union[str, int, Sequence[Union[str, int]]]) -> Result:
+        """The objects with a label or some labels, given by name or index. Raises ArgumentError for unknown names."""
+        if isinstance(names, (str, int)):
             names = [names]
         wanted = []
         for name in names:

@@ -55,6 +55,8 @@ class Stream:
         from ._detector import check_detector
 
         self._handle: Optional[lib.Handle] = None
+        if not isinstance(url, (str, bytes, int, os.PathLike)):
+            raise wrong_type(f"{type(url).__name__} is no input", "give a path, an address, or the number of a camera")
         self._url = f"/dev/video{url}" if isinstance(url, int) else os.fsdecode(url)
         opened = check_detector(detector)
         self._names: tuple[str, ...] = detector._names if detector is not None else ()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ctypes import POINTER, c_size_t, c_void_p
 
 from . import _library as lib
 from ._errors import wrong_argument, wrong_type
-from ._options import to_toml
+from ._options import seconds, to_toml
 from ._result import Crossing, Result
 
 TYPE_CHECKING = False
@@ -46,29 +46,24 @@ class Tracker:
         time: seconds, rising from call to call; default: the result's own, which is 0 for a picture unless the
             detector was given its ``time``.
 
-        Raises ArgumentError for a time that is not finite, and StateError if another thread uses the tracker.
+        Raises ArgumentError for a time that does not rise (another video needs a tracker of its own), and StateError
+        if another thread uses the tracker.
         """
         pointer = _pointer_of(result)
         self._names = result._names
         out = c_void_p()
-        when = result.time if time is None else _seconds(time)
+        when = result.time if time is None else seconds(time)
         lib.call("sl_tracker_update", self._handle.pointer, when, pointer, ctypes.byref(out))
         tracked = Result._of(out.value, self._names)
         tracked._frame, tracked._image = result._frame, result._image
         return tracked
 
     def predict(self, time: float) -> Result:
-        """The objects at a time after the last update, in seconds, for a frame that was not searched."""
+        """The objects at a time after the last update, in seconds, for a frame that was not searched. Raises
+        ArgumentError for a time before it."""
         out = c_void_p()
-        lib.call("sl_tracker_predict", self._handle.pointer, _seconds(time), ctypes.byref(out))
+        lib.call("sl_tracker_predict", self._handle.pointer, seconds(time), ctypes.byref(out))
         return Result._of(out.value, self._names)
-
-
-def _seconds(time: Any) -> float:
-    try:
-        return float(time)
-    except (TypeError, ValueError):
-        raise wrong_type(f"{time!r} is no time", "give a number of seconds") from None
 
 
 def _pointer_of(result: Any) -> Any:
@@ -97,6 +92,14 @@ def _named(rules: Optional[Mapping[str, Any]], what: str, read: Any) -> Any:
     if not isinstance(rules, Mapping):
         raise wrong_type(f"the {what} have no names", f'pass a dict: {what}={{"door": ...}}')
     return {name: read(one) for name, one in rules.items()}
+
+
+def check_labels(rules: Sequence[Optional[Mapping[str, Any]]], names: Sequence[str]) -> None:
+    """A label that the detector does not have would count nothing."""
+    for one in (one for by_name in rules if isinstance(by_name, Mapping) for one in by_name.values()):
+        for label in one.get("labels", ()) if isinstance(one, Mapping) else ():
+            if label not in names:
+                raise wrong_argument(f"there is no label {label!r}", "there are: " + ", ".join(names))
 
 
 class Counter:
