@@ -52,6 +52,19 @@ void begin_use() {
   });
 }
 
+KeptHandlers::KeptHandlers() noexcept {
+  for (int i = 1; i < kSignals; ++i) sigaction(i, nullptr, &handlers_[static_cast<std::size_t>(i)]);
+}
+
+KeptHandlers::~KeptHandlers() {
+  for (int i = 1; i < kSignals; ++i) {
+    const struct sigaction& before = handlers_[static_cast<std::size_t>(i)];
+    struct sigaction now {};
+    if (sigaction(i, nullptr, &now) == 0 && now.sa_handler != before.sa_handler)
+      sigaction(i, &before, nullptr);
+  }
+}
+
 bool is_forked() noexcept {
   return forked.load(std::memory_order_relaxed);
 }

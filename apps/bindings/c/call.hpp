@@ -1,6 +1,9 @@
 #pragma once
 /// Calls from C: exceptions become statuses, and nothing is done in a forked copy of the process.
 
+#include <signal.h>
+
+#include <array>
 #include <atomic>
 #include <string>
 #include <string_view>
@@ -61,6 +64,21 @@ sl_status guarded(sl_error* error, const Work& work) noexcept {
     return report_exception(error);
   }
 }
+
+/// Gives the process its signal handlers back at its end: drivers of OpenCL install their own when they start
+/// (PoCL, and LLVM within it), SIGINT's and SIGTERM's among them. A handler that another thread sets
+/// meanwhile is lost.
+class KeptHandlers {
+ public:
+  KeptHandlers() noexcept;
+  ~KeptHandlers();
+  KeptHandlers(const KeptHandlers&) = delete;
+  KeptHandlers& operator=(const KeptHandlers&) = delete;
+
+ private:
+  static constexpr int kSignals = 32;  ///< those of real time are nobody's here
+  std::array<struct sigaction, kSignals> handlers_{};
+};
 
 /// Lets one thread at a time into the calls of an object. Throws CallError (SL_E_STATE) for another.
 class OneAtATime {

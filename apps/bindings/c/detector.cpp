@@ -155,6 +155,7 @@ sl_status sl_detector_open(const char* what, const char* options, sl_detector** 
     checked(detector, "detector") = nullptr;
     const TomlOptions given(options);
     begin_use();
+    const KeptHandlers kept;
     auto shared = std::make_shared<SharedDetector>(open_detector(what ? what : "", given));
     *detector = new sl_detector{std::move(shared)};
   });

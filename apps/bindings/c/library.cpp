@@ -148,6 +148,7 @@ sl_status sl_devices(char** json, sl_error* error) {
   return guarded(error, [&] {
     checked(json, "json") = nullptr;
     begin_use();  // drivers start threads
+    const KeptHandlers kept;
     *json = copy_text(devices_object());
   });
 }

@@ -22,7 +22,7 @@ static sl_error error;
 
 /* What belongs to the process: signal handlers and mask, locale, file mode mask, folder. */
 struct process {
-  struct sigaction handlers[32];
+  void (*handlers[32])(int);
   sigset_t blocked;
   char locale[64];
   mode_t mode;
@@ -33,7 +33,9 @@ static struct process before, after; /* with zeros where nothing is written */
 
 static void look_at(struct process* state) {
   int i;
-  for (i = 1; i < 32; ++i) sigaction(i, NULL, &state->handlers[i]);
+  struct sigaction action;
+  for (i = 1; i < 32; ++i)
+    state->handlers[i] = sigaction(i, NULL, &action) == 0 ? action.sa_handler : SIG_ERR;
   sigprocmask(SIG_BLOCK, NULL, &state->blocked);
   strncpy(state->locale, setlocale(LC_ALL, NULL), sizeof state->locale - 1);
   state->mode = umask(0);
