@@ -143,7 +143,24 @@ nn::Tensor tensor_of(const onnx::TensorProto& proto) {
   return *builder.model().graph.values[0].constant;
 }
 
-OnnxBuilder small_yolox(int side, int classes) {
+namespace {
+
+// Cumulative sums are for the CPU alone.
+std::string divide_into_parts(OnnxBuilder& builder, const std::string& x) {
+  builder.node("CumSum", {x, builder.wholes("vertical", {}, {2})}, {"down"});
+  builder.node("CumSum", {x, builder.wholes("horizontal", {}, {3})}, {"across"});
+  builder.node("TopK", {"across", builder.wholes("none", {1}, {0})}, {"nothing", "places"}, {{"axis", 1}});
+  builder.node("Concat", {builder.convolution("d", "down", 16, 16, 3), "nothing"}, {"all"}, {{"axis", 1}});
+  builder.node("Add",
+               {builder.convolution("e", "all", 16, 16, 1), builder.convolution("f", "across", 16, 16, 1)},
+               {"sum"});
+  builder.node("Sigmoid", {"sum"}, {"joined"});
+  return "joined";
+}
+
+}  // namespace
+
+OnnxBuilder small_yolox(int side, int classes, bool in_parts) {
   OnnxBuilder builder;
   std::string x = builder.input("images", {1, 3, side, side});
   std::int64_t channels = 3;
@@ -155,6 +172,7 @@ OnnxBuilder small_yolox(int side, int classes) {
     builder.node("Sigmoid", {x}, {x + "_sig"});
     builder.node("Mul", {x, x + "_sig"}, {x + "_silu"});
     x += "_silu";
+    if (stride == 2 && in_parts) x = divide_into_parts(builder, x);
     if (stride < 8) continue;
     const std::string box = builder.convolution(name + "_box", x, 16, 4, 1);
     const std::string object = builder.convolution(name + "_obj", x, 16, 1, 1);

@@ -81,6 +81,8 @@ class OnnxBuilder {
 nn::Tensor tensor_of(const onnx::TensorProto& proto);
 
 /// A small YOLOX: strides 8, 16 and 32, random weights, `classes` classes.
-OnnxBuilder small_yolox(int side, int classes);
+/// @param in_parts  whether the CPU computes a part between two for devices. The last one reads a tensor
+///                  without elements
+OnnxBuilder small_yolox(int side, int classes, bool in_parts = false);
 
 }  // namespace sightline::test

@@ -139,6 +139,7 @@ TEST(PublishedNetworks, AreDescribedIn80Columns) {
 // Two pictures in turn, so that a frame with the boxes of another one is seen.
 TEST_F(NetworkProgram, GivesTheSameBoxesUnderAllSchedulesAndBatches) {
   if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL device for the CPU";
+  small_yolox(64, 2, true).save(model_);
   std::filesystem::create_directory(folder_ / "in");
   for (int i = 0; i < 9; ++i)
     std::filesystem::copy(

@@ -105,6 +105,7 @@ void OpenClStages::copy_inputs(OpenClSlot& slot, const opencl::Buffer& arena, st
       if (next.pool != from.pool || offset != plan.inputs[end] - plan.inputs[first]) break;
       bytes = offset + nn::bytes_of(parts.graph.type(inputs[end]));
     }
+    if (bytes == 0) continue;  // which OpenCL refuses
     const opencl::Buffer& pool = from.pool == kSizesPool ? slot.sizes : slot.buffer(resource_of(from.pool));
     slot.launched(slot.queue.copy(pool, static_cast<std::size_t>(from.offset), arena,
                                   static_cast<std::size_t>(start + plan.inputs[first]),
