@@ -145,6 +145,8 @@ Facts summary_of(const Characteristics& p) {
           {"cached.local", "local"},
           {"cached.constant", "constant"}},
          "GB/s");
+  values("codes of 3x3 pixels", {{"codes.buffer", "from a buffer"}, {"codes.image", "from an image"}},
+         "G pixels/s");
   values("copy in memory", {{"copy.threads", "all threads"}}, "GB/s read and written");
   if (!host) {
     add("copy, GB/s", joined({best_group(p, "copy.group.float4", "four words a work-item"),

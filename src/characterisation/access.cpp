@@ -208,4 +208,43 @@ void measure_cached_reads(DeviceSession& session, Characteristics& result) {
   }
 }
 
+void measure_images(DeviceSession& session, Characteristics& result) {
+  const std::size_t side = session.effort().of(64U, session.is_cpu() ? 1024U : 4096U, 4096U);
+  const auto at = [&](std::size_t x, std::size_t y) { return y * side + x; };
+  std::vector<std::int16_t> pixels(side * side);
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = static_cast<std::int16_t>(((i * 2654435761U >> 13) ^ (i / side)) & 255);
+  const auto code = [&](std::size_t x, std::size_t y) {
+    constexpr int kAround[8][2] = {{-1, -1}, {0, -1}, {1, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}};
+    std::uint32_t bits = 0;
+    for (std::size_t bit = 0; bit < 8; ++bit)
+      bits |= std::uint32_t{pixels[at(x + kAround[bit][0], y + kAround[bit][1])] >= pixels[at(x, y)]} << bit;
+    return bits;
+  };
+  const opencl::Buffer to(session.context(), pixels.size());
+  const std::size_t group = session.is_cpu() ? 8 : 16;
+  const auto measure = [&](const char* id, const char* title, const ProgramName& program,
+                           const opencl::Buffer& picture) {
+    opencl::Kernel kernel = session.kernel(program, "codes");
+    const auto length = static_cast<cl_int>(side);
+    kernel.arguments(picture, length, length, to);
+    session.queue().wait(session.queue().fill(to, 0, pixels.size()));
+    const opencl::NDRange range{{side, side, 1}, {group, group, 1}};
+    const Spread seconds = repeat(session.effort(), [&] { return session.run(kernel, range); });
+    const std::vector<std::uint32_t> words = session.read(to, pixels.size() / 4);
+    for (const std::size_t y : {std::size_t{1}, side / 2, side - 2}) {
+      for (std::size_t x = 1; x + 1 < side; ++x)
+        require_result((words[at(x, y) / 4] >> 8 * (x % 4) & 255) == code(x, y), title, session.context());
+    }
+    result.figures.push_back(
+        {id, title, "G pixels/s", Clock::device, true, rate(seconds, static_cast<double>(pixels.size()))});
+  };
+  const std::size_t bytes = pixels.size() * sizeof pixels[0];
+  const opencl::Buffer buffer(session.context(), bytes);
+  session.queue().wait(session.queue().write(buffer, pixels.data(), bytes));
+  measure("codes.buffer", "codes of 3x3 pixels, read from a buffer", kBufferProgram, buffer);
+  measure("codes.image", "codes of 3x3 pixels, read from an image", kImageProgram,
+          opencl::Buffer::image(session.context(), pixels, side));
+}
+
 }  // namespace sightline::characterisation

@@ -29,6 +29,9 @@ void measure_peaks(DeviceSession& session, Characteristics& result);
 void measure_parallelism(DeviceSession& session, Characteristics& result);
 /// Figures `cached.{global,local,constant}`: GB/s of reads that hit.
 void measure_cached_reads(DeviceSession& session, Characteristics& result);
+/// Figures `codes.{buffer,image}`: codes of 3x3 pixels a second, read from a buffer and from an image object.
+/// Throws DeviceError behind the first where the device has no images.
+void measure_images(DeviceSession& session, Characteristics& result);
 /// Curves `atomics.{global,local}`: additions a second over counters.
 void measure_atomics(DeviceSession& session, Characteristics& result);
 /// Curve `divergence`: time over the ways that neighbours go, as a multiple of that of one way.

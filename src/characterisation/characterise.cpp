@@ -26,6 +26,7 @@ constexpr Benchmark<DeviceSession> kDeviceBenchmarks[] = {{"launches", measure_l
                                                           {"transfers", measure_transfers},
                                                           {"access to global memory", measure_access},
                                                           {"reads that hit a cache", measure_cached_reads},
+                                                          {"reads of images", measure_images},
                                                           {"latency of reads", measure_latency},
                                                           {"local memory", measure_local_memory},
                                                           {"latency of operations", measure_operations},

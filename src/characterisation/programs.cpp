@@ -61,8 +61,8 @@ std::vector<ProgramName> programs_of(const opencl::DeviceInfo& device) {
   for (const Number number : kNumbers)
     if (has_numbers(device, number)) programs.push_back(peak_program(device, number));
   for (const int width : kReadWidths) programs.push_back(read_program(width));
-  for (const ProgramName& one :
-       {side_by_side_program(device), kAccessProgram, kAtomicsProgram, kLaunchProgram})
+  for (const ProgramName& one : {side_by_side_program(device), kAccessProgram, kBufferProgram, kImageProgram,
+                                 kAtomicsProgram, kLaunchProgram})
     programs.push_back(one);
   return programs;
 }

@@ -11,6 +11,8 @@ namespace sightline::characterisation {
 inline const ProgramName kAccessProgram{"access.cl", ""};
 inline const ProgramName kLatencyProgram{"latency.cl", ""};
 inline const ProgramName kOperationsProgram{"arithmetic.cl", ""};
+inline const ProgramName kBufferProgram{"image.cl", ""};
+inline const ProgramName kImageProgram{"image.cl", "-DIMAGE"};
 inline const ProgramName kAtomicsProgram{"atomics.cl", ""};
 inline const ProgramName kLaunchProgram{"launch.cl", ""};
 

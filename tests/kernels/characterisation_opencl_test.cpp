@@ -95,15 +95,29 @@ TEST_F(Characterisation, ADeviceHasAllRows) {
                               "parallel.groups", "atomics.global", "atomics.local", "divergence"}));
     EXPECT_EQ(std::ranges::count_if(p.curves, [](const Curve& c) { return c.id.starts_with("shift."); }), 2);
     EXPECT_EQ(std::ranges::count_if(p.curves, [](const Curve& c) { return c.id.starts_with("stride."); }), 2);
-    EXPECT_THAT(
-        figures_of(p),
-        IsSupersetOf({"peak.float", "peak.int", "cached.global", "cached.local", "cached.constant",
-                      "latency.int.add", "latency.int.subtract", "latency.int.multiply", "latency.int.divide",
-                      "latency.float.add", "latency.float.subtract", "latency.float.multiply",
-                      "latency.float.divide", "parallel.group.knee", "parallel.groups.knee", "launch.latency",
-                      "launch.interval", "launch.event", "sub_group"}));
+    EXPECT_THAT(figures_of(p), IsSupersetOf({"peak.float",
+                                             "peak.int",
+                                             "cached.global",
+                                             "cached.local",
+                                             "cached.constant",
+                                             "codes.buffer",
+                                             "codes.image",
+                                             "latency.int.add",
+                                             "latency.int.subtract",
+                                             "latency.int.multiply",
+                                             "latency.int.divide",
+                                             "latency.float.add",
+                                             "latency.float.subtract",
+                                             "latency.float.multiply",
+                                             "latency.float.divide",
+                                             "parallel.group.knee",
+                                             "parallel.groups.knee",
+                                             "launch.latency",
+                                             "launch.interval",
+                                             "launch.event",
+                                             "sub_group"}));
     EXPECT_GT(p.build_seconds, 0);
-    EXPECT_EQ(p.parts.size(), 11U);
+    EXPECT_EQ(p.parts.size(), 12U);
     double parts = p.build_seconds;
     for (const Part& part : p.parts) parts += part.seconds;
     EXPECT_LE(parts, p.seconds) << "no second is counted twice";
@@ -132,7 +146,7 @@ TEST_F(Characterisation, AllKernelsAreBuiltBeforeAnythingIsMeasured) {
     EXPECT_GT(session.build_seconds(), 0);
     Characteristics result;
     for (const auto measure : {measure_launches, measure_peaks, measure_transfers, measure_access,
-                               measure_cached_reads, measure_latency, measure_local_memory,
+                               measure_cached_reads, measure_images, measure_latency, measure_local_memory,
                                measure_operations, measure_parallelism, measure_atomics, measure_divergence})
       measure(session, result);
     EXPECT_EQ(session.programs(), built) << device.name << ": one was not built beforehand";
