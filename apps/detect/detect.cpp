@@ -232,8 +232,10 @@ void add_detect(CLI::App& app, Common& common) {
       .checked_by(OutputFile{{".png"}});
   options
       .add("--trace FILE", &a->trace,
-           "Trace file of all stages (Chrome trace JSON, for ui.perfetto.dev or chrome://tracing)")
-      .checked_by(OutputFile{{".json"}});
+           "Trace file of all stages (Chrome trace JSON, for ui.perfetto.dev or chrome://tracing), or a plot "
+           "of "
+           "each step's time along the frames (NAME.svg)")
+      .checked_by(OutputFile{{".json", ".svg"}});
   options.add("--report FILE", &a->report, "Page (HTML): rate and setting over time, and stage times")
       .checked_by(OutputFile{{".html", ".htm"}});
   options.add(

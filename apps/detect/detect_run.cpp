@@ -32,7 +32,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "detectors/families.hpp"
-#include "pipeline/report/chrome_trace.hpp"
+#include "pipeline/report/trace_file.hpp"
 #include "pipeline/runs/input_decoding.hpp"
 #include "pipeline/runs/media_sinks.hpp"
 #include "pipeline/runs/parted_run.hpp"
@@ -141,7 +141,7 @@ class DetectRun {
     if (!a_.expected.empty()) comparison_.emplace(a_.expected, "this run");
     if (a_.counted) counts_.emplace(*a_.counted, engine_.detector().info().labels);
     if (!a_.crops.empty()) crops_.emplace(a_.crops, a_.inputs, a_.overwrite);
-    if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
+    if (!a_.trace.empty()) trace_ = pipeline::open_trace_file(a_.trace);
   }
 
   int run() {
@@ -565,7 +565,7 @@ class DetectRun {
   std::optional<CropFolder> crops_;
   std::vector<InputDigest> digests_;
   std::unique_ptr<media::ContactSheet> sheet_;
-  std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
+  std::unique_ptr<pipeline::TraceFile> trace_;
   pipeline::RunReport total_;
   std::size_t decoders_ = pipeline::kFirstDecoders;  // of the video before
   RunLoad load_;

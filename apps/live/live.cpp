@@ -223,8 +223,10 @@ void add_output_options(OptionSet& options, LiveArguments& a, Typed& typed) {
       .checked_by(OutputFile(kDetectionsEndings));
   options.add("-f,--format FORMAT", &typed.format, "Format of the detections: jsonl, json, csv, mot, coco")
       .suggest(format_choices);
-  options.add("--trace FILE", &a.trace, "Trace file of all stages (Chrome trace JSON)")
-      .checked_by(OutputFile{{".json"}});
+  options
+      .add("--trace FILE", &a.trace,
+           "Trace file of all stages (Chrome trace JSON), or a plot of each step's time (NAME.svg)")
+      .checked_by(OutputFile{{".json", ".svg"}});
   options
       .add("--report FILE", &a.report, "Page (HTML), at the end: rate and setting over time, and stage times")
       .checked_by(OutputFile{{".html", ".htm"}});

@@ -79,7 +79,7 @@ void LiveSession::open_outputs() {
   if (!a_.detections.empty())
     results_ =
         ResultWriter::open(a_.detections, a_.format, labels, !engine_.detector().operating_points().empty());
-  if (!a_.trace.empty()) trace_ = std::make_unique<pipeline::ChromeTraceWriter>(a_.trace);
+  if (!a_.trace.empty()) trace_ = pipeline::open_trace_file(a_.trace);
   for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i]->begin(shared_sinks(i + 1), engine_.tiles);
 }
 

@@ -14,7 +14,7 @@
 #include "apps/detect/answer.hpp"
 #include "apps/detect/run_page.hpp"
 #include "apps/live/live_stream.hpp"
-#include "pipeline/report/chrome_trace.hpp"
+#include "pipeline/report/trace_file.hpp"
 #include "pipeline/session/run_history.hpp"
 
 namespace sightline::apps {
@@ -87,7 +87,7 @@ class LiveSession {
   pipeline::RunHistory history_;
   std::optional<RunFinds> finds_;  ///< for the page
   std::unique_ptr<ResultWriter> results_;
-  std::unique_ptr<pipeline::ChromeTraceWriter> trace_;
+  std::unique_ptr<pipeline::TraceFile> trace_;
   std::mutex sinks_mutex_;  ///< of those that all inputs share
 
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

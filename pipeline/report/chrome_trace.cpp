@@ -17,28 +17,6 @@ constexpr std::size_t kBufferSize = 1 << 16;
 /// number 0 for the idle process. The first is the lane of the frames.
 constexpr int kFrames = 1000;
 
-const char* to_string(Activity activity) {
-  switch (activity) {
-    case Activity::decode:
-      return "decode";
-    case Activity::wait:
-      return "wait";
-    case Activity::run:
-      return "run";
-    case Activity::upload:
-      return "upload";
-    case Activity::download:
-      return "download";
-    case Activity::output:
-      return "output";
-  }
-  return "run";
-}
-
-bool has_stage(Activity activity) {
-  return activity != Activity::decode && activity != Activity::output;
-}
-
 bool is_copy(Activity activity) {
   return activity == Activity::upload || activity == Activity::download;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/atomic_file.hpp"
-#include "pipeline/session/trace.hpp"
+#include "pipeline/report/trace_file.hpp"
 
 namespace sightline::pipeline {
 
@@ -32,7 +32,7 @@ namespace sightline::pipeline {
 /// half-written trace never passes for a whole one; a writer that goes without `finish` leaves nothing. A
 /// path that exists and is not a file (a pipe, /dev/null) is written directly. Thread-safety: none; one
 /// thread at a time, as TraceSink has it.
-class ChromeTraceWriter : public TraceSink {
+class ChromeTraceWriter : public TraceFile {
  public:
   /// Throws Error (failed), with the path and the system's reason, where the file cannot be written.
   explicit ChromeTraceWriter(const std::filesystem::path& path);
@@ -45,9 +45,7 @@ class ChromeTraceWriter : public TraceSink {
   /// Throws Error (failed) where the output cannot take it. Spans that name a stage or a processor that
   /// TraceInfo lacks are shown with its number.
   void accept(const FrameTrace& trace) override;
-  /// Completes the file and gives it its name, after the last frame or after a run that was stopped; a run
-  /// without frames is valid, too. Throws Error (failed) where that fails. Further calls do nothing.
-  void finish();
+  void finish() override;
 
  private:
   struct Lane {
