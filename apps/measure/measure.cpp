@@ -78,8 +78,16 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   return (*family.sweep_function())(*detector, engine.device_stages.front()->device(), views, options);
 }
 
+bool is_picture(const std::string& file) {
+  return lower_case(std::filesystem::path(file).extension().string()) == ".svg";
+}
+
 // No output replaces the input or another output.
 void check_outputs(const MeasureArguments& a) {
+  if (is_picture(a.report) && !a.stages && a.sweep == 0) {
+    throw Error(ExitCode::usage, "there is no picture of schedules for '" + a.report + "'",
+                "name a page (NAME.html), or use --stages or --sweep");
+  }
   for (const std::string& file : {a.json, a.csv, a.report}) {
     require_writable(file);
     refuse_input(a.input, file);
@@ -129,9 +137,9 @@ int run_stages(const MeasureArguments& a, int verbosity) {
   std::fputs(pipeline::stages_as_text(measurement).c_str(), stdout);
   write_if_named(a.json, [&] { return pipeline::stages_as_json(measurement); });
   write_if_named(a.csv, [&] { return pipeline::stages_as_csv(measurement); });
-  const bool picture = std::filesystem::path(a.report).extension() == ".svg";
   write_if_named(a.report, [&] {
-    return picture ? pipeline::stages_as_svg(measurement) : pipeline::stages_as_page(measurement);
+    return is_picture(a.report) ? pipeline::stages_as_svg(measurement)
+                                : pipeline::stages_as_page(measurement);
   });
   return 0;
 }
@@ -167,7 +175,9 @@ int run_measure(MeasureArguments a, int verbosity) {
   std::fputs(pipeline::measurements_as_text(all).c_str(), stdout);
   write_if_named(a.json, [&] { return pipeline::measurements_as_json(all); });
   write_if_named(a.csv, [&] { return pipeline::measurements_as_csv(all); });
-  write_if_named(a.report, [&] { return pipeline::measurements_as_page(all); });
+  write_if_named(a.report, [&] {
+    return is_picture(a.report) ? pipeline::sweeps_as_svg(all) : pipeline::measurements_as_page(all);
+  });
   return 0;
 }
 
@@ -275,8 +285,8 @@ void add_measure(CLI::App& app, Common& common) {
   options
       .add("--report FILE", &a->report,
            "Write a page (HTML) with the timeline and the registers and memory of the device's kernels; with "
-           "--stages: with joules as bars, or the bars alone (NAME.svg)")
-      .checked_by(OutputFile{{".html", ".htm"}});
+           "--stages: with joules as bars. NAME.svg has the bars alone, or with --sweep the maps")
+      .checked_by(OutputFile{{".html", ".htm", ".svg"}});
   // Schedules are measured as --schedules names them, and keys that are compared have options of their own.
   std::set<std::string> left_out{"--schedule", "--map", "--explain"};
   for (const ComparedKey& key : a->compared) left_out.insert(key.axis.option.long_name());

@@ -6,8 +6,7 @@
 #include "candidates.clh"
 
 // Appends the windows of `late` that pass all weak classifiers from each one's next on and have a sum of at
-// least `lowest` to `found`, which has room for as many, and whose header gets the first two numbers of
-// `late`'s. A work-group takes a window at a time, a work-item a weak classifier: the sums up to each are
+// least `lowest` to `found`, which has room for as many, and whose header gets the length of `late`. A work-group takes a window at a time, a work-item a weak classifier: the sums up to each are
 // those of all before it.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     global const Element* restrict planes, global const PixelLevel* restrict levels,
@@ -17,10 +16,7 @@ kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
   local int rejected;
   const int item = get_local_id(0);
   const int windows = min(late[0], capacity);
-  if (get_global_id(0) == 0) {
-    found[1] = late[0];
-    found[2] = late[1];
-  }
+  if (get_global_id(0) == 0) found[1] = late[0];
   for (int k = get_group_id(0); k < windows; k += get_num_groups(0)) {
     const int4 window = vload4(k + 1, late);
     global const PixelLevel* level = levels + LATE_LEVEL(window.s0);

@@ -19,12 +19,12 @@
 // Evaluates `fewest` weak classifiers of each window, or up to weak classifier `target` if that is further;
 // then one more for all windows while more than `share` are left in the group. `kept` has `share` slots for
 // each work-group, GROUP at most, records like those of `late`; empty ones are 0. With `is_last`, the
-// remaining windows go to `late` instead. Windows without room in `kept` go there, too, and are counted in
-// its header's second number.
+// remaining windows go to `late` instead. Windows without room in `kept` go there, too, and are counted at
+// this step's place in `excess`.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
     global const Element* restrict planes, global const PixelLevel* restrict levels, WINDOWS_PARAMETERS,
-    RESPONSES, int count, int fewest, int target, int share, int is_last,
-    int capacity, global int* restrict kept, global int* restrict late) {
+    RESPONSES, int count, int fewest, int target, int share, int is_last, int step,
+    int capacity, global int* restrict excess, global int* restrict kept, global int* restrict late) {
   local int counters[3];  // for three alternating rounds: one barrier a round
   local int4 records[GROUP];
   const int item = get_local_id(0);
@@ -75,7 +75,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void run_step(
       records[place] = record;
     } else {
       append(late, capacity, record);
-      if (!is_last) atomic_inc(late + 1);
+      if (!is_last) atomic_inc(excess + step);
     }
   }
   if (is_last) return;

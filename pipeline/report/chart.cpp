@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -37,6 +38,18 @@ std::string rectangle(double x, double y, double width, const std::string& colou
       at(y), width, colour, escape_markup(title));
 }
 
+// Of a place between the least, 0, and the largest value, 1: green, yellow, red.
+std::string map_colour(double share) {
+  constexpr std::array<std::array<double, 3>, 3> kStops{{{122, 196, 184}, {245, 236, 205}, {224, 142, 111}}};
+  const std::size_t from = share < 0.5 ? 0 : 1;
+  const double part = 2 * share - static_cast<double>(from);
+  std::string colour = "#";
+  for (std::size_t i = 0; i < 3; ++i)
+    colour +=
+        fmt::format("{:02x}", std::lround(kStops[from][i] + part * (kStops[from + 1][i] - kStops[from][i])));
+  return colour;
+}
+
 // An axis with its marks; those without text are faint.
 struct Scale {
   report_parts::Axis places;
@@ -49,7 +62,7 @@ struct Scale {
     double low = axis.low, high = axis.high;
     if (!axis.names.empty()) {
       low = -0.5, high = static_cast<double>(axis.names.size()) - 0.5;
-      std::swap(start, end);
+      if (start > end) std::swap(start, end);
     } else if (axis.is_marked_by_points) {
       low = least, high = greatest > least ? greatest : least + std::max(std::abs(least), 1.0);
       start += 20, end -= 20;
@@ -103,6 +116,7 @@ struct Extents {
       }
     }
     for (const StackedBar& bar : chart.bars) x.insert(bar.whole() + bar.spread);
+    if (!chart.cells.empty()) x.insert(0);
   }
   static bool is_shown(const Chart& chart, const Line& line, const PlotPoint& point) {
     return !chart.y.is_logarithmic || point.y > 0 || line.form == Line::Form::stairs;
@@ -137,7 +151,7 @@ class Plot {
         top_(top + (chart.title.empty()      ? 16
                     : chart.subtitle.empty() ? 44
                                              : 58)),
-        bottom_(top_ + (chart.bars.empty() ? chart.height : kRow * static_cast<double>(chart.bars.size()))),
+        bottom_(top_ + height_of(chart)),
         y_(chart.y, seen.y, bottom_, top_),
         left_(left_of()),
         x_(chart.x, seen.x, left_, chart.width - (chart.bars.empty() ? 24 : 70)) {}
@@ -153,6 +167,7 @@ class Plot {
     svg += grid();
     for (std::size_t i = 0; i < c_.lines.size(); ++i) svg += line_of(c_.lines[i], i);
     for (std::size_t i = 0; i < c_.bars.size(); ++i) svg += bar_of(c_.bars[i], y_(static_cast<double>(i)));
+    if (!c_.cells.empty()) svg += map();
     return svg + line(left_, bottom_, right(), bottom_, "#6a737d");
   }
 
@@ -175,6 +190,10 @@ class Plot {
   }
 
  private:
+  static double height_of(const Chart& chart) {
+    const std::size_t rows = std::max(chart.bars.size(), chart.cells.size());
+    return rows == 0 ? chart.height : kRow * static_cast<double>(rows);
+  }
   double left_of() const {
     double widest = 0;
     for (const auto& [value, name] : y_.marks) widest = std::max(widest, length_of(name));
@@ -262,6 +281,31 @@ class Plot {
     if (bar.spread > 0) svg += line(x_(from - bar.spread), y, x_(from + bar.spread), y, "#333333");
     return svg + text(x_(from + bar.spread) + 6, y + 4.5, "start",
                       escape_markup(bar.missing.empty() ? figures(from) : bar.missing), " font-size=\"12\"");
+  }
+
+  std::string map() const {
+    double least = INFINITY, greatest = 0;
+    for (const std::vector<MapCell>& row : c_.cells) {
+      for (const MapCell& cell : row)
+        least = std::min(least, cell.value), greatest = std::max(greatest, cell.value);
+    }
+    std::string svg;
+    for (std::size_t row = 0; row < c_.cells.size(); ++row) {
+      const double y = y_(static_cast<double>(row));
+      for (std::size_t column = 0; column < c_.cells[row].size(); ++column) {
+        const MapCell& cell = c_.cells[row][column];
+        const double x = x_(static_cast<double>(column)), width = x_(1) - x_(0);
+        const double share = greatest > least ? std::log(cell.value / least) / std::log(greatest / least) : 0;
+        const std::string number = figures(cell.value) + cell.mark;
+        svg += fmt::format(
+            "<rect x=\"{}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" fill=\"{}\"><title>{}, {}: "
+            "{}</title></rect>\n",
+            at(x - width / 2), at(y - kRow / 2), width, at(kRow), map_colour(share),
+            escape_markup(c_.x.names[column]), escape_markup(c_.y.names[row]), number);
+        if (length_of(number) < width) svg += text(x, y + 4.5, "middle", number);
+      }
+    }
+    return svg;
   }
 
   const Chart& c_;

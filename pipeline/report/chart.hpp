@@ -1,5 +1,5 @@
 #pragma once
-/// Plots: lines, stairs and bars over axes, as SVG.
+/// Plots: lines, stairs, bars and maps over axes, as SVG.
 
 #include <functional>
 #include <string>
@@ -51,14 +51,21 @@ struct StackedBar {
   double whole() const;
 };
 
+/// A place of a map: its colour goes by the logarithm of the value, from the least to the largest of the map.
+struct MapCell {
+  double value = 0;       ///< above 0
+  std::string mark = {};  ///< behind the number, which is shown where there is room
+};
+
 struct Chart {
   std::string label;       ///< what it shows, for screen readers
   std::string title = {};  ///< above the plot
   std::string subtitle = {};
   Axis x = {}, y = {};
   std::vector<Line> lines = {};
-  std::vector<StackedBar> bars = {};  ///< instead of lines; y has their names
-  double width = 1080, height = 340;  ///< of all, and of a plot of lines
+  std::vector<StackedBar> bars = {};             ///< instead of lines; y has their names
+  std::vector<std::vector<MapCell>> cells = {};  ///< likewise: rows from the top; x and y have the names
+  double width = 1080, height = 340;             ///< of all, and of a plot of lines
 };
 
 /// Charts below each other, as a picture. Empty where nothing has a point.

@@ -625,4 +625,13 @@ std::string measurements_as_csv(std::span<const Measurement> measurements) {
                   ','));
 }
 
+std::string sweeps_as_svg(std::span<const Measurement> measurements) {
+  std::vector<report::Chart> charts;
+  for (const Measurement& m : measurements) {
+    for (const KernelSweep& sweep : m.sweeps)
+      for (report::Chart& chart : sweep_charts(sweep)) charts.push_back(std::move(chart));
+  }
+  return report::to_svg(charts);
+}
+
 }  // namespace sightline::pipeline

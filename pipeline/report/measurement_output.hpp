@@ -34,4 +34,7 @@ std::string measurements_as_csv(std::span<const Measurement> measurements);
 /// A page of HTML that needs no other file and no network; its tables need no script either.
 std::string measurements_as_page(std::span<const Measurement> measurements);
 
+/// The maps of all sweeps, and the windows beyond shares by kernel, as a picture.
+std::string sweeps_as_svg(std::span<const Measurement> measurements);
+
 }  // namespace sightline::pipeline

@@ -12,27 +12,35 @@ namespace {
 using namespace report;
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t kBarsShown = 40;     // settings, at most, whose windows beyond shares are drawn
 constexpr std::size_t kNumbersShown = 14;  // columns of a page's map whose places have room for a number
 
 bool has_excess(const KernelSweep& sweep) {
-  const auto some = [](const SweepPoint& point) { return point.excess > 0; };
+  const auto some = [](const SweepPoint& point) { return point.whole_excess() > 0; };
   return some(sweep.own) || std::any_of(sweep.points.begin(), sweep.points.end(), some);
 }
 
 Json point_json(const SweepPoint& point) {
-  return {{"setting", point.setting}, {"ms", point.seconds * 1e3}, {"excess", point.excess}};
+  return {{"setting", point.setting},
+          {"ms", point.seconds * 1e3},
+          {"excess", point.whole_excess()},
+          {"excess_by_kernel", point.excess}};
+}
+
+std::string mark_of(const KernelSweep& sweep, std::size_t place) {
+  return place == sweep.best_place() ? "*" : place == sweep.own_place ? "o" : "";
 }
 
 Cell cell_of(const KernelSweep& sweep, std::size_t place) {
   const SweepPoint& point = sweep.points[place];
   const double best = sweep.points[sweep.best_place()].seconds, worst = sweep.slowest();
-  const bool is_best = place == sweep.best_place(), is_own = place == sweep.own_place;
-  Cell cell(thousandths(point.seconds) + (is_best ? '*' : is_own ? 'o' : ' '));
-  if (point.excess > 0) cell.small = '+' + figures(point.excess);
-  cell.kind = std::string(is_best ? "fastest " : "") + (is_own ? "own" : "");
+  const std::string mark = mark_of(sweep, place);
+  Cell cell(thousandths(point.seconds) + (mark.empty() ? " " : mark));
+  if (point.whole_excess() > 0) cell.small = '+' + figures(point.whole_excess());
+  cell.kind = std::string(mark == "*" ? "fastest " : "") + (place == sweep.own_place ? "own" : "");
   cell.shade = worst > best ? std::log(point.seconds / best) / std::log(worst / best) : 0;
   cell.hint = fmt::format("{}: {} ms", point.setting, thousandths(point.seconds));
-  if (has_excess(sweep)) cell.hint += fmt::format(", {} {}", figures(point.excess), sweep.excess);
+  if (has_excess(sweep)) cell.hint += fmt::format(", {} {}", figures(point.whole_excess()), sweep.excess);
   return cell;
 }
 
@@ -60,7 +68,7 @@ Table settings_of(const KernelSweep& sweep) {
     std::vector<Cell>& cells = table.rows.emplace_back(
         std::vector<Cell>{head, point.setting, thousandths(point.seconds),
                           best.seconds > 0 ? fmt::format("{:.2f}×", point.seconds / best.seconds) : "-"});
-    if (shows_excess) cells.emplace_back(figures(point.excess));
+    if (shows_excess) cells.emplace_back(figures(point.whole_excess()));
   };
   add("* fastest", "fastest", best);
   add("o own", "own", sweep.own);
@@ -96,7 +104,7 @@ Json sweep_as_json(const KernelSweep& sweep) {
     Json ms = Json::array(), excess = Json::array();
     for (std::size_t column = 0; column < sweep.columns.size(); ++column) {
       ms.push_back(sweep.at(row, column).seconds * 1e3);
-      excess.push_back(sweep.at(row, column).excess);
+      excess.push_back(sweep.at(row, column).whole_excess());
     }
     json["ms"].push_back(ms);
     json["excess"].push_back(excess);
@@ -106,6 +114,42 @@ Json sweep_as_json(const KernelSweep& sweep) {
   for (const SweepPoint& other : sweep.others) json["others"].push_back(point_json(other));
   json["note"] = sweep.note;
   return json;
+}
+
+std::vector<Chart> sweep_charts(const KernelSweep& sweep) {
+  if (sweep.points.empty()) return {};
+  const std::string title = fmt::format("Sweep of {}: {}, ms a frame", sweep.name, sweep.timed);
+  Chart map{.label = title, .title = title};
+  map.subtitle =
+      fmt::format("* fastest: {}, {} ms; o next to own: {}, {} ms", sweep.points[sweep.best_place()].setting,
+                  thousandths(sweep.points[sweep.best_place()].seconds), sweep.own.setting,
+                  thousandths(sweep.own.seconds));
+  map.x.label = "across: " + sweep.across;
+  map.y.label = "down";
+  for (const int column : sweep.columns) map.x.names.push_back(std::to_string(column));
+  for (std::size_t row = 0; row < sweep.rows.size(); ++row) {
+    map.y.names.push_back(std::to_string(sweep.rows[row]));
+    std::vector<MapCell>& cells = map.cells.emplace_back();
+    for (std::size_t column = 0; column < sweep.columns.size(); ++column)
+      cells.push_back(
+          {1e3 * sweep.at(row, column).seconds, mark_of(sweep, row * sweep.columns.size() + column)});
+  }
+  std::vector<Chart> charts{map};
+  if (!has_excess(sweep)) return charts;
+  const std::string beyond = fmt::format("Sweep of {}: {}, a frame, by kernel", sweep.name, sweep.excess);
+  Chart bars{.label = beyond, .title = beyond};
+  bars.x.label = sweep.excess;
+  const auto add = [&](const std::string& name, const SweepPoint& point) {
+    StackedBar& bar = bars.bars.emplace_back(StackedBar{name + point.setting});
+    for (std::size_t i = 0; i < point.excess.size(); ++i)
+      bar.pieces.push_back({point.excess[i], line_colour(i), fmt::format("kernel {}", i + 1)});
+  };
+  add("own: ", sweep.own);
+  if (sweep.points.size() <= kBarsShown) {
+    for (const SweepPoint& point : sweep.points) add("", point);
+  }
+  charts.push_back(bars);
+  return charts;
 }
 
 }  // namespace sightline::pipeline

@@ -503,6 +503,7 @@ TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
     for (const double milliseconds : row) EXPECT_GT(milliseconds, 0);
   }
   EXPECT_EQ(json.at("sweeps")[1].at("own").at("setting"), "8,4,4,4");
+  EXPECT_EQ(json.at("sweeps")[1].at("own").at("excess_by_kernel").size(), 3U);
   const std::string page = bytes_of(folder_ / "m.html");
   EXPECT_THAT(page, HasSubstr("Sweep of shares"));
   EXPECT_THAT(page, HasSubstr("What is left of the first frame"));
@@ -511,6 +512,8 @@ TEST_F(MeasureTest, SweepsSettingsOfTheKernels) {
 TEST_F(MeasureTest, SweepsNothingWhereThereIsNothing) {
   expect_usage_error("for WaldBoost detectors", measure({"--sweep", "2", "--config", "people"}));
   expect_usage_error("--sweep", measure(kWaldboost + std::vector<std::string>{"--sweep", "1"}));
+  expect_usage_error("--sweep",
+                     measure(kWaldboost + std::vector<std::string>{"--report", folder_ / "m.svg"}));
   expect_run(5, "no OpenCL device for --sweep",
              measure(kWaldboost + kCpuOnly + std::vector<std::string>{"--sweep", "2"}));
 }

@@ -64,10 +64,10 @@ KernelSweep some_sweep() {
   sweep.excess = "windows beyond";
   sweep.columns = {1, 8};
   sweep.rows = {0, 40};
-  sweep.points = {{"1,1", 0.004, 0}, {"8,8", 0.001, 2.5}, {"1,41", 0.002, 0}, {"8,48", 0.0015, 0}};
-  sweep.own = {"7,9", 0.00125, 1.5};
+  sweep.points = {{"1,1", 0.004}, {"8,8", 0.001, {1.5, 1}}, {"1,41", 0.002}, {"8,48", 0.0015, {0, 0}}};
+  sweep.own = {"7,9", 0.00125, {0, 1.5}};
   sweep.own_place = 3;
-  sweep.others = {{"plain kernels", 0.003, 0}};
+  sweep.others = {{"plain kernels", 0.003}};
   sweep.note = "codes take 1 ms besides";
   return sweep;
 }
@@ -105,7 +105,7 @@ TEST(KernelSweep, AsText) {
 
 TEST(KernelSweep, AsTextWithoutExcess) {
   KernelSweep sweep = some_sweep();
-  sweep.points[1].excess = sweep.own.excess = 0;
+  sweep.points[1].excess = sweep.own.excess = {};
   EXPECT_THAT(sweep_as_text(sweep), Not(HasSubstr("beyond")));
   sweep.points.clear();
   EXPECT_EQ(sweep_as_text(sweep), "");
@@ -116,8 +116,8 @@ TEST(KernelSweep, WideOnesAreToldInPieces) {
   KernelSweep sweep = some_sweep();
   sweep.columns = sweep_values(0, 40, 41);
   sweep.rows = {0};
-  sweep.points.assign(41, {"a", 12.345, 0});
-  sweep.own.excess = 0;
+  sweep.points.assign(41, SweepPoint{"a", 12.345});
+  sweep.own.excess = {};
   std::istringstream lines(sweep_as_text(sweep));
   int headings = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -127,12 +127,25 @@ TEST(KernelSweep, WideOnesAreToldInPieces) {
   EXPECT_EQ(headings, 4);
 }
 
+TEST(KernelSweep, AsAPicture) {
+  const std::string svg = report::to_svg(pipeline::sweep_charts(some_sweep()));
+  for (const char* words :
+       {">1.00*<", ">1.50o<", "<title>1, 40: 2.00<", ">own: 7,9<", ">8,8<", ">kernel 1<", ">kernel 2<"})
+    EXPECT_THAT(svg, HasSubstr(words));
+  KernelSweep sweep = some_sweep();
+  sweep.points[1].excess = sweep.own.excess = {};
+  EXPECT_EQ(pipeline::sweep_charts(sweep).size(), 1U);
+  sweep.points.clear();
+  EXPECT_TRUE(pipeline::sweep_charts(sweep).empty());
+}
+
 TEST(KernelSweep, AsJson) {
   const auto json = sweep_as_json(some_sweep());
   EXPECT_EQ(json.at("columns").dump(), "[1,8]");
   EXPECT_EQ(json.at("ms").dump(), "[[4.0,1.0],[2.0,1.5]]");
   EXPECT_EQ(json.at("excess").dump(), "[[0.0,2.5],[0.0,0.0]]");
   EXPECT_EQ(json.at("own").at("setting"), "7,9");
+  EXPECT_EQ(json.at("own").at("excess_by_kernel").dump(), "[0.0,1.5]");
   EXPECT_EQ(json.at("best").at("setting"), "8,8");
   EXPECT_EQ(json.at("others").size(), 1U);
 }

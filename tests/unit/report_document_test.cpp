@@ -97,6 +97,14 @@ TEST(ReportChart, HasAPathForEachLineAndNamesThem) {
 }
 
 TEST(ReportChart, BarsSayTheirWholeOrWhyThereIsNone) {
+  Chart map{.label = "map"};
+  map.x.names = {"4", "8"}, map.y.names = {"1", "2"};
+  map.cells = {{{1, "*"}, {10, ""}}, {{100, ""}, {5, "o"}}};
+  const std::string cells = to_svg({map});
+  for (const char* part : {">1.00*</text>", ">5.00o</text>", "fill=\"#7ac4b8\"><title>4, 1: 1.00*<",
+                           "fill=\"#f5eccd\"><title>8, 1: 10.0<", "fill=\"#e08e6f\"><title>4, 2: 100.0<"})
+    EXPECT_THAT(cells, HasSubstr(part));
+
   Chart chart{.label = "bars"};
   chart.bars = {{"first", {{2, "#111111", "work"}, {0.5, "#222222", "idle"}}, 0.1},
                 {"second", {}, 0, "not seen"}};

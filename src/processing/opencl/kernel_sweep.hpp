@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ namespace sightline {
 struct SweepPoint {
   std::string setting;  ///< value of its option, or a description
   double seconds =
-      0;              ///< a frame, what depends on the setting: the fastest of several runs, mean over frames
-  double excess = 0;  ///< count of KernelSweep::excess, per frame
+      0;  ///< a frame, what depends on the setting: the fastest of several runs, mean over frames
+  std::vector<double> excess = {};  ///< count of KernelSweep::excess by kernel, per frame; may be empty
+
+  double whole_excess() const { return std::reduce(excess.begin(), excess.end()); }
 };
 
 /// A grid of settings. Plain data.

@@ -36,17 +36,19 @@ void OpenClStages::enqueue_steps(OpenClSlot& slot) const {
   const auto group = static_cast<std::size_t>(tuning_.group);
   const auto count = static_cast<cl_int>(detector_->model().size());
   const std::size_t last = steps_.size() - 1;
+  slot.queue.fill(slot.excess, 0, steps_.size() * sizeof(cl_int));
   slot.first_step.arguments(slot.planes, slot.level_buffer, slot.scan_tiles.buffer(), weak_, responses_,
                             count, cl_int{steps_[0].fewest}, cl_int{steps_[0].target},
-                            static_cast<cl_int>(share(0)), cl_int{0}, slot.late.capacity(), slot.kept[0],
-                            slot.late.buffer());
+                            static_cast<cl_int>(share(0)), cl_int{0}, cl_int{0}, slot.late.capacity(),
+                            slot.excess, slot.kept[0], slot.late.buffer());
   slot.launch(slot.first_step, groups(slot.scan_tiles.size(), group));
   std::size_t slots = slot.scan_tiles.size() * share(0);
   for (std::size_t i = 1; i <= last; ++i) {
     slot.step.arguments(slot.planes, slot.level_buffer, slot.kept[(i - 1) % 2],
                         opencl::checked(static_cast<std::int64_t>(slots)), weak_, responses_, count,
                         cl_int{steps_[i].fewest}, cl_int{steps_[i].target}, static_cast<cl_int>(share(i)),
-                        cl_int{i == last}, slot.late.capacity(), slot.kept[i % 2], slot.late.buffer());
+                        cl_int{i == last}, static_cast<cl_int>(i), slot.late.capacity(), slot.excess,
+                        slot.kept[i % 2], slot.late.buffer());
     slot.launch(slot.step, groups(step_groups(slots), group));
     slots = step_groups(slots) * share(i);
   }

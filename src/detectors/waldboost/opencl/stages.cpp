@@ -153,12 +153,20 @@ void OpenClStages::make_scratch(PixelWindowSlot& slot, const PixelWindowWorkspac
   PixelWindowStages::make_scratch(slot, w, stage);
   if (stage != kScan || !is_progressive()) return;
   auto& kept = static_cast<OpenClSlot&>(slot).kept;
+  slot.fit(static_cast<OpenClSlot&>(slot).excess, static_cast<std::int64_t>(steps_.size() * sizeof(cl_int)));
   std::size_t groups = slot.scan_tiles.size();
   for (std::size_t i = 0; i + 1 < steps_.size(); ++i) {
     const std::size_t slots = groups * share(i);
     slot.fit(kept[i % 2], static_cast<std::int64_t>(slots * sizeof(DeviceAccepted)));
     groups = step_groups(slots);
   }
+}
+
+std::vector<cl_int> OpenClStages::read_excess(const OpenClSlot& slot) const {
+  std::vector<cl_int> excess(steps_.size());
+  opencl::Queue queue(context());
+  queue.wait(queue.read(slot.excess, excess.data(), excess.size() * sizeof(cl_int)));
+  return excess;
 }
 
 std::unique_ptr<DeviceStages> WaldboostDetector::make_stages_on(std::shared_ptr<ComputeDevice> device) const {

@@ -25,12 +25,9 @@ class OpenClSlot : public PixelWindowSlot {
  public:
   explicit OpenClSlot(const OpenClStages& stages);
 
-  /// Windows of the last frame that found no room in a progressive step's share; they were finished all the
-  /// same.
-  std::size_t excess() const { return found.source_length(2); }
-
   opencl::Buffer kept[2];           ///< alternating lists of the progressive steps: slots, records like those
                                     ///< of `late`
+  opencl::Buffer excess;            ///< progressive: see OpenClStages::read_excess
   opencl::Integrals integral;       ///< Haar: replaces `make_codes`
   opencl::Kernel first_step, step;  ///< progressive: replaces `scan`
 };
@@ -48,6 +45,9 @@ class OpenClStages : public PixelWindowStages {
   /// The weak classifiers at which phases end.
   const std::vector<int>& phases() const { return ends_; }
 
+  /// Windows of the last frame that found no room in each progressive step's share; they were finished all
+  /// the same. The last step has no share, and so none. Waits. Throws DeviceError.
+  std::vector<cl_int> read_excess(const OpenClSlot& slot) const;
   /// Copies the codes of the last frame into host memory, and waits: for tests. LBP only. Throws DeviceError.
   std::vector<std::uint8_t> read_codes(OpenClSlot& slot) const { return read_planes<std::uint8_t>(slot); }
   /// Position of a pixel's code in these, for blocks of this size.

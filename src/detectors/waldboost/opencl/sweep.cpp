@@ -116,10 +116,12 @@ class Sweeper {
   SweepPoint time(const std::string& setting, const KernelTuning& tuning) {
     if (options_.stop && *options_.stop) throw Error(ExitCode::failed, "stopped on request");
     const OpenClStages stages(detector_, context_, cache_, tuning);
-    SweepPoint point{setting, 0, 0};
+    SweepPoint point{setting, 0, {}};
     const VariantTimer::Parts parts = timer_.time(stages, setting, true, [&](const DeviceSlot& slot) {
-      if (tuning.scan == "progressive")
-        point.excess += static_cast<double>(static_cast<const OpenClSlot&>(slot).excess()) / frames_;
+      if (tuning.scan != "progressive") return;
+      const std::vector<cl_int> excess = stages.read_excess(static_cast<const OpenClSlot&>(slot));
+      point.excess.resize(excess.size() - 1);  // the last kernel has no share
+      for (std::size_t i = 0; i < point.excess.size(); ++i) point.excess[i] += excess[i] / frames_;
     });
     for (const auto& [part, seconds] : parts) {
       if (part == "scan" || part == "finish") point.seconds += seconds;
