@@ -4,7 +4,7 @@
 //   bench_search [--device DEVICE] [--threads N] [--templates N,N,...] [--photos FOLDER --landmarks FILE]
 //                [--faces FILE] [--write FILE] [--kinds N] [--repeats N] [--queries N] [--slices N] [--unroll
 //                N]
-//                [--items N]
+//                [--items N] [--baselines yes]
 //
 // Kinds of templates: histograms of faces (2,891 counts: made up, or of photos, or from a file of templates
 // one after the other, as --write leaves them), the two longer ones of S. Tek's thesis (8,496 and 11,907
@@ -14,7 +14,8 @@
 // CPU: the median of wall-clock and the least of processor time (which other programs disturb less). Device:
 // the median of the kernels' times and of the time from handing queries over until matches are there. GB/s:
 // of the rows that the first query has counts in, which is what a search must read; `read` is a plain pass
-// over the same memory. First each result is compared with the CPU's.
+// over the same memory. Baselines: a k-d tree and a work-item a template (search_baselines.hpp). First each
+// result is compared with the CPU's.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -35,6 +36,7 @@
 #include "face_templates.hpp"
 #include "faces/recognition/opencl/search.hpp"
 #include "opencl/data.hpp"
+#include "search_baselines.hpp"
 
 namespace sightline::recognition {
 namespace {
@@ -50,6 +52,7 @@ struct Arguments {
   int repeats = 20;
   int kinds = 5;
   int queries = 0, slices = 0, unroll = 0, items = 0;
+  bool has_baselines = false;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -71,6 +74,8 @@ Arguments parse(int argc, char** argv) {
       *text->second = value;
     } else if (const auto number = numbers.find(name); number != numbers.end()) {
       *number->second = std::max(std::atoi(value.c_str()), 1);
+    } else if (name == "--baselines") {
+      a.has_baselines = value == "yes";
     } else if (name == "--templates") {
       a.templates.clear();
       for (std::size_t at = 0; at < value.size(); at = std::min(value.find(',', at), value.size() - 1) + 1)
@@ -224,6 +229,11 @@ class Device {
                 median(wall), matches.all == expected.all ? "as on the CPU" : "NOT AS ON THE CPU");
   }
 
+  void run_baseline(const benchmarks::PlainTemplates& plain, std::span<const std::uint8_t> query,
+                    int repeats) {
+    benchmarks::run_pairs(queue_, context_, plain, query, repeats);
+  }
+
  private:
   opencl::Context context_;
   opencl::Queue queue_;
@@ -272,6 +282,15 @@ void run(const Arguments& a) {
         run_cpu(set, queries, count, a.repeats);
         if (device) device->run(set, queries, count, a.repeats);
       }
+      if (!a.has_baselines || c.format.kind != Kind::counts8) continue;
+      benchmarks::PlainTemplates plain{{}, static_cast<std::size_t>(c.format.dims)};
+      for (int i = 0; i < size; ++i) {
+        const auto& one = templates[static_cast<std::size_t>(i) * 7 % templates.size()];
+        plain.values.insert(plain.values.end(), one.begin(), one.end());
+      }
+      const std::vector<std::uint8_t>& query = templates[13 % templates.size()];
+      benchmarks::run_kd_tree(plain, query, std::min(a.repeats, 5));
+      if (device) device->run_baseline(plain, query, a.repeats);
     }
   }
 }
