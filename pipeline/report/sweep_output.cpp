@@ -124,8 +124,7 @@ std::vector<Chart> sweep_charts(const KernelSweep& sweep) {
       fmt::format("* fastest: {}, {} ms; o next to own: {}, {} ms", sweep.points[sweep.best_place()].setting,
                   thousandths(sweep.points[sweep.best_place()].seconds), sweep.own.setting,
                   thousandths(sweep.own.seconds));
-  map.x.label = "across: " + sweep.across;
-  map.y.label = "down";
+  map.x.label = "across: " + sweep.across + "; down: " + sweep.down;
   for (const int column : sweep.columns) map.x.names.push_back(std::to_string(column));
   for (std::size_t row = 0; row < sweep.rows.size(); ++row) {
     map.y.names.push_back(std::to_string(sweep.rows[row]));
