@@ -78,13 +78,13 @@ std::vector<KernelSweep> sweep(const MeasureArguments& a, int verbosity) {
   return (*family.sweep_function())(*detector, engine.device_stages.front()->device(), views, options);
 }
 
-bool is_picture(const std::string& file) {
+bool names_a_drawing(const std::string& file) {
   return lower_case(std::filesystem::path(file).extension().string()) == ".svg";
 }
 
 // No output replaces the input or another output.
 void check_outputs(const MeasureArguments& a) {
-  if (is_picture(a.report) && !a.stages && a.sweep == 0) {
+  if (names_a_drawing(a.report) && !a.stages && a.sweep == 0) {
     throw Error(ExitCode::usage, "there is no picture of schedules for '" + a.report + "'",
                 "name a page (NAME.html), or use --stages or --sweep");
   }
@@ -138,8 +138,8 @@ int run_stages(const MeasureArguments& a, int verbosity) {
   write_if_named(a.json, [&] { return pipeline::stages_as_json(measurement); });
   write_if_named(a.csv, [&] { return pipeline::stages_as_csv(measurement); });
   write_if_named(a.report, [&] {
-    return is_picture(a.report) ? pipeline::stages_as_svg(measurement)
-                                : pipeline::stages_as_page(measurement);
+    return names_a_drawing(a.report) ? pipeline::stages_as_svg(measurement)
+                                     : pipeline::stages_as_page(measurement);
   });
   return 0;
 }
@@ -176,7 +176,7 @@ int run_measure(MeasureArguments a, int verbosity) {
   write_if_named(a.json, [&] { return pipeline::measurements_as_json(all); });
   write_if_named(a.csv, [&] { return pipeline::measurements_as_csv(all); });
   write_if_named(a.report, [&] {
-    return is_picture(a.report) ? pipeline::sweeps_as_svg(all) : pipeline::measurements_as_page(all);
+    return names_a_drawing(a.report) ? pipeline::sweeps_as_svg(all) : pipeline::measurements_as_page(all);
   });
   return 0;
 }
