@@ -48,7 +48,7 @@ class MeasureTest : public ::testing::Test {
     return std::vector<std::string>{"measure", clip()} + kShort + options;
   }
   static std::vector<std::string> detect(const std::vector<std::string>& options) {
-    return std::vector<std::string>{"detect", clip(), "--filters", "25"} + kFindsSome + options;
+    return std::vector<std::string>{"detect", clip()} + kFindsSome + options;
   }
   static void expect_usage_error(const std::string& words, const std::vector<std::string>& arguments) {
     const Outcome outcome = expect_run(2, words, arguments);
