@@ -193,8 +193,12 @@ TEST_F(NetworkProgram, TakesPicturesOfBytes) {
 TEST_F(NetworkProgram, IsMeasuredUnderTheSchedulesThatItHas) {
   if (!has_cpu_device(1)) GTEST_SKIP() << "there is no OpenCL device for the CPU";
   const std::string json = folder_ / "m.json";
-  const std::vector<std::string> measure{"measure",  picture_, "--model",   model_, "--device",  "cpu",
-                                         "--frames", "10",     "--repeats", "1",    "--preload", "1"};
+  const std::vector<std::string> measure{"measure",   moving_clip(160, 80, 1),
+                                         "--model",   model_,
+                                         "--device",  "cpu",
+                                         "--frames",  "10",
+                                         "--repeats", "1",
+                                         "--preload", "1"};
   std::vector<std::string> all = measure;
   all.insert(all.end(), {"--json", json});
   const Outcome outcome = run(all);
