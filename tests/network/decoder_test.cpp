@@ -205,6 +205,16 @@ TEST(Decoder, ReadsYolov8AsMapsOfDistributions) {
   expect_box(made.decoded(), 1, sigmoid(3.0F), {40 - 16, 24 - 16, 40 + 16, 24 + 16});
 }
 
+TEST(Decoder, TakesMapsOfAStrideInAnyOrder) {
+  Made made;
+  for (const std::int64_t side : {8, 4, 2}) {
+    made.add("cls", {1, 80, side, side}, true);
+    made.add("reg", {1, 64, side, side});
+  }
+  EXPECT_EQ(made.type(), "yolov8");
+  EXPECT_EQ(made.scheme().classes, 80);
+}
+
 TEST(Decoder, ReadsEndToEndRows) {
   Made made;
   Tensor& out = made.add("output0", {1, 300, 6});

@@ -157,18 +157,14 @@ class Reader {
       box.y2 = y + height / 2;
     };
     switch (scheme_.box) {
-      case BoxForm::corners:
-        box.x1 = v[0] * ux;
-        box.y1 = v[1] * uy;
-        box.x2 = v[2] * ux;
-        box.y2 = v[3] * uy;
-        if (scheme_.rows_first) {
-          box.x1 = v[1] * ux;
-          box.y1 = v[0] * uy;
-          box.x2 = v[3] * ux;
-          box.y2 = v[2] * uy;
-        }
+      case BoxForm::corners: {
+        const int x = scheme_.rows_first ? 1 : 0, y = 1 - x;
+        box.x1 = v[x] * ux;
+        box.y1 = v[y] * uy;
+        box.x2 = v[x + 2] * ux;
+        box.y2 = v[y + 2] * uy;
         break;
+      }
       case BoxForm::centre:
         centred(v[0] * ux, v[1] * uy, v[2] * ux, v[3] * uy);
         break;

@@ -21,7 +21,8 @@ struct Sheet {
   bool is_map = false;  ///< rows and columns of cells
   std::int64_t columns = 0;
   bool is_probability = false;
-  bool is_last = true;  ///< whether channels are the output's last side, else its second one
+  bool is_last = true;           ///< whether channels are the output's last side, else its second one
+  std::int64_t first_class = 0;  ///< its channel, in an output that holds classes
 
   /// An anchor's channels from one on.
   Field field(std::int64_t channel = 0, std::int64_t anchor = 0) const {

@@ -141,8 +141,7 @@ bool is_of_darknet(const Evidence& evidence, bool has_mish) {
 }  // namespace
 
 // YOLOv5 and YOLOv7 without their last step.
-bool maps_of_yolov5(Reading& reading, const OutputRow&) {
-  const Evidence& evidence = reading.evidence;
+bool maps_of_yolov5(const Evidence& evidence, const OutputRow&, Reading& reading) {
   const std::size_t outputs = evidence.outputs.all.size(), given = evidence.outputs.anchors.size();
   if (outputs == 0 || given % (2 * outputs) != 0) return false;
   const AnchorMaps maps =
@@ -160,8 +159,7 @@ bool maps_of_yolov5(Reading& reading, const OutputRow&) {
 }
 
 // YOLOv3, YOLOv4 and the small ones without their last step, as converters of Darknet's files leave them.
-bool maps_of_darknet(Reading& reading, const OutputRow&) {
-  const Evidence& evidence = reading.evidence;
+bool maps_of_darknet(const Evidence& evidence, const OutputRow&, Reading& reading) {
   const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
   const bool is_small = all.size() == 2, is_told = !evidence.wanted.empty();
   const bool has_mish =
@@ -189,10 +187,9 @@ bool maps_of_darknet(Reading& reading, const OutputRow&) {
 }
 
 // YOLOv2 without its last step: one map, whose classes exclude each other.
-bool map_of_yolov2(Reading& reading, const OutputRow&) {
+bool map_of_yolov2(const Evidence& evidence, const OutputRow&, Reading& reading) {
   constexpr std::int64_t kPerCell = 5, kVocChannels = kPerCell * 25;
   constexpr int kStride = 32;
-  const Evidence& evidence = reading.evidence;
   if (!evidence.is_single() || !evidence.sheets[0].is_map || !evidence.output_of(evidence.sheets[0]).is_raw ||
       (evidence.wanted.empty() && !evidence.has_operator("LeakyRelu")))
     return false;
@@ -209,11 +206,9 @@ bool map_of_yolov2(Reading& reading, const OutputRow&) {
 
 // Rows as YOLOv5-Lite exports them: the last layer is missing but for its sigmoid, or with it. One place for
 // each anchor of a cell, anchor by anchor.
-bool add_undecoded_rows(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  Scheme& scheme = reading.scheme;
+bool add_undecoded_rows(const Evidence& evidence, const Sheet& rows, Scheme& scheme) {
   AnchorMaps maps;
-  Sheet sheet = reading.scores;
+  Sheet sheet = rows;
   for (const int stride : evidence.strides_for(sheet.places, kUsualAnchors)) {
     sheet.places = evidence.cells(stride);
     sheet.anchor_step = sheet.places * sheet.channels;
@@ -222,7 +217,7 @@ bool add_undecoded_rows(Reading& reading) {
   }
   const auto [sizes, origin] = yolov5_anchors(evidence, maps.size(), sheet.channels);
   if (sizes.size() != 2 * kUsualAnchors * maps.size()) return false;
-  const bool is_raw = evidence.content(reading.scores, 0) == Content::raw;
+  const bool is_raw = evidence.content(rows, 0) == Content::raw;
   scheme.heads.clear();
   add_anchors(scheme, evidence, maps, sizes);
   if (!is_raw) scheme.activation = ScoreFunction::none;
@@ -233,18 +228,17 @@ bool add_undecoded_rows(Reading& reading) {
 }
 
 // Anchors of a cell that share the class scores.
-bool refine_yolo_fastest(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
+bool refine_yolo_fastest(const Evidence& evidence, const Sheet&, const Sheet&, Scheme& scheme) {
   const std::span<const double> sizes = given_or(evidence, kFastest);
   // The first Yolo-Fastest and YOLOv3-tiny have maps of as many channels for each anchor, and such
   // activations.
   if ((evidence.wanted.empty() && evidence.has_operator("LeakyRelu")) || sizes.size() != std::size(kFastest))
     return false;
   if (std::ranges::any_of(evidence.outputs.all, &NetworkOutputs::Output::is_raw))
-    reading.scheme.activation = ScoreFunction::softmax_of_classes;
-  for (Head head : std::exchange(reading.scheme.heads, {})) {
+    scheme.activation = ScoreFunction::softmax_of_classes;
+  for (Head head : std::exchange(scheme.heads, {})) {
     for (std::int64_t anchor = 0; anchor < kUsualAnchors; ++anchor) {
-      add_anchor(reading.scheme, head, sizes);
+      add_anchor(scheme, head, sizes);
       head.box.offset += 4 * head.box.channel_step;
       head.objectness.offset += head.objectness.channel_step;
     }

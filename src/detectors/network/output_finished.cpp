@@ -74,8 +74,7 @@ constexpr char kNotSuppressed[] = ", one for each place, which are not suppresse
 }  // namespace
 
 // Their number may be known at run time alone.
-bool finished_boxes(Reading& reading, const OutputRow&) {
-  const Evidence& evidence = reading.evidence;
+bool finished_boxes(const Evidence& evidence, const OutputRow&, Reading& reading) {
   Finished found = finished_by_name(evidence);
   if (!found.is_whole()) found = finished_by_values(evidence);
   if (!found.is_whole()) return false;
@@ -157,8 +156,7 @@ bool fits_rows(const Evidence& evidence, const Scheme& scheme) {
 
 }  // namespace
 
-bool finished_rows(Reading& reading, const OutputRow&) {
-  const Evidence& evidence = reading.evidence;
+bool finished_rows(const Evidence& evidence, const OutputRow&, Reading& reading) {
   const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
   // PaddleDetection's have the number of rows beside them.
   const bool is_paddle = evidence.outputs.knows_scale && all.size() == 2 && all[0].columns == 6;

@@ -35,13 +35,13 @@ void put(Reading& reading, Head& head, const OutputPart& part, const Sheet& shee
   }
   if (part.field != &Head::classes) return;
   reading.scores = sheet;
-  reading.first_class = first;
+  reading.scores.first_class = first;
   scheme.classes = static_cast<int>(channels);
 }
 
 // All parts in turn from one output.
-bool take_joined(Reading& reading, const OutputRow& row, const Sheet& sheet, Head& head) {
-  const Evidence& evidence = reading.evidence;
+bool take_joined(const Evidence& evidence, const OutputRow& row, const Sheet& sheet, Head& head,
+                 Reading& reading) {
   std::int64_t rest = sheet.channels, next = 0;
   for (const OutputPart& part : row.parts) rest -= part.is_optional ? 0 : fixed_channels(evidence, part);
   for (const OutputPart& part : row.parts) {
@@ -59,8 +59,8 @@ bool take_joined(Reading& reading, const OutputRow& row, const Sheet& sheet, Hea
 }
 
 // Each part from an output of its own: the first that fits it and no part before.
-bool take_apart(Reading& reading, const OutputRow& row, std::vector<Sheet> sheets, Head& head) {
-  const Evidence& evidence = reading.evidence;
+bool take_apart(const Evidence& evidence, const OutputRow& row, std::vector<Sheet> sheets, Head& head,
+                Reading& reading) {
   ScoreFunction& activation = reading.scheme.activation;
   for (const OutputPart& part : row.parts) {
     if (part.field && (head.*part.field).is_there()) continue;
@@ -101,8 +101,7 @@ std::vector<Grid> mediapipe_grids(const Evidence& evidence, std::int64_t places)
 }
 
 // Adds heads for the places of `head`, one for each stride unless they are not cut.
-bool cut(Reading& reading, const OutputRow& row, Head head, std::int64_t places) {
-  const Evidence& evidence = reading.evidence;
+bool cut(const Evidence& evidence, const OutputRow& row, Head head, std::int64_t places, Reading& reading) {
   std::vector<Grid> grids;
   if (row.cells == Cells::mediapipe) {
     grids = mediapipe_grids(evidence, places);
@@ -128,17 +127,18 @@ bool cut(Reading& reading, const OutputRow& row, Head head, std::int64_t places)
 }  // namespace
 
 Match match(const OutputRow& row, const Evidence& evidence) {
-  Reading reading{evidence, row.scheme};
+  Reading reading{row.scheme};
   reading.scheme.type = row.type;
   reading.scheme.is_certain = !row.is_doubtful;
   if (row.is_in_fractions) set_fractions(reading.scheme, evidence);
   if (row.only_as_told && evidence.wanted.empty()) return {};
-  if (!row.look(reading, row) || (row.refine && !row.refine(reading))) return {};
+  if (!row.look(evidence, row, reading) ||
+      (row.refine && !row.refine(evidence, reading.boxes, reading.scores, reading.scheme)))
+    return {};
   return reading.scheme;
 }
 
-bool one_sheet(Reading& reading, const OutputRow& row) {
-  const Evidence& evidence = reading.evidence;
+bool one_sheet(const Evidence& evidence, const OutputRow& row, Reading& reading) {
   const std::vector<NetworkOutputs::Output>& all = evidence.outputs.all;
   const auto maps_beside = std::ranges::count_if(
       all, [](const NetworkOutputs::Output& one) { return one.shape && one.shape->size() == 5; });
@@ -150,11 +150,10 @@ bool one_sheet(Reading& reading, const OutputRow& row) {
   const bool is_turned = row.may_turn && !evidence.strides_for(sheet.channels).empty();
   const Sheet rows = is_turned ? sheet.turned() : sheet;
   Head head;
-  return take_joined(reading, row, rows, head) && cut(reading, row, head, rows.places);
+  return take_joined(evidence, row, rows, head, reading) && cut(evidence, row, head, rows.places, reading);
 }
 
-bool groups(Reading& reading, const OutputRow& row) {
-  const Evidence& evidence = reading.evidence;
+bool groups(const Evidence& evidence, const OutputRow& row, Reading& reading) {
   std::map<std::int64_t, std::vector<Sheet>, std::greater<>> by_places;
   for (const Sheet& one : evidence.sheets) {
     const Sheet sheet = row.has_either_layout ? evidence.as_map(one) : one;
@@ -167,18 +166,18 @@ bool groups(Reading& reading, const OutputRow& row) {
   for (const auto& [places, sheets] : by_places) {
     const int classes = scheme.classes;
     Head head;
-    const bool is_taken = row.may_join && sheets.size() == 1 ? take_joined(reading, row, sheets[0], head)
-                                                             : take_apart(reading, row, sheets, head);
+    const bool is_taken = row.may_join && sheets.size() == 1
+                              ? take_joined(evidence, row, sheets[0], head, reading)
+                              : take_apart(evidence, row, sheets, head, reading);
     const bool is_alike =
         scheme.heads.empty() ||
         (scheme.classes == classes && scheme.heads[0].points.is_there() == head.points.is_there());
-    if (!is_taken || !is_alike || !cut(reading, row, head, places)) return false;
+    if (!is_taken || !is_alike || !cut(evidence, row, head, places, reading)) return false;
   }
   return true;
 }
 
-bool box_pair(Reading& reading, const OutputRow& row) {
-  const Evidence& evidence = reading.evidence;
+bool box_pair(const Evidence& evidence, const OutputRow& row, Reading& reading) {
   if (!evidence.all_known || evidence.sheets.size() != 2) return false;
   const auto is_named = [&](const Sheet& sheet) {
     return has_word(evidence.output_of(sheet).name, "box dets loc reg coord");
@@ -202,7 +201,7 @@ bool box_pair(Reading& reading, const OutputRow& row) {
   Head head;
   put(reading, head, {&Head::box}, boxes, 0, 4);
   put(reading, head, {&Head::classes}, scores, 0, scores.channels);
-  return cut(reading, row, head, boxes.places);
+  return cut(evidence, row, head, boxes.places, reading);
 }
 
 }  // namespace sightline::network

@@ -14,11 +14,10 @@ Preprocessing as_paddle(const Evidence& evidence) {
   return evidence.count_of("Sigmoid") > kFew ? stretched(true, 255) : as_image_net();
 }
 
-bool refine_retinaface(Reading& reading) {
-  Scheme& scheme = reading.scheme;
+bool refine_retinaface(const Evidence& evidence, const Sheet&, const Sheet&, Scheme& scheme) {
   scheme.classes = 1;  // beside the background
-  scheme.priors = usual_priors(reading.evidence, scheme.heads[0].places);
-  scheme.reason = reading.evidence.outputs.anchors.empty()
+  scheme.priors = usual_priors(evidence, scheme.heads[0].places);
+  scheme.reason = evidence.outputs.anchors.empty()
                       ? "scores, boxes and five points relative to priors in each cell, of 16, 32, 64, 128, "
                         "256 and 512 pixels"
                       : "scores, boxes and five points relative to the given anchors";
@@ -56,41 +55,38 @@ bool is_undecoded(const Evidence& evidence, const Sheet& sheet) {
 }
 
 // Looks at the values of boxes unless the file makes scores of them.
-void settle_unless_scored(Reading& reading) {
-  Scheme& scheme = reading.scheme;
-  scheme.is_certain = reading.evidence.content(reading.scores, reading.first_class) == Content::probability;
-  if (!scheme.is_certain) settle_boxes(scheme, reading.evidence);
+bool settle_unless_scored(const Evidence& evidence, const Sheet& scores, std::int64_t first_class,
+                          Scheme& scheme) {
+  scheme.is_certain = evidence.content(scores, first_class) == Content::probability;
+  if (!scheme.is_certain) settle_boxes(scheme, evidence);
+  return true;
 }
 
 }  // namespace
 
-bool refine_yolov5_undecoded(Reading& reading) {
-  return !reading.evidence.is_dense(reading.scores) && is_undecoded(reading.evidence, reading.scores) &&
-         add_undecoded_rows(reading);
+bool refine_yolov5_undecoded(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme& scheme) {
+  return !evidence.is_dense(scores) && is_undecoded(evidence, scores) &&
+         add_undecoded_rows(evidence, scores, scheme);
 }
 
-bool refine_yolov5(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  const Sheet& sheet = reading.scores;
-  Scheme& scheme = reading.scheme;
-  if (evidence.is_dense(sheet) || is_undecoded(evidence, sheet)) return false;
+bool refine_yolov5(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme& scheme) {
+  if (evidence.is_dense(scores) || is_undecoded(evidence, scores)) return false;
   constexpr std::int64_t kFirst = 5, kFirstOfFace = 15;
+  std::int64_t first_class = scores.first_class;
   // Without a test picture, rows of eleven numbers behind objectness are taken for a face's.
-  if (evidence.has_points_in_row(sheet.channels) &&
-      (reading.first_class == kFirstOfFace || !evidence.range(sheet, 0))) {
-    reading.first_class = kFirstOfFace;
+  if (evidence.has_points_in_row(scores.channels) &&
+      (first_class == kFirstOfFace || !evidence.range(scores, 0))) {
+    first_class = kFirstOfFace;
     scheme.classes = 1;
-    scheme.heads[0].classes = sheet.field(kFirstOfFace);
-    scheme.heads[0].points = sheet.field(kFirst);
+    scheme.heads[0].classes = scores.field(kFirstOfFace);
+    scheme.heads[0].points = scores.field(kFirst);
     scheme.points = 5;
     scheme.anchor = 0;
     scheme.reason += "; five points, as of a face";
-  } else if (reading.first_class > kFirst) {
-    scheme.reason +=
-        fmt::format("; {} numbers in front of the scores are coordinates", reading.first_class - kFirst);
+  } else if (first_class > kFirst) {
+    scheme.reason += fmt::format("; {} numbers in front of the scores are coordinates", first_class - kFirst);
   }
-  settle_unless_scored(reading);
-  return true;
+  return settle_unless_scored(evidence, scores, first_class, scheme);
 }
 
 namespace {
@@ -113,65 +109,56 @@ bool has_objectness(const Evidence& evidence, const Sheet& sheet) {
 
 }  // namespace
 
-bool refine_yolox(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  const Sheet& sheet = reading.scores;
-  const NetworkOutputs::Output& output = evidence.output_of(sheet);
+bool refine_yolox(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme& scheme) {
+  const NetworkOutputs::Output& output = evidence.output_of(scores);
   constexpr std::int64_t kCocoOfYolo8 = 84, kCocoOfNanoDet = 112;
   const bool is_other =
-      !evidence.outputs.classes && (sheet.channels == kCocoOfYolo8 || sheet.channels == kCocoOfNanoDet);
-  if (is_other || evidence.is_dense(sheet) || evidence.content(sheet, 0) == Content::probability ||
-      !has_objectness(evidence, sheet))
+      !evidence.outputs.classes && (scores.channels == kCocoOfYolo8 || scores.channels == kCocoOfNanoDet);
+  if (is_other || evidence.is_dense(scores) || evidence.content(scores, 0) == Content::probability ||
+      !has_objectness(evidence, scores))
     return false;
-  Scheme& scheme = reading.scheme;
   if (output.is_raw) scheme.box = BoxForm::cell;
   if (output.has_raw_scores) scheme.activation = ScoreFunction::sigmoid;
   scheme.is_certain =
-      output.has_raw_scores || evidence.content(sheet, sheet.channels - 1) == Content::probability;
+      output.has_raw_scores || evidence.content(scores, scores.channels - 1) == Content::probability;
   // YOLOv6 has the same rows, without the logarithms of sizes.
   if (!output.is_raw && !evidence.has_operator("Exp")) scheme.preprocessing = as_ultralytics();
   return true;
 }
 
-bool refine_yolov8(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  const Sheet& sheet = reading.scores;
-  const bool is_raw = evidence.output_of(sheet).is_raw && evidence.wanted.empty();  // its boxes are decoded
-  if (is_raw || evidence.content(sheet, 0) == Content::probability || evidence.is_dense(sheet)) return false;
-  const std::int64_t behind = sheet.channels - reading.first_class - reading.scheme.classes;
+bool refine_yolov8(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme& scheme) {
+  const bool is_raw = evidence.output_of(scores).is_raw && evidence.wanted.empty();  // its boxes are decoded
+  if (is_raw || evidence.content(scores, 0) == Content::probability || evidence.is_dense(scores))
+    return false;
+  const std::int64_t behind = scores.channels - scores.first_class - scheme.classes;
   if (behind == 1 && evidence.outputs.metadata.empty())
     throw Problem(
         "has a number behind the class scores, as networks for turned boxes (obb) do, which are not "
         "supported");
-  if (behind > 0) reading.scheme.reason += fmt::format("; the {} numbers behind them are no scores", behind);
-  settle_unless_scored(reading);
-  return true;
+  if (behind > 0) scheme.reason += fmt::format("; the {} numbers behind them are no scores", behind);
+  return settle_unless_scored(evidence, scores, scores.first_class, scheme);
 }
 
-bool refine_yolov8_maps(Reading& reading) {
+bool refine_yolov8_maps(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme&) {
   constexpr std::int64_t kCocoOfThreeAnchors = 3 * 85;  // not 64 and 191 classes
-  return reading.scores.channels != kCocoOfThreeAnchors || !reading.evidence.wanted.empty() ||
-         reading.evidence.outputs.classes.has_value();
+  return scores.channels != kCocoOfThreeAnchors || !evidence.wanted.empty() ||
+         evidence.outputs.classes.has_value();
 }
 
 // Scores come first.
-bool refine_nanodet(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  const Sheet& sheet = reading.scores;
-  return evidence.content(sheet, 0) == Content::probability ||
-         evidence.content(sheet, sheet.channels - 1) != Content::probability;
+bool refine_nanodet(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme&) {
+  return evidence.content(scores, 0) == Content::probability ||
+         evidence.content(scores, scores.channels - 1) != Content::probability;
 }
 
 // Github.com/dog-qiuqiu/FastestDet.
-bool refine_fastestdet(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  const Sheet& sheet = reading.scores;
-  Content objectness = evidence.content(sheet, 0);
-  if (const auto values = evidence.range(sheet, 0);
+bool refine_fastestdet(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme& scheme) {
+  Content objectness = evidence.content(scores, 0);
+  if (const auto values = evidence.range(scores, 0);
       objectness == Content::other && values && values->is_share())
     objectness = Content::probability;
-  if (objectness == Content::raw) reading.scheme.activation = ScoreFunction::softmax_of_classes;
-  return sheet.columns == reading.scheme.heads[0].columns &&
+  if (objectness == Content::raw) scheme.activation = ScoreFunction::softmax_of_classes;
+  return scores.columns == scheme.heads[0].columns &&
          (objectness == Content::probability || !evidence.wanted.empty());
 }
 
@@ -216,12 +203,9 @@ bool finds_last_class(const Evidence& evidence, const Sheet& scores) {
 
 }  // namespace
 
-bool refine_decoded(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  Scheme& scheme = reading.scheme;
-  if (!evidence.has_all_places(reading.boxes.places) || evidence.output_of(reading.boxes).is_raw ||
-      !evidence.fits_classes(scheme.classes) ||
-      kind_of(evidence, reading.scores) != ScoreKind::each_by_itself)
+bool refine_decoded(const Evidence& evidence, const Sheet& boxes, const Sheet& scores, Scheme& scheme) {
+  if (!evidence.has_all_places(boxes.places) || evidence.output_of(boxes).is_raw ||
+      !evidence.fits_classes(scheme.classes) || kind_of(evidence, scores) != ScoreKind::each_by_itself)
     return false;
   scheme.coco91 = scheme.classes == 90 || scheme.classes == 91;
   scheme.in_picture = scheme.is_certain = evidence.outputs.knows_scale;
@@ -241,21 +225,16 @@ constexpr std::int64_t kMostQueries = 1000;
 
 }  // namespace
 
-bool refine_queries(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  const Sheet& sheet = reading.scores;
+bool refine_queries(const Evidence& evidence, const Sheet&, const Sheet& scores, Scheme&) {
   constexpr std::int64_t kCocoColumns = 84;  // of others, the file says that it is one, or the user
-  const bool is_unsure = sheet.channels != kCocoColumns && !evidence.outputs.classes;
-  return sheet.places <= kMostQueries &&
-         (!evidence.wanted.empty() || (!is_unsure && !evidence.has_all_places(sheet.places)));
+  const bool is_unsure = scores.channels != kCocoColumns && !evidence.outputs.classes;
+  return scores.places <= kMostQueries &&
+         (!evidence.wanted.empty() || (!is_unsure && !evidence.has_all_places(scores.places)));
 }
 
-bool refine_query_pair(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  const Sheet& scores = reading.scores;
-  Scheme& scheme = reading.scheme;
-  if (reading.boxes.places > kMostQueries) return false;
-  const std::string& boxes_name = evidence.output_of(reading.boxes).name;
+bool refine_query_pair(const Evidence& evidence, const Sheet& boxes, const Sheet& scores, Scheme& scheme) {
+  if (boxes.places > kMostQueries) return false;
+  const std::string& boxes_name = evidence.output_of(boxes).name;
   // The first of such networks has a last class for no object.
   const std::int64_t names = evidence.outputs.classes.value_or(91);
   scheme.has_no_object =
@@ -268,22 +247,20 @@ bool refine_query_pair(Reading& reading) {
   // RT-DETR and D-FINE take the picture as it is; DETR and its kin, with COCO's gaps, and RF-DETR do not.
   if (scheme.has_no_object || scheme.coco91 || has_word(boxes_name, "dets"))
     scheme.preprocessing = as_image_net();
-  scheme.is_certain = reading.boxes.is_probability || has_word(boxes_name, "pred_boxes dets");
+  scheme.is_certain = boxes.is_probability || has_word(boxes_name, "pred_boxes dets");
   return true;
 }
 
-bool refine_ssd(Reading& reading) {
-  const Evidence& evidence = reading.evidence;
-  Scheme& scheme = reading.scheme;
-  const ScoreKind kind = kind_of(evidence, reading.scores);
+bool refine_ssd(const Evidence& evidence, const Sheet& boxes, const Sheet& scores, Scheme& scheme) {
+  const ScoreKind kind = kind_of(evidence, scores);
   // Scores of each class by itself have no background.
   if (scheme.classes < 2 || (kind == ScoreKind::each_by_itself && evidence.wanted.empty())) return false;
   if (kind == ScoreKind::raw) scheme.activation = ScoreFunction::softmax;
   --scheme.classes;  // without the background
-  if (evidence.output_of(reading.boxes).is_raw) {
+  if (evidence.output_of(boxes).is_raw) {
     scheme.box = BoxForm::prior;
     scheme.is_certain = true;
-    scheme.priors = usual_priors(evidence, reading.boxes.places);
+    scheme.priors = usual_priors(evidence, boxes.places);
     if (scheme.priors.empty()) return false;
     scheme.reason += ", relative to priors that the file does not have";
   } else {
@@ -338,14 +315,14 @@ const char* set_classifier_input(const Evidence& evidence, Preprocessing& p) {
 }  // namespace
 
 // 1xN, or 1xNx1x1. What is joined of several parts is one detection.
-bool whole_picture(Reading& reading, const OutputRow&) {
-  const NetworkOutputs& outputs = reading.evidence.outputs;
+bool whole_picture(const Evidence& evidence, const OutputRow&, Reading& reading) {
+  const NetworkOutputs& outputs = evidence.outputs;
   if (outputs.all.size() != 1 || !outputs.all[0].shape) return false;
   const NetworkOutputs::Output& output = outputs.all[0];
   const Shape& shape = *output.shape;
   if ((shape.size() != 2 && shape.size() != 4) || shape[0] != 1 || shape[1] != elements_of(shape) ||
       output.data != DataType::f32 || shape[1] < 1 || shape[1] > static_cast<std::int64_t>(kMostClasses) ||
-      output.last_runs.size() > 1 || is_description(reading.evidence, output))
+      output.last_runs.size() > 1 || is_description(evidence, output))
     return false;
   Scheme& scheme = reading.scheme;
   scheme.classes = static_cast<int>(shape[1]);
@@ -367,7 +344,7 @@ bool whole_picture(Reading& reading, const OutputRow&) {
         is_single ? "of which a sigmoid makes a probability" : "of which a softmax makes probabilities";
   }
   scheme.reason = std::string("scores of classes of the whole picture, ") + function + "; the input is " +
-                  set_classifier_input(reading.evidence, scheme.preprocessing);
+                  set_classifier_input(evidence, scheme.preprocessing);
   return true;
 }
 

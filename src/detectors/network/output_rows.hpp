@@ -45,15 +45,13 @@ enum class Cells {
 
 /// A reading that is being made.
 struct Reading {
-  const Evidence& evidence;
   Scheme scheme;
-  Sheet boxes{}, scores{};       ///< outputs with coordinates and with classes; of groups, the last one's
-  std::int64_t first_class = 0;  ///< its channel
+  Sheet boxes{}, scores{};  ///< outputs with coordinates and with classes; of groups, the last one's
 };
 
 struct OutputRow;
-using Look = bool(Reading& reading, const OutputRow& row);
-using Refine = bool(Reading& reading);
+using Look = bool(const Evidence& evidence, const OutputRow& row, Reading& reading);
+using Refine = bool(const Evidence& evidence, const Sheet& boxes, const Sheet& scores, Scheme& scheme);
 
 struct OutputRow {
   std::string_view type;       ///< word of `model_type`; of several rows the first that fits counts
@@ -97,17 +95,11 @@ Refine refine_decoded, refine_retinaface, refine_yolov5_undecoded, refine_yolov5
 /// those that the user gives; empty unless there are `count`.
 std::vector<Prior> usual_priors(const Evidence& evidence, std::int64_t count);
 /// Reads rows anew as those that YOLOv5's last layer has not decoded.
-bool add_undecoded_rows(Reading& reading);
+bool add_undecoded_rows(const Evidence& evidence, const Sheet& rows, Scheme& scheme);
 
 constexpr Preprocessing usual(Fit fit, double pad, bool rgb, std::array<double, 3> mean,
                               std::array<double, 3> scale) {
-  Preprocessing p;
-  p.fit = fit;
-  p.pad = pad;
-  p.rgb = rgb;
-  p.mean = mean;
-  p.scale = scale;
-  return p;
+  return {.fit = fit, .pad = pad, .rgb = rgb, .mean = mean, .scale = scale};
 }
 constexpr Preprocessing as_ultralytics() {
   return usual(Fit::fit_to_window_letterbox, 114, true, {0, 0, 0}, {255, 255, 255});

@@ -24,7 +24,7 @@ const char* to_string(Fit fit);
 Fit fit_named(const std::string& word, const std::string& where);
 
 struct Preprocessing {
-  Size size;  ///< of the input, pixels
+  Size size{};  ///< of the input, pixels
   Fit fit = Fit::fit_to_window_letterbox;
   /// For Fit::crop, above 0 and at most 1: the frame is resized so that the input covers this share of one
   /// side, and at most this share of the other.
