@@ -95,14 +95,22 @@ class PartedVideo : public testing::Test {
     return parts;
   }
 
-  std::string h264() const { return encode_clip(folder_, kSixSeconds, kGroupsOf25, "h264.mp4"); }
+  /// One file for all tests, which do not write to it.
+  static std::string h264() {
+    static const TempDir folder;
+    static const std::string file = encode_clip(folder, kSixSeconds, kGroupsOf25, "h264.mp4");
+    return file;
+  }
+  static std::string copied(const TempDir& folder, const std::string& file, const std::string& name) {
+    return encode_clip(folder, {"-i", file}, {"-c", "copy"}, name);
+  }
 
   TempDir folder_;
 };
 
 TEST_F(PartedVideo, GivesTheResultsOfOneDecoder) {
   const std::vector<std::string> files{
-      h264(), encode_clip(folder_, kSixSeconds, kGroupsOf25, "h264.mkv"),
+      h264(), copied(folder_, h264(), "h264.mkv"),
       encode_clip(folder_, kSixSeconds,
                   {"-c:v", "libx265", "-preset", "ultrafast", "-x265-params",
                    "log-level=none:open-gop=1:keyint=25:min-keyint=25:bframes=4"},
@@ -232,7 +240,7 @@ TEST_F(PartedVideo, IndicesMayLie) {
       *next = static_cast<char>(*next + more);
     }
   };
-  const std::string mp4 = h264(), mkv = encode_clip(folder_, {"-i", mp4}, {"-c", "copy"}, "copy.mkv");
+  const std::string mp4 = h264(), mkv = copied(folder_, mp4, "copy.mkv");
   struct Lie {
     const char* name;
     const std::string& file;
@@ -298,8 +306,8 @@ class PartedRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TempDir>();
-    for (const char* const name : {"clip.mkv", "clip.mp4"})
-      encode_clip(*folder_, kLongInput, kGroupsOf25, name);
+    encode_clip(*folder_, {"-i", encode_clip(*folder_, kLongInput, kGroupsOf25, "clip.mkv")}, {"-c", "copy"},
+                "clip.mp4");
   }
   static void TearDownTestSuite() { folder_.reset(); }
 
