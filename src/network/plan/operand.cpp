@@ -353,12 +353,6 @@ const ElementAddresses& Stored::element_addresses(int tensor) const {
   return *found;
 }
 
-const std::vector<std::int32_t>& Stored::addresses(int tensor) const {
-  const auto [found, is_new] = addresses_.try_emplace(tensor);
-  if (is_new) found->second = addresses_of((*this)[tensor], planned(tensor).layout, graph_.shape(tensor));
-  return found->second;
-}
-
 void Stored::count_elements(std::int64_t elements) const {
   elements_seen_ += elements;
   if (elements_seen_ > kMostElements)

@@ -82,7 +82,6 @@ class Stored {
   void for_each_address(int tensor, const Shape& shape, const Layout& layout, const F& f) const;
 
  private:
-  const std::vector<std::int32_t>& addresses(int tensor) const;
   const Tensor& codes(int tensor) const;
   void count_elements(std::int64_t elements) const;
 
@@ -94,7 +93,6 @@ class Stored {
   mutable std::recursive_mutex mutex_;                                        ///< of what follows
   mutable std::map<int, std::optional<ElementAddresses>> element_addresses_;  ///< by stored tensor
   mutable std::int64_t elements_seen_ = 0;                                    ///< one by one
-  mutable std::map<int, std::vector<std::int32_t>> addresses_;  ///< by stored tensor; {}: it is plain
   mutable std::map<int, Tensor> codes_;  ///< by tensor: the stored tensor and the number of each element
 };
 
@@ -103,12 +101,11 @@ void Stored::for_each_address(int tensor, const Shape& shape, const Layout& layo
   const std::lock_guard lock(mutex_);
   count_elements(elements_of(shape));
   const std::optional<View>& view = views_[static_cast<std::size_t>(tensor)];
-  const std::vector<std::int32_t>* table = nullptr;
+  const ElementAddresses* addresses = nullptr;
   int last = kNone;
   const auto call = [&](std::int64_t point, std::int64_t channel, int source, std::int64_t index) {
-    if (source != last) table = &addresses(last = source);
-    f(point, channel, source,
-      table->empty() ? static_cast<std::int32_t>(index) : (*table)[static_cast<std::size_t>(index)]);
+    if (source != last) addresses = &element_addresses(last = source);
+    f(point, channel, source, static_cast<std::int32_t>(addresses->address(index)));
   };
   if (view) return for_each_element(shape, layout, *view, call);
   const Tensor& all = codes(tensor);

@@ -1,9 +1,5 @@
 #include "network/plan/storage.hpp"
 
-#include <limits>
-
-#include "network/plan/elements.hpp"
-
 namespace sightline::nn {
 
 Storage plain_storage(const TensorType& type, Memory memory) {
@@ -35,19 +31,6 @@ Storage scratch_storage(const Layout& layout) {
   storage.block_step = (kMostPoints + 1) * kLanes;
   storage.bytes = storage.blocks() * storage.block_step * static_cast<std::int64_t>(sizeof(float));
   return storage;
-}
-
-std::vector<std::int32_t> addresses_of(const Storage& storage, const Layout& layout, const Shape& shape) {
-  if (storage.is_plain) return {};
-  if (storage.bytes / 4 > std::numeric_limits<std::int32_t>::max())
-    throw Problem("needs a tensor of " + std::to_string(storage.bytes) + " bytes, which is too large");
-  std::vector<std::int32_t> addresses(static_cast<std::size_t>(elements_of(shape)));
-  for_each_element(shape, layout, View::of(0, shape),
-                   [&](std::int64_t point, std::int64_t channel, int /*tensor*/, std::int64_t index) {
-                     addresses[static_cast<std::size_t>(index)] =
-                         static_cast<std::int32_t>(storage.address(point, channel));
-                   });
-  return addresses;
 }
 
 std::vector<std::int64_t> offsets_of(const FactoredAxis& axis) {

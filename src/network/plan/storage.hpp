@@ -49,10 +49,6 @@ Storage block_storage(const Layout& layout, std::int64_t width, std::int64_t pad
 inline constexpr std::int64_t kMostPoints = 208;
 Storage scratch_storage(const Layout& layout);
 
-/// Addresses of a tensor's elements, by their row-major number; {}: the numbers themselves. Throws Problem
-/// where they exceed 32 bits.
-std::vector<std::int32_t> addresses_of(const Storage& storage, const Layout& layout, const Shape& shape);
-
 /// The offset of each place of an axis.
 std::vector<std::int64_t> offsets_of(const FactoredAxis& axis);
 /// Offsets from number `first` on that lie one step apart: how many.
