@@ -154,7 +154,7 @@ int Expression::constant(Scalar value) {
   return add({Function::constant, value.data(), {}, value});
 }
 
-int Expression::call(Function function, std::initializer_list<int> arguments) {
+int Expression::call(Function function, const std::vector<int>& arguments) {
   if (arguments.size() != arguments_of(function))
     throw std::logic_error(std::string(name_of(function)) + " has " + std::to_string(arguments.size()) +
                            " arguments");

@@ -54,7 +54,7 @@ class Expression {
   // These add a node and return its number. They throw Problem if the types of their arguments do not fit.
   int operand(std::size_t i);
   int constant(Scalar value);
-  int call(Function function, std::initializer_list<int> arguments);
+  int call(Function function, const std::vector<int>& arguments);
   int select(int condition, int a, int b);
   /// To boolean: whether it is not 0. From f32 to integers: the fraction is dropped; NaN, and numbers that
   /// i64 (of i64) or i32 (of the others) cannot hold, become the least number of that type. Integers wrap to

@@ -41,9 +41,7 @@ Term Term::call(Function function, const std::vector<Term>& arguments) {
   std::vector<int> nodes;
   for (const Term& one : arguments) nodes.push_back(one.node_like(typed));
   Expression& expression = *typed.expression_;
-  if (nodes.size() == 1) return {expression, expression.call(function, {nodes[0]})};
-  if (nodes.size() == 2) return {expression, expression.call(function, {nodes[0], nodes[1]})};
-  return {expression, expression.call(function, {nodes[0], nodes[1], nodes[2]})};
+  return {expression, expression.call(function, nodes)};
 }
 
 Term Term::select(const Term& condition, const Term& a, const Term& b) {

@@ -12,11 +12,6 @@ namespace {
 constexpr std::int64_t kMostTaken = 16;                        // which are sorted by insertion
 constexpr std::int64_t kMostGathered = std::int64_t{1} << 20;  // elements, of which there are tables
 
-std::vector<std::vector<std::int64_t>> offsets_of_all(const FactoredAxes& axes) {
-  std::vector<std::vector<std::int64_t>> all;
-  for (const FactoredAxis& axis : axes) all.push_back(offsets_of(axis));
-  return all;
-}
 std::int64_t sum_of(const std::vector<std::vector<std::int64_t>>& offsets, const Shape& place) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < place.size(); ++i) sum += offsets[i][static_cast<std::size_t>(place[i])];
@@ -40,10 +35,9 @@ class GatherTile : public TileKernel {
                                   layout_along(context.graph.shape(node.inputs[0]), gather.axis))),
         y_(context.graph, context.stored, node.outputs[0], context.linear) {
     const Shape& indices = context.graph.shape(node.inputs[1]);
-    const Layout row_major{elements_of(indices), factored(indices, strides_of(indices)), false};
-    indices_.resize(static_cast<std::size_t>(row_major.points));
+    indices_.resize(static_cast<std::size_t>(elements_of(indices)));
     context.stored.for_each_address(
-        node.inputs[1], indices, row_major,
+        node.inputs[1], indices, Layout::of_elements(indices),
         [&](std::int64_t index, std::int64_t /*channel*/, int tensor, std::int32_t address) {
           indices_[static_cast<std::size_t>(index)] = {tensor, address};
         });
@@ -85,8 +79,8 @@ class GatherTile : public TileKernel {
     const Layout& layout = context.stored.planned(node.outputs[0]).layout;
     channels_ = channel_count(layout);
     elements_.resize(static_cast<std::size_t>(layout.points * channels_));
-    const auto points = offsets_of_all(layout.axes), channels = offsets_of_all(channels_of(layout)),
-               in_x = offsets_of_all(channels_of(layout_along(from, gather.axis)));
+    const auto points = offsets_of(layout.axes), channels = offsets_of(channels_of(layout)),
+               in_x = offsets_of(channels_of(layout_along(from, gather.axis)));
     std::int32_t number = 0;
     for_each_index(shape, [&](const Shape& place) {
       std::int64_t index = gather.by == By::element ? number++ : 0;
@@ -138,7 +132,7 @@ class TopKTile : public TileKernel {
     std::map<Shape, Row> rows;
     const auto find = [&](int tensor, std::vector<int> Row::*list) {
       const Layout& layout = context.stored.planned(tensor).layout;
-      const auto points = offsets_of_all(layout.axes), channels = offsets_of_all(channels_of(layout));
+      const auto points = offsets_of(layout.axes), channels = offsets_of(channels_of(layout));
       for_each_index(context.graph.shape(tensor), [&](const Shape& place) {
         if (sum_of(points, place) == 0)
           (rows[with_ones(place, std::array{top.axis})].*list)

@@ -20,9 +20,7 @@ Gathering::Gathering(const Graph& graph, const Stored& stored, int tensor) : dat
       if (view->runs.size() > 1) begin += side_of(run.axes[view->axis]) * strides[view->axis];
     }
   } else {
-    // All elements are points, in row-major order.
-    const Layout row_major{elements_of(shape), factored(shape, strides), false};
-    stored.for_each_address(tensor, shape, row_major,
+    stored.for_each_address(tensor, shape, Layout::of_elements(shape),
                             [&](std::int64_t to, std::int64_t /*channel*/, int source, std::int32_t address) {
                               add({source, address, to, 1, 1});
                             });

@@ -26,10 +26,9 @@ std::vector<int> add_nodes(Expression& to, const Expression& from, const std::ve
       default:
         break;
     }
-    const std::size_t count = arguments_of(one.function);
-    nodes.push_back(count == 1   ? to.call(one.function, {argument(0)})
-                    : count == 2 ? to.call(one.function, {argument(0), argument(1)})
-                                 : to.call(one.function, {argument(0), argument(1), argument(2)}));
+    std::vector<int> arguments;
+    for (std::size_t i = 0; i < arguments_of(one.function); ++i) arguments.push_back(argument(i));
+    nodes.push_back(to.call(one.function, arguments));
   }
   return nodes;
 }

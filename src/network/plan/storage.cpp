@@ -45,6 +45,12 @@ std::vector<std::int64_t> offsets_of(const FactoredAxis& axis) {
   return offsets;
 }
 
+std::vector<std::vector<std::int64_t>> offsets_of(const FactoredAxes& axes) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const FactoredAxis& axis : axes) all.push_back(offsets_of(axis));
+  return all;
+}
+
 std::size_t even_steps(const std::vector<std::int64_t>& offsets, std::size_t first) {
   std::size_t end = first + 1;
   while (end < offsets.size() && offsets[end] - offsets[end - 1] == offsets[first + 1] - offsets[first])

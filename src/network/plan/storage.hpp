@@ -51,6 +51,8 @@ Storage scratch_storage(const Layout& layout);
 
 /// The offset of each place of an axis.
 std::vector<std::int64_t> offsets_of(const FactoredAxis& axis);
+/// The same by axis.
+std::vector<std::vector<std::int64_t>> offsets_of(const FactoredAxes& axes);
 /// Offsets from number `first` on that lie one step apart: how many.
 std::size_t even_steps(const std::vector<std::int64_t>& offsets, std::size_t first);
 /// The axes of a layout whose strides count what lies within a point, in row-major order but for `outermost`;

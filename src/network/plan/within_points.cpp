@@ -9,14 +9,6 @@
 namespace sightline::nn {
 namespace {
 
-/// What each place of an axis adds to the number of an element's channel.
-using Contributions = std::vector<std::vector<std::int64_t>>;
-Contributions contributions_of(const Layout& layout) {
-  Contributions all;
-  for (const FactoredAxis& axis : channels_of(layout)) all.push_back(offsets_of(axis));
-  return all;
-}
-
 // Calls `f(place)` for all places that belong to the first point, in row-major order.
 template <typename F>
 void for_each_place_of_first_point(const Shape& shape, const Layout& layout, const F& f) {
@@ -39,8 +31,9 @@ void for_each_place_of_first_point(const Shape& shape, const Layout& layout, con
 
 std::vector<std::vector<int>> folded_channels(const PlannedNode& reduce) {
   const int x = reduce.node.inputs[0];
-  const Contributions from = contributions_of(reduce.planned(x).layout),
-                      to = contributions_of(reduce.layout());
+  // What each place of an axis adds to the number of a channel.
+  const auto from = offsets_of(channels_of(reduce.planned(x).layout)),
+             to = offsets_of(channels_of(reduce.layout()));
   std::vector<std::vector<int>> folded(to_size(channel_count(reduce.layout())));
   for_each_place_of_first_point(reduce.graph.shape(x), reduce.planned(x).layout, [&](const Shape& place) {
     std::int64_t channel = 0, result = 0;
@@ -63,8 +56,8 @@ PointProduct point_product(const PlannedNode& product) {
   made.depth = convolve ? weights[1] : weights[weights.size() - 2];
   made.outputs = convolve ? weights[0] / made.groups : weights.back();
   const std::size_t axis = convolve ? 1 : shape.size() - 1, added = shape.size() - of.size();
-  const Contributions channels = contributions_of(product.layout()),
-                      inputs = contributions_of(product.planned(x).layout);
+  const auto channels = offsets_of(channels_of(product.layout())),
+             inputs = offsets_of(channels_of(product.planned(x).layout));
   std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> numbers;  // by group and first input
   for_each_place_of_first_point(shape, product.layout(), [&](const Shape& place) {
     std::int64_t channel = 0, input = 0;
