@@ -23,9 +23,6 @@ struct ConvolutionRow {
   std::ptrdiff_t weights_step =
       0;  ///< floats from one block's weights to the next block's; 0: they are side by side
   const float* bias = nullptr;  ///< by output, up to the end of the last block; null: +0
-  /// By block: rows of 16 numbers a pixel that sums start from instead of the bias, such as `out`; null:
-  /// none.
-  const float* const* starts = nullptr;
   int blocks = 0;
   int width = 0;                        ///< output pixels
   float* const* out = nullptr;          ///< by block

@@ -40,14 +40,8 @@ HWY_INLINE void prefetch(const float* address) {
 
 // The sums' first values.
 template <int P>
-HWY_INLINE void start_sums(const ConvolutionRow& row, int block, int lane, int first, Vector (&sums)[P]) {
+HWY_INLINE void start_sums(const ConvolutionRow& row, int block, int lane, Vector (&sums)[P]) {
   const Floats d;
-  if (row.starts) {
-    const float* const from = row.starts[block] + first * kBlock + lane;
-#pragma GCC unroll 32
-    for (int p = 0; p < P; ++p) sums[p] = hn::LoadU(d, from + p * kBlock);
-    return;
-  }
   const Vector bias = row.bias ? hn::LoadU(d, row.bias + block * kBlock + lane) : hn::Zero(d);
 #pragma GCC unroll 32
   for (int p = 0; p < P; ++p) sums[p] = bias;
@@ -63,7 +57,7 @@ void convolve_tiles(const ConvolutionRow& row, int block, int first, int tiles) 
   for (const int end = first + tiles * P; first < end; first += P) {
     Vector sums[B * V][P];
 #pragma GCC unroll 8
-    for (int v = 0; v < B * V; ++v) start_sums<P>(row, block + v / V, v % V * kLanes, first, sums[v]);
+    for (int v = 0; v < B * V; ++v) start_sums<P>(row, block + v / V, v % V * kLanes, sums[v]);
     const float* weights = row.weights + block * row.weights_step;
     const float* const* taps = row.taps;
     for (int ky = 0; ky < row.kernel_rows; ++ky, taps += row.inputs) {
