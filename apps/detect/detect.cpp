@@ -1,4 +1,5 @@
 // `sightline detect`: objects in video files, pictures and streams, into files.
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <strings.h>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "apps/cli/choices.hpp"
 #include "apps/cli/commands.hpp"
@@ -23,6 +25,8 @@
 namespace sightline::apps {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kYolo = "yolo";  // a format of `detect` alone
 
 Target target_for(const DetectArguments& a, const std::string& input) {
   std::error_code error;
@@ -186,15 +190,33 @@ ResultFormat format_of(const DetectArguments& a) {
   return format;
 }
 
+// Detections in files of each frame go to a folder, and to no file.
+void move_labels(DetectArguments& a) {
+  const std::vector<std::string_view> names = result_format_names();
+  if (a.format != kYolo) {
+    if (a.format.empty() || std::ranges::find(names, a.format) != names.end()) return;
+    throw Error(ExitCode::usage, "unknown result format '" + a.format + "'",
+                fmt::format("choose one of {}, {}", fmt::join(names, ", "), kYolo));
+  }
+  if (a.detections.empty() || a.detections == "-") {
+    throw Error(ExitCode::usage,
+                "--format yolo writes a file for each frame, and no folder is named for them",
+                "add --detections labels/");
+  }
+  a.labels = std::exchange(a.detections, "");
+  a.format = "";
+}
+
 int run_detect_command(DetectArguments a, int verbosity) {
   const std::vector<std::string> named = std::move(a.inputs);
   a.inputs = with_videos(named, a.reading.recursive);
   a.several = a.inputs.size() > 1 || a.inputs != named;
+  move_labels(a);
   prepare_reading(a.inputs, a.reading);
   check_detect(a);
   // Without any output, detections go to standard output: the program is never silent about what it found.
   if (a.detections.empty() && a.output.empty() && a.contact_sheet.empty() && a.expected.empty() &&
-      a.crops.empty() && !a.digest)
+      a.crops.empty() && a.labels.empty() && !a.digest)
     a.detections = "-";
   const ResultFormat format = format_of(a);
   return run_detect(std::move(a), format, verbosity);
@@ -223,9 +245,13 @@ void add_detect(CLI::App& app, Common& common) {
       .checked_by(OutputFile(kDetectionsEndings));
   options
       .add("-f,--format FORMAT", &a->format,
-           "Format of the detections: jsonl, json, csv, mot, coco (default: by the file's extension, else "
-           "jsonl)")
-      .suggest(format_choices);
+           "Format of the detections: jsonl, json, csv, mot, coco, or yolo, for which --detections names a "
+           "folder (default: by the file's extension, else jsonl)")
+      .suggest([] {
+        Choices choices = format_choices();
+        choices.values.push_back({kYolo, ""});
+        return choices;
+      });
   options
       .add("--contact-sheet FILE", &a->contact_sheet,
            "Picture (PNG) with annotated frames spread over the run")

@@ -23,7 +23,7 @@
 #include "apps/common/run_text.hpp"
 #include "apps/detect/answer.hpp"
 #include "apps/detect/count_sink.hpp"
-#include "apps/detect/crop_sink.hpp"
+#include "apps/detect/frame_files.hpp"
 #include "apps/detect/held_results.hpp"
 #include "apps/detect/result_sinks.hpp"
 #include "apps/detect/run_page.hpp"
@@ -132,6 +132,7 @@ class DetectRun {
         pipeline_(make_pipeline(engine_, engine_.quality)),
         answer_(engine_.detector().info()) {
     if (!a_.crops.empty()) require_boxes(engine_.detector().info(), "crops");
+    if (!a_.labels.empty()) require_boxes(engine_.detector().info(), "format yolo");
     a_.reading.stop = &stop_;
     a_.reading.deliver_damaged = true;
     a_.reading.keep_going = a_.keep_going;
@@ -140,7 +141,11 @@ class DetectRun {
     if (engine_.threads > 0) a_.reading.threads = a_.writing.threads = engine_.threads;
     if (!a_.expected.empty()) comparison_.emplace(a_.expected, "this run");
     if (a_.counted) counts_.emplace(*a_.counted, engine_.detector().info().labels);
-    if (!a_.crops.empty()) crops_.emplace(a_.crops, a_.inputs, a_.overwrite);
+    if (!a_.crops.empty()) crops_.emplace(a_.crops, "--crops", a_.inputs, a_.overwrite);
+    if (!a_.labels.empty()) {
+      labels_.emplace(a_.labels, "--detections", a_.inputs, a_.overwrite);
+      write_classes(*labels_, engine_.detector().info().labels);
+    }
     if (!a_.trace.empty()) trace_ = pipeline::open_trace_file(a_.trace);
   }
 
@@ -453,6 +458,7 @@ class DetectRun {
       input.crops = sink.get();
       add_shared(std::move(sink));
     }
+    if (labels_) add_shared(std::make_unique<LabelSink>(*labels_, name, input.reader.info().is_pictures));
     if (a_.digest || (comparison_ && comparison_->has_digests()))
       add(std::make_unique<DigestSink>(input.digest, input.notes, labels));
     if (!a_.detections.empty()) {
@@ -492,7 +498,7 @@ class DetectRun {
 
   bool has_other_outputs() const {
     return !a_.output.empty() || !a_.contact_sheet.empty() || !a_.trace.empty() || !a_.report.empty() ||
-           crops_;
+           crops_ || labels_;
   }
 
   std::string inputs_text() const {
@@ -520,7 +526,8 @@ class DetectRun {
                       finds_ ? &*finds_ : nullptr, more_sections(), limit());
     });
     if (results_ && a_.detections != "-") spdlog::info("wrote {}", a_.detections);
-    if (crops_) spdlog::info("wrote {} to {}", counted(crops_->written(), "picture"), a_.crops);
+    if (crops_) spdlog::info("wrote {} to {}", counted(crops_->files(), "picture"), a_.crops);
+    if (labels_) spdlog::info("wrote {} to {}", counted(labels_->files() - 1, "label file"), a_.labels);
     print_digests();
   }
 
@@ -562,7 +569,8 @@ class DetectRun {
   std::unique_ptr<ResultWriter> results_;
   std::optional<ResultComparison> comparison_;
   std::optional<Counts> counts_;
-  std::optional<CropFolder> crops_;
+  std::optional<FrameFolder> crops_;
+  std::optional<FrameFolder> labels_;  ///< of YOLO
   std::vector<InputDigest> digests_;
   std::unique_ptr<media::ContactSheet> sheet_;
   std::unique_ptr<pipeline::TraceFile> trace_;

@@ -28,6 +28,7 @@ struct DetectArguments {
   std::string expected;  // stored results that must be found again
   bool digest = false;
   std::string crops;                  // folder for pictures of objects
+  std::string labels;                 // folder for YOLO's label files
   std::optional<CountRules> counted;  // zones and lines
   media::WriteOptions writing;
   media::ReadOptions reading;

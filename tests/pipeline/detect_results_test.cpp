@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "support/media.hpp"
 #include "support/program.hpp"
@@ -17,7 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr int kDiffer = 6;
 const std::string kDigestOfNothing = "e3b0c44298fc1c149afbf4c8996fb924";  // of SHA-256("")
@@ -184,6 +188,57 @@ TEST(DetectCrops, AreOneOfEachTrack) {
 }
 
 // What is computed from results is given up to the failure, and is not taken for that of the whole input.
+TEST(DetectLabels, AreThoseOfYolo) {
+  TempDir folder;
+  const Words yolo{"-q", "--track", "--format", "yolo", "-d", folder / "labels"};
+  EXPECT_THAT(expect_run(0, search(yolo)).out, IsEmpty());
+  expect_run(0, search({"-q", "--track", "-d", folder / "d.jsonl"}));
+  EXPECT_EQ(bytes_of(folder / "labels/classes.txt"), "person\n");
+  EXPECT_EQ(files_in(folder / "labels"), 11u);
+  const std::string stem = fs::path(moving_clip(200, 240, 10)).stem();
+  std::size_t objects = 0;
+  for (const Json& line : parse_lines(bytes_of(folder / "d.jsonl"))) {
+    char name[40];
+    std::snprintf(name, sizeof name, "-%06d.txt", line.at("frame").get<int>());
+    std::istringstream labels(bytes_of(folder / ("labels/" + stem + name)));
+    const double width = line.at("width"), height = line.at("height");
+    for (const Json& object : line.at("objects")) {
+      const std::vector<double> box = object.at("box");
+      double left = std::max(box[0], 0.0), top = std::max(box[1], 0.0);
+      double right = std::min(box[0] + box[2], width), bottom = std::min(box[1] + box[3], height);
+      double label = 0, x = 0, y = 0, w = 0, h = 0, score = 0;
+      std::int64_t track = 0;
+      ASSERT_TRUE(labels >> label >> x >> y >> w >> h >> score >> track);
+      EXPECT_EQ(label, 0);
+      EXPECT_NEAR(x * width, (left + right) / 2, 0.02);
+      EXPECT_NEAR(y * height, (top + bottom) / 2, 0.02);
+      EXPECT_NEAR(w * width, right - left, 0.02);
+      EXPECT_NEAR(h * height, bottom - top, 0.02);
+      EXPECT_NEAR(score, object.at("score").get<double>(), 1e-4);
+      EXPECT_EQ(track, object.at("track").get<std::int64_t>());
+      ++objects;
+    }
+    std::string more;
+    EXPECT_FALSE(labels >> more) << more;
+  }
+  EXPECT_GT(objects, 10u);
+  expect_run(2, "not empty", search(yolo));
+  expect_run(0, search(Words{"--overwrite"} + yolo));
+}
+
+TEST(DetectLabels, OfPicturesHaveTheirNames) {
+  TempDir folder;
+  for (const char* const name : {"a.jpg", "classes.jpg"}) fs::copy_file(kStreetPicture, folder / name);
+  expect_run(0, {"-q", "detect", folder / "a.jpg", folder / "classes.jpg", "--format", "yolo", "-d",
+                 folder / "labels/"});
+  EXPECT_EQ(bytes_of(folder / "labels/classes.txt"), "person\n");
+  EXPECT_THAT(bytes_of(folder / "labels/a.txt"), StartsWith("0 0."));
+  EXPECT_EQ(bytes_of(folder / "labels/a.txt"), bytes_of(folder / "labels/classes.jpg.txt"));
+  expect_run(2, "--detections labels/", {"detect", folder / "a.jpg", "--format", "yolo"});
+  expect_run(2, "coco, yolo", {"detect", folder / "a.jpg", "--format", "yol"});
+  expect_run(2, "folder of the input", {"detect", folder / "a.jpg", "--format", "yolo", "-d", folder.path()});
+}
+
 TEST(DetectResults, AreThoseUntilTheInputFails) {
   TempDir folder;
   const auto encode = [&](const std::string& name, const std::string& size) {

@@ -1,4 +1,4 @@
-#include "apps/detect/crop_sink.hpp"
+#include "apps/detect/frame_files.hpp"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,15 @@
 
 #include "apps/cli/writable.hpp"
 #include "base/error.hpp"
+#include "evaluation/report.hpp"
 #include "media/decoded_picture.hpp"
 #include "media/picture_file.hpp"
 
 namespace sightline::apps {
-namespace {
 
 namespace fs = std::filesystem;
+
+namespace {
 
 constexpr double kTrackEnds = 120;  // seconds without the track: --track-lost is at most 60
 
@@ -49,25 +51,26 @@ class RgbFrame {
 
 }  // namespace
 
-CropFolder::CropFolder(fs::path folder, const std::vector<std::string>& inputs, bool overwrite)
+FrameFolder::FrameFolder(fs::path folder, const std::string& option, const std::vector<std::string>& inputs,
+                         bool overwrite)
     : folder_(std::move(folder)) {
   std::error_code error;
   for (const std::string& input : inputs) {
     const fs::path place = fs::is_directory(input, error) ? fs::path(input) : fs::path(input).parent_path();
     if (!fs::exists(input, error) || !fs::equivalent(place.empty() ? "." : place, folder_, error)) continue;
     throw Error(ExitCode::usage,
-                "--crops '" + folder_.string() + "' is the folder of the input '" + input + "'",
+                option + " '" + folder_.string() + "' is the folder of the input '" + input + "'",
                 "choose another folder");
   }
   if (!overwrite && fs::is_directory(folder_, error) && !fs::is_empty(folder_, error)) {
-    throw Error(ExitCode::usage, "the folder '" + folder_.string() + "' of --crops is not empty",
+    throw Error(ExitCode::usage, "the folder '" + folder_.string() + "' of " + option + " is not empty",
                 "choose another folder, or write into it with --overwrite");
   }
   make_folder(folder_);
-  require_writable((folder_ / "object.png").string());
+  require_writable((folder_ / "file").string());
 }
 
-std::string CropFolder::name_for(const fs::path& source) {
+std::string FrameFolder::name_for(const fs::path& source) {
   std::string& name = names_[source.string()];
   if (!name.empty()) return name;
   const fs::path file = source.has_filename() ? source.filename() : source.parent_path().filename();
@@ -82,10 +85,20 @@ std::string CropFolder::name_for(const fs::path& source) {
   return name = tried;
 }
 
-void CropFolder::write(const std::string& name, const Frame& picture, StreamInfo info) {
+std::string FrameFolder::name_for(const FrameResult& result, const std::string& source, bool is_picture) {
+  return name_for(result.picture.empty() ? source : result.picture) +
+         (is_picture ? "" : fmt::format("-{:06}", result.frame));
+}
+
+fs::path FrameFolder::add(const std::string& file) {
+  ++files_;
+  return folder_ / file;
+}
+
+void CropSink::write(const std::string& name, const Frame& picture) {
+  StreamInfo info = info_;
   info.color = {};  // of RGB
-  media::write_picture((folder_ / (name + ".png")).string(), picture, {}, {}, info);
-  ++written_;
+  media::write_picture(folder_.add(name + ".png").string(), picture, {}, {}, info);
 }
 
 void CropSink::accept(const Frame& frame, const FrameResult& result) {
@@ -110,21 +123,44 @@ void CropSink::accept(const Frame& frame, const FrameResult& result) {
     }
     const Frame part = pixels.part(object.box);
     if (part.empty()) continue;
-    const bool is_picture = info_.is_pictures;
-    const std::string name = folder_.name_for(result.picture.empty() ? source_ : result.picture) +
-                             (is_picture ? "" : fmt::format("-{:06}", result.frame));
-    folder_.write(fmt::format("{}-{:03}", name, i + 1), part, info_);
+    write(fmt::format("{}-{:03}", folder_.name_for(result, source_, info_.is_pictures), i + 1), part);
   }
 }
 
 void CropSink::write_track(std::int64_t track, const Best& best) {
-  if (!best.picture.empty())
-    folder_.write(fmt::format("{}-{:06}", folder_.name_for(source_), track), best.picture, info_);
+  if (!best.picture.empty()) write(fmt::format("{}-{:06}", folder_.name_for(source_), track), best.picture);
 }
 
 void CropSink::finish() {
   for (const auto& [track, best] : tracks_) write_track(track, best);
   tracks_.clear();
+}
+
+std::string yolo_labels(const FrameResult& result) {
+  std::string text;
+  const Size size{result.width, result.height};
+  for (const Detection& object : result.objects) {
+    const Box box = clipped(object.box, size);
+    if (!(box.area() > 0)) continue;
+    text += fmt::format("{} {:.6f} {:.6f} {:.6f} {:.6f} {:.4f}", object.label,
+                        (box.x + box.width / 2) / size.width, (box.y + box.height / 2) / size.height,
+                        box.width / size.width, box.height / size.height, object.score);
+    if (object.track > 0) text += fmt::format(" {}", object.track);
+    text += '\n';
+  }
+  return text;
+}
+
+void LabelSink::accept(const Frame&, const FrameResult& result) {
+  if (result.status == FrameStatus::failed) return;
+  write_report(folder_.add(folder_.name_for(result, source_, is_pictures_) + ".txt").string(),
+               yolo_labels(result));
+}
+
+void write_classes(FrameFolder& folder, const std::vector<std::string>& labels) {
+  std::string text;
+  for (const std::string& label : labels) text += label + '\n';
+  write_report(folder.add(folder.name_for("classes") + ".txt").string(), text);  // a name that no input gets
 }
 
 }  // namespace sightline::apps
