@@ -29,15 +29,6 @@ constexpr int most_pixels(int blocks) {
 // Blocks that a tile of one pixel has: with fewer, each multiply-add would wait for the last one.
 constexpr int kBlocksOfOne = kVectors == 1 ? 8 : kVectors == 2 ? 4 : 2;
 
-// Asks for a line of memory that the next tile reads. Processors do not foresee such lines: a tile reads few
-// pixels of many rows and blocks.
-HWY_INLINE void prefetch(const float* address) {
-#if defined(__GNUC__)
-  constexpr int kReads = 0, kSecondCache = 2;
-  __builtin_prefetch(address, kReads, kSecondCache);
-#endif
-}
-
 // The sums' first values.
 template <int P>
 HWY_INLINE void start_sums(const ConvolutionRow& row, int block, int lane, Vector (&sums)[P]) {
@@ -65,10 +56,6 @@ void convolve_tiles(const ConvolutionRow& row, int block, int first, int tiles) 
         const std::ptrdiff_t offset = kx * row.column_step + first * step;
         for (int c = 0; c < row.inputs; ++c, weights += kBlock) {
           const float* const in = one_register(taps[c] + offset);
-          if (step >= kBlock && c % kBlock == 0 && kx * row.column_step < step) {
-#pragma GCC unroll 32
-            for (int p = P; p < 2 * P; ++p) prefetch(in + p * step);
-          }
           Vector w[B * V];
 #pragma GCC unroll 8
           for (int v = 0; v < B * V; ++v)

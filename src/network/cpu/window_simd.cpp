@@ -1,7 +1,6 @@
 // Folds of windows, compiled once for each instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "network/cpu/window_simd.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 #include <hwy/highway.h>
 
@@ -24,23 +23,7 @@ bool folds_rows_first(Fold fold) {
 template <typename Op>
 HWY_INLINE void fold_columns(const Op& op, const float* const* rows, int row_count, std::ptrdiff_t offset,
                              std::ptrdiff_t count, float* to) {
-  constexpr std::ptrdiff_t kAhead = 16 * kBlock;  // what is asked for early: rows follow each other in memory
-  const Floats d;
-  std::ptrdiff_t i = 0;
-  for (; i + kBlock <= count; i += kBlock) {
-    Vector all[kVectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) all[v] = op.seen(hn::LoadU(d, rows[0] + offset + i + v * kLanes));
-    for (int r = 1; r < row_count; ++r) {
-      const float* const from = rows[r] + offset + i;
-      hwy::Prefetch(from + kAhead);
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) all[v] = op.both(all[v], op.seen(hn::LoadU(d, from + v * kLanes)));
-    }
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(all[v], d, to + i + v * kLanes);
-  }
-  for (; i < count; i += kLanes) {
+  for (std::ptrdiff_t i = 0; i < count; i += kLanes) {
     Vector all = op.seen(load_first(rows[0] + offset + i, count - i));
     for (int r = 1; r < row_count; ++r)
       all = op.both(all, op.seen(load_first(rows[r] + offset + i, count - i)));
