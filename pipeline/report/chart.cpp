@@ -135,10 +135,15 @@ std::vector<LegendEntry> legend_of(const Chart& chart) {
     if (!line.name.empty())
       entries.push_back({stroke_of(i, line.form == Line::Form::bars ? 12 : line.width), line.name});
   }
-  for (const StackedBar& bar : chart.bars) {
-    for (const StackedBar::Piece& piece : bar.pieces)
+  std::size_t pieces = 0;
+  for (const StackedBar& bar : chart.bars) pieces = std::max(pieces, bar.pieces.size());
+  for (std::size_t i = 0; i < pieces; ++i) {
+    for (const StackedBar& bar : chart.bars) {
+      if (i >= bar.pieces.size()) continue;
+      const StackedBar::Piece& piece = bar.pieces[i];
       if (piece.value > 0 && std::ranges::find(entries, piece.name, &LegendEntry::text) == entries.end())
         entries.push_back({" stroke=\"" + piece.colour + "\" stroke-width=\"12\"", piece.name});
+    }
   }
   return entries;
 }
