@@ -162,7 +162,7 @@ TEST_F(NetworkProgram, GivesTheSameBoxesUnderAllSchedulesAndBatches) {
     EXPECT_EQ(found({"--schedule", "gpu"}), expected);
     EXPECT_EQ(found({"--schedule", "overlap", "--batch", "2"}), expected);
   }
-  EXPECT_EQ(found({"--map", "network=gpu", "--batch", "8"}), expected);
+  EXPECT_EQ(found({"--map", "network_1=gpu,network_3=gpu", "--batch", "8"}), expected);
 }
 
 // A network that takes bytes finds the same as one that takes them as real numbers.

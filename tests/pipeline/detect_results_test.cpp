@@ -195,7 +195,9 @@ TEST(DetectLabels, AreThoseOfYolo) {
   expect_run(0, search({"-q", "--track", "-d", folder / "d.jsonl"}));
   EXPECT_EQ(bytes_of(folder / "labels/classes.txt"), "person\n");
   EXPECT_EQ(files_in(folder / "labels"), 11u);
-  const std::string stem = fs::path(moving_clip(200, 240, 10)).stem();
+  std::string stem = fs::path(moving_clip(200, 240, 10)).stem();
+  std::ranges::replace_if(
+      stem, [](char c) { return c == ':' || c == '=' || c == ','; }, '_');
   std::size_t objects = 0;
   for (const Json& line : parse_lines(bytes_of(folder / "d.jsonl"))) {
     char name[40];
