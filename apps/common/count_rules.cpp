@@ -79,10 +79,10 @@ CountZone zone_of(const std::string& name, const ConfigNode& node) {
   zone.labels = given.texts("labels").value_or(std::vector<std::string>());
   const ConfigNode* const given_polygon = given.find("polygon");
   given.expect_all_known();
-  const ConfigNode& polygon = needed(given_polygon, "polygon", name, node);
-  const auto* const corners = polygon.as<std::vector<ConfigNode>>();
+  const ConfigNode* const polygon = &needed(given_polygon, "polygon", name, node);
+  const auto* const corners = polygon->as<std::vector<ConfigNode>>();
   if (!corners || corners->size() > kMostCorners)
-    TomlOptions::fail(polygon, fmt::format("'polygon' must be a list of up to {} points", kMostCorners));
+    TomlOptions::fail(*polygon, fmt::format("'polygon' must be a list of up to {} points", kMostCorners));
   for (const ConfigNode& corner : *corners) zone.polygon.push_back(point_of(corner, "polygon"));
   return zone;
 }

@@ -91,7 +91,8 @@ TEST(DetectDigest, IsOfFramesAndInputs) {
   // A picture has the digest of its only frame.
   const Outcome picture =
       expect_run(0, {"detect", kStreetPicture, "--digest", "-q", "-d", folder / "p.jsonl"});
-  EXPECT_EQ(picture.out.substr(0, 32), parse_lines(bytes_of(folder / "p.jsonl")).at(0).at("digest"));
+  const Json line = parse_lines(bytes_of(folder / "p.jsonl")).at(0);
+  EXPECT_EQ(picture.out.substr(0, 32), line.at("digest").get<std::string>());
 }
 
 TEST_F(StoredResults, AreFoundAgain) {
