@@ -259,8 +259,7 @@ void add_detect(CLI::App& app, Common& common) {
   options
       .add("--trace FILE", &a->trace,
            "Trace file of all stages (Chrome trace JSON, for ui.perfetto.dev or chrome://tracing), or a plot "
-           "of "
-           "each step's time along the frames (NAME.svg)")
+           "of each step's time along the frames (NAME.svg)")
       .checked_by(OutputFile{{".json", ".svg"}});
   options.add("--report FILE", &a->report, "Page (HTML): rate and setting over time, and stage times")
       .checked_by(OutputFile{{".html", ".htm"}});

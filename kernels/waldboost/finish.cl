@@ -6,8 +6,8 @@
 #include "candidates.clh"
 
 // Appends the windows of `late` that pass all weak classifiers from each one's next on and have a sum of at
-// least `lowest` to `found`, which has room for as many, and whose header gets the length of `late`. A work-group takes a window at a time, a work-item a weak classifier: the sums up to each are
-// those of all before it.
+// least `lowest` to `found`, which has room for as many, and whose header gets the length of `late`. A work-group
+// takes a window at a time, a work-item a weak classifier: the sums up to each are those of all before it.
 kernel __attribute__((reqd_work_group_size(FINISH_GROUP, 1, 1))) void finish(
     global const Element* restrict planes, global const PixelLevel* restrict levels,
     global const Weak* restrict weak, RESPONSES, int count, int lowest,

@@ -38,7 +38,7 @@ std::string rectangle(double x, double y, double width, const std::string& colou
       at(y), width, colour, escape_markup(title));
 }
 
-// Of a place between the least, 0, and the largest value, 1: green, yellow, red.
+// The colour from green over yellow to red. @param share  0: the least value, 1: the largest
 std::string map_colour(double share) {
   constexpr std::array<std::array<double, 3>, 3> kStops{{{122, 196, 184}, {245, 236, 205}, {224, 142, 111}}};
   const std::size_t from = share < 0.5 ? 0 : 1;

@@ -76,7 +76,7 @@ class KeptHandlers {
   KeptHandlers& operator=(const KeptHandlers&) = delete;
 
  private:
-  static constexpr int kSignals = 32;  ///< those of real time are nobody's here
+  static constexpr int kSignals = 32;  ///< without the real-time signals, which no driver takes
   std::array<struct sigaction, kSignals> handlers_{};
 };
 

@@ -19,14 +19,14 @@ constexpr double kYolov7[] = {12, 16, 19, 36, 40, 28, 36, 75, 76, 55, 72, 146, 1
 constexpr double kYoloP6[] = {19,  27,  44,  40,  38,  94,  96,  68,  86,  152, 180, 137,
                               140, 301, 303, 264, 238, 542, 436, 615, 739, 380, 925, 792};
 constexpr double kYolov5Face[] = {4, 5, 8, 10, 13, 16, 23, 29, 43, 55, 73, 105, 146, 217, 231, 300, 335, 433};
-// Of the small YOLOv3 and YOLOv4, for strides of 16 and 32.
+// Anchors of the small YOLOv3 and YOLOv4, for strides of 16 and 32.
 constexpr double kTinyYolov3[] = {10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319};
 constexpr double kTinyYolov4[] = {23, 27, 37, 58, 81, 82, 81, 82, 135, 169, 344, 319};
-// Of YOLOv2, in strides: of COCO (Custom Vision has the same), and of the small one for VOC.
+// Anchors of YOLOv2, in strides: trained on COCO (Custom Vision has the same), and the small one on VOC.
 constexpr double kYolov2[] = {0.57273, 0.677385, 1.87446, 2.06253, 3.33843,
                               5.47434, 7.88282,  3.52778, 9.77052, 9.16828};
 constexpr double kYolov2Voc[] = {1.08, 1.19, 3.42, 4.41, 6.63, 11.38, 9.42, 5.11, 16.62, 10.52};
-// Of Yolo-FastestV2, for COCO and inputs of 352x352.
+// Anchors of Yolo-FastestV2, trained on COCO with inputs of 352x352.
 constexpr double kFastest[] = {12.64,  19.39, 37.88,  51.48,  55.71,  138.31,
                                126.91, 78.23, 131.57, 214.55, 279.92, 258.87};
 
@@ -38,7 +38,8 @@ std::span<const double> given_or(const Evidence& evidence, std::span<const doubl
   return evidence.outputs.anchors.empty() ? usual_sizes : evidence.outputs.anchors;
 }
 
-// Anchors of YOLOv5 and YOLOv7 for so many strides, with the name of their origin; empty if none are known.
+// Anchors of YOLOv5 or YOLOv7, and the name of the network that they are of. Empty: none are known for this
+// number of strides.
 std::pair<std::span<const double>, const char*> yolov5_anchors(const Evidence& evidence, std::size_t strides,
                                                                std::int64_t channels) {
   const NetworkOutputs& outputs = evidence.outputs;
@@ -127,9 +128,9 @@ std::string darknet_reason(const char* name, const std::string& sizes) {
       kGivesOthers);
 }
 
-// What Darknet's networks are told by: leaky activations, with Mish (YOLOv4), or more sums than joined maps
-// (YOLOv3; YOLOv5 and YOLOv7 join more); of two strides, without any sums (Yolo-Fastest has them, and other
-// anchors).
+// Whether a network is Darknet's. All have leaky activations. Of three strides, YOLOv4 has Mish, and YOLOv3
+// more sums than joined maps (YOLOv5 and YOLOv7 have fewer). Networks of two strides have no sums
+// (Yolo-Fastest has them, and other anchors).
 bool is_of_darknet(const Evidence& evidence, bool has_mish) {
   if (!evidence.has_operator("LeakyRelu")) return false;
   if (evidence.outputs.all.size() == 2)
@@ -250,7 +251,8 @@ namespace {
 
 using Sizes = std::vector<std::array<float, 2>>;
 
-// Adds priors of these sizes, in parts of the input, in cells of which so many fill the input.
+// Adds priors of these sizes, in parts of the input, to each cell. @param across, down  cells that fill the
+// input
 void add_priors(std::vector<Prior>& priors, std::int64_t columns, std::int64_t rows, float across, float down,
                 const Sizes& sizes) {
   for (std::int64_t cell = 0; cell < columns * rows; ++cell) {
@@ -260,8 +262,8 @@ void add_priors(std::vector<Prior>& priors, std::int64_t columns, std::int64_t r
   }
 }
 
-// Of sizes in pixels for each stride from 8 on. UltraFace's cells and priors fill the input where they would
-// exceed it.
+// Priors of these sizes in pixels, for each stride from 8 on. UltraFace's cells and priors end at the input's
+// edge.
 std::vector<Prior> priors_by_stride(const Evidence& evidence, std::vector<Sizes> sizes, bool is_ultraface) {
   const auto width = static_cast<float>(evidence.outputs.input.width),
              height = static_cast<float>(evidence.outputs.input.height);
@@ -281,7 +283,7 @@ std::vector<Prior> priors_by_stride(const Evidence& evidence, std::vector<Sizes>
   return priors;
 }
 
-// Of the first SSD, for inputs of 300x300.
+// Priors of the first SSD, for inputs of 300x300.
 std::vector<Prior> ssd300_priors() {
   constexpr int kCells[] = {38, 19, 10, 5, 3, 1};
   constexpr float kSteps[] = {8, 16, 32, 64, 100, 300}, kInput = 300;

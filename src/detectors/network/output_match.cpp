@@ -189,7 +189,7 @@ bool box_pair(const Evidence& evidence, const OutputRow& row, Reading& reading) 
     if (one.channels != 4 && one.places == 4) one = one.turned();
     if (other.places != one.places) other = other.turned();
     if (one.is_map || other.is_map || one.channels != 4 || other.places != one.places) continue;
-    // Of two that could be either, the one with the name of boxes, or the one that is no probability.
+    // If both outputs could be the boxes, the one named so is; otherwise the one that is no probability.
     const bool is_better =
         boxes.places == 0 ||
         (is_named(one) != is_named(boxes) ? is_named(one) : !one.is_probability && boxes.is_probability);

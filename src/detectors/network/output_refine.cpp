@@ -1,4 +1,4 @@
-// What depends on the file, by kind of network.
+// Refinements of rows: what a reading takes from the file itself.
 #include <fmt/format.h>
 
 #include <algorithm>
