@@ -52,25 +52,23 @@ Program ColourInput::build(const Context& context, ProgramCache* cache) {
 void ColourInput::prepare(Queue& queue, const PictureView& frame, int stride) {
   const auto size = static_cast<std::size_t>(checked(std::int64_t{3} * stride * frame.height()));
   if (rgb_.bytes() < size) rgb_ = Buffer(queue.context(), size);
-  is_filled_ = false;
   if (!frame.chroma()) return;
   const auto bytes = static_cast<std::size_t>(2 * ChromaBytes(*frame.chroma(), frame.size()).plane());
   if (chroma_.bytes() < bytes) chroma_ = Buffer(queue.context(), bytes);
-  if (!queue.context().maps_buffers() && staging_.bytes() < bytes) staging_ = StagingBuffer(queue, bytes);
+  samples_.prepare(queue, bytes);
 }
 
 void ColourInput::fill(const Context& context, const PictureView& frame) {
-  if (context.maps_buffers() || !frame.chroma()) return;
-  ChromaBytes(*frame.chroma(), frame.size()).copy(*frame.chroma(), staging_.data());
-  is_filled_ = true;
+  if (!frame.chroma()) return;
+  const ChromaBytes sent(*frame.chroma(), frame.size());
+  samples_.fill(context, [&](std::byte* memory) { sent.copy(*frame.chroma(), memory); });
 }
 
 Event ColourInput::upload(Queue& queue, const PictureView& frame) {
   if (!frame.chroma()) return {};
   const ChromaBytes sent(*frame.chroma(), frame.size());
-  if (is_filled_) return queue.write(chroma_, staging_.data(), sent.all());
-  return queue.upload(chroma_, sent.all(), staging_,
-                      [&](std::byte* memory) { sent.copy(*frame.chroma(), memory); });
+  return samples_.upload(queue, chroma_, sent.all(),
+                         [&](std::byte* memory) { sent.copy(*frame.chroma(), memory); });
 }
 
 Event ColourInput::convert(Queue& queue, const PictureView& frame, const Buffer& pixels, int stride) {

@@ -5,6 +5,7 @@
 #include "opencl/context.hpp"
 #include "opencl/program.hpp"
 #include "opencl/program_cache.hpp"
+#include "opencl/staged_upload.hpp"
 
 namespace sightline::opencl {
 
@@ -40,8 +41,7 @@ class ColourInput {
  private:
   Kernel from_yuv_, from_packed_;
   Buffer chroma_, rgb_;
-  StagingBuffer staging_;
-  bool is_filled_ = false;  ///< whether `staging_` has the frame's chroma
+  StagedUpload samples_;
 };
 
 }  // namespace sightline::opencl

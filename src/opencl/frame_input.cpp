@@ -39,28 +39,25 @@ struct SentRows {
 }  // namespace
 
 void FrameInput::prepare(Queue& queue, const PictureView& frame, int stride) {
-  is_filled_ = false;
   if (goes_as_it_is(queue.context(), frame, stride)) return;
   const std::size_t size = SentRows(frame, stride).all();
   checked(static_cast<std::int64_t>(size));
   // Never shrinks, so that streams that alternate between formats keep both buffers.
   if (!frame.is_gray() && colour_.bytes() < size) colour_ = Buffer(queue.context(), size);
-  if (!queue.context().maps_buffers() && staging_.bytes() < size) staging_ = StagingBuffer(queue, size);
+  pixels_.prepare(queue, size);
 }
 
 void FrameInput::fill(const Context& context, const PictureView& frame, int stride) {
-  if (context.maps_buffers() || goes_as_it_is(context, frame, stride)) return;
-  SentRows(frame, stride).copy(frame, staging_.data());
-  is_filled_ = true;
+  if (goes_as_it_is(context, frame, stride)) return;
+  pixels_.fill(context, [&](std::byte* memory) { SentRows(frame, stride).copy(frame, memory); });
 }
 
 Event FrameInput::upload(Queue& queue, const PictureView& frame, const Buffer& luma, int stride) {
   const SentRows rows(frame, stride);
   if (goes_as_it_is(queue.context(), frame, stride))
     return queue.write(luma, frame.gray().data(), rows.all());
-  const Buffer& to = frame.is_gray() ? luma : colour_;
-  if (is_filled_) return queue.write(to, staging_.data(), rows.all());
-  return queue.upload(to, rows.all(), staging_, [&](std::byte* memory) { rows.copy(frame, memory); });
+  return pixels_.upload(queue, frame.is_gray() ? luma : colour_, rows.all(),
+                        [&](std::byte* memory) { rows.copy(frame, memory); });
 }
 
 Event FrameInput::convert(Queue& queue, const PictureView& frame, const Buffer& luma, int stride) {

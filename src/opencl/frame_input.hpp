@@ -4,6 +4,7 @@
 #include "image/picture_view.hpp"
 #include "opencl/context.hpp"
 #include "opencl/gray.hpp"
+#include "opencl/staged_upload.hpp"
 
 namespace sightline::opencl {
 
@@ -32,8 +33,7 @@ class FrameInput {
 
  private:
   Buffer colour_;
-  StagingBuffer staging_;
-  bool is_filled_ = false;  ///< whether `staging_` has the frame
+  StagedUpload pixels_;
   GrayKernels gray_;
 };
 
